@@ -1,0 +1,75 @@
+use crate::Duration;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// A seed that hands out seeds by name.
+///
+/// A part's random numbers depend on its name alone: adding a flow or exchanging an algorithm leaves all others as they
+/// were, which is what makes runs with equal seeds comparable (common random numbers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedTree(u64);
+
+impl SeedTree {
+    /// Makes the root from a run's seed.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Gives the branch called `name`.
+    #[must_use]
+    pub fn child(self, name: &str) -> Self {
+        Self(xxh3_64_with_seed(name.as_bytes(), self.0))
+    }
+
+    /// Gives the branch with number `index`.
+    #[must_use]
+    pub fn nth(self, index: u64) -> Self {
+        Self(xxh3_64_with_seed(&index.to_le_bytes(), self.0))
+    }
+
+    /// Gives the random stream of this branch.
+    pub fn random(self) -> Random {
+        Random(Pcg64Mcg::seed_from_u64(self.0))
+    }
+}
+
+/// A stream of random numbers that is the same on every platform.
+#[derive(Clone, Debug)]
+pub struct Random(Pcg64Mcg);
+
+impl Random {
+    /// Draws from [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        // 53 bits: the resolution of a double.
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Draws from [low, high).
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// Draws a span from [low, high).
+    pub fn duration_between(&mut self, low: Duration, high: Duration) -> Duration {
+        Duration::from_secs_f64(self.uniform(low.as_secs_f64(), high.as_secs_f64()))
+    }
+
+    /// Draws from 0 … `count` − 1; 0 if `count` is 0.
+    pub fn below(&mut self, count: u64) -> u64 {
+        (self.unit() * count as f64) as u64
+    }
+
+    /// Draws from the exponential distribution with the given mean (inverse transform).
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.unit())
+    }
+
+    /// Draws from the Lomax (Pareto II) distribution with the given mean; `shape` must exceed 1.
+    ///
+    /// Scale = mean·(shape − 1), as ns-2's `ParetoII` takes its average.
+    pub fn lomax(&mut self, mean: f64, shape: f64) -> f64 {
+        let scale = mean * (shape - 1.0);
+        scale * (libm::pow(1.0 - self.unit(), -1.0 / shape) - 1.0)
+    }
+}
