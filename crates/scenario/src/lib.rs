@@ -1,1 +1,79 @@
-//! placeholder
+//! The description of an experiment: read, overridden, resolved and checked, and nothing else.
+//!
+//! A scenario is TOML or JSON text. [`resolve`] applies `--set` overrides, parameters and variants and gives a checked
+//! [`Scenario`]; whatever is wrong is a [`ScenarioError`] that names the key, the value, what is allowed and a hint. What
+//! a profile leaves open stays open (`None`): the experiment fills it in.
+#![forbid(unsafe_code)]
+
+mod check;
+mod decimal;
+mod document;
+mod editor;
+mod endpoints;
+mod error;
+mod model;
+mod names;
+mod overrides;
+mod parameters;
+mod quantity;
+mod shape;
+mod suggest;
+mod transport;
+mod validate;
+
+pub use editor::schema;
+pub use error::ScenarioError;
+pub use model::*;
+pub use quantity::{Fraction, Rate, Time};
+pub use transport::{Control, Transport, transport_names};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Reads a scenario and makes everything in it explicit: overrides, variants and parameters are applied, in this order
+/// of precedence, and every check is made.
+///
+/// `text` is JSON if it starts with a brace, else TOML. An override's key is a parameter, or a key path with list elements
+/// by name or number (`flows.video.count`); its value is TOML, or a bare text.
+///
+/// # Errors
+/// The first thing that is wrong, see [`ScenarioError`].
+pub fn resolve(text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    let mut document = document::parse(text)?;
+    let variants = parameters::take_variants(&mut document)?;
+    let paths = parameters::assign(&mut document, overrides)?;
+    parameters::overlay(&mut document, &variants)?;
+    for (key, value) in paths {
+        overrides::set(&mut document, key, value)?;
+    }
+    build(&parameters::substitute(&document)?).map_err(|error| parameters::blame(error, &document))
+}
+
+/// Writes a scenario as JSON with sorted keys, without spaces: equal scenarios give equal texts.
+///
+/// [`resolve`] reads it back to the same scenario.
+pub fn canonical_json(scenario: &Scenario) -> String {
+    // Only maps with keys other than texts fail, and the model has none.
+    let mut value = serde_json::to_value(scenario).unwrap_or_default();
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// Checks a document without parameters and makes a scenario of it.
+fn build(document: &Value) -> Result<Scenario, ScenarioError> {
+    check::check(document, shape::Shape::root(), "")?;
+    let mut scenario: Scenario = deserialize(document, "")?;
+    if document.pointer("/measure/warm-up").is_none() {
+        scenario.measure.shorten_warm_up(scenario.duration);
+    }
+    scenario.settle_endpoints()?;
+    validate::validate(&scenario, document)?;
+    Ok(scenario)
+}
+
+fn deserialize<T: DeserializeOwned>(value: &Value, path: &str) -> Result<T, ScenarioError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = document::join(path, &error.path().to_string());
+        ScenarioError::new(&path, format!("does not fit: {}", error.inner()))
+    })
+}

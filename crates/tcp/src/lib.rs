@@ -1,1 +1,55 @@
-//! placeholder
+//! The TCP endpoint of earlybird: no clock, no threads, no IO.
+//!
+//! A [`Connection`] is told what happened – a segment arrived, time passed, the application wrote – and asked what to
+//! do about it. Time is always an argument, so the same code runs in the simulator, over a TUN device and in tests.
+//!
+//! After any call that takes a [`Cx`], drain [`Connection::poll_transmit`], then [`Connection::poll_event`], then ask
+//! [`Connection::poll_timeout`] when to call [`Connection::on_timeout`]:
+//!
+//! ```
+//! use earlybird_tcp::{Config, Connection, Cx};
+//! use earlybird_units::{Instant, SeedTree};
+//!
+//! let (config, seeds, at) = (Config::rfc(), SeedTree::new(1), Instant::from_nanos);
+//! let mut client = Connection::connect(&config, seeds.child("client"));
+//! let mut server = Connection::listen(&config, seeds.child("server"));
+//! client.write(100_000);
+//! for round in 0..100 {
+//!     let cx = &mut Cx { now: at(round * 10_000_000), trace: &mut () };
+//!     while let Some(segment) = client.poll_transmit(cx) {
+//!         server.on_segment(cx, &segment);
+//!     }
+//!     while let Some(segment) = server.poll_transmit(cx) {
+//!         client.on_segment(cx, &segment);
+//!     }
+//! }
+//! assert_eq!(server.received(), 100_000);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod ack;
+mod config;
+mod connection;
+mod handshake;
+mod policy;
+mod ranges;
+mod receive;
+mod send;
+mod state;
+mod trace;
+
+pub use config::{Config, Control, Recovery, RtoConfig, Trigger};
+pub use connection::{Connection, Event};
+pub use policy::acking::Acking;
+pub use policy::control::pert::{
+    AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,
+};
+pub use policy::control::{CongestionControl, Gauges};
+pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+pub use policy::trigger::{AgeReference, DelayEstimator};
+pub use send::timer::TimerValue;
+pub use state::RfcState;
+pub use trace::{Cx, Statistics, Trace, TraceEvent};

@@ -1,1 +1,15 @@
-//! placeholder
+//! TCP segments as values, and their translation to and from bytes.
+//!
+//! The endpoint and the simulator pass [`Segment`]s around; only captures and real networks need the bytes.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod options;
+mod segment;
+mod sequence;
+
+pub use bytes::{Addresses, HEADERS_MAX, Malformed, emit_headers, parse};
+pub use options::{Options, SackBlock, SackBlocks, Timestamps};
+pub use segment::{Flags, Segment};
+pub use sequence::SeqNum;

@@ -1,0 +1,57 @@
+//! The JSON schema for editors: the model's, and in addition what only a text may contain.
+
+use crate::model::Scenario;
+use schemars::Schema;
+use schemars::transform::{RecursiveTransform, Transform};
+use serde_json::{Value, json};
+
+/// A parameter in the place of a value.
+const REFERENCE: &str = r"^\$[A-Za-z][A-Za-z0-9_-]*$";
+
+/// Gives the JSON schema of a scenario's text, for editors and for the reference.
+///
+/// Every value but a table may be a `"$parameter"`, and `variants` may be given, which [`crate::resolve`] removes.
+pub fn schema() -> String {
+    let mut schema = schemars::schema_for!(Scenario);
+    RecursiveTransform(allow_reference).transform(&mut schema);
+    schema.insert("$comment".to_owned(), json!("A \"$name\" stands for the value of parameter `name`."));
+    if let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        keys.insert("variants".to_owned(), variants());
+    }
+    format!("{:#}", schema.to_value())
+}
+
+fn variants() -> Value {
+    json!({
+        "description": "Overlays: `[variants.PARAMETER.VALUE]` is merged into the scenario when the parameter has this value, \
+                        which then must be one of those listed.",
+        "type": "object",
+        "additionalProperties": { "type": "object", "additionalProperties": { "type": "object" } },
+    })
+}
+
+fn allow_reference(schema: &mut Schema) {
+    if let Some(Value::Array(options)) = schema.get_mut("oneOf") {
+        options.push(json!({ "description": "A parameter.", "type": "string", "pattern": REFERENCE }));
+    } else if let Some(names) = schema.remove("enum") {
+        schema.insert("anyOf".to_owned(), json!([{ "enum": names }, { "pattern": REFERENCE }]));
+    } else if let Some(Value::String(pattern)) = schema.get_mut("pattern") {
+        *pattern = format!("{REFERENCE}|{pattern}");
+    } else {
+        allow_text(schema);
+    }
+}
+
+/// Lets a number, truth value or list also be a text with the form of a reference.
+fn allow_text(schema: &mut Schema) {
+    let types = match schema.get("type") {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => return,
+    };
+    if types.iter().any(|one| ["integer", "number", "boolean", "array"].contains(&one.as_str())) {
+        let types: Vec<_> = types.into_iter().chain(["string".to_owned()]).collect();
+        schema.insert("type".to_owned(), json!(types));
+        schema.insert("pattern".to_owned(), json!(REFERENCE));
+    }
+}

@@ -1,0 +1,99 @@
+use super::Pert;
+use crate::quantity::Time;
+use crate::transport::Transport;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Endpoint {
+    /// Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
+    pub profile: Profile,
+    /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
+    pub transport: Transport,
+    /// Payload bytes of a full segment (default 1000).
+    #[schemars(range(min = 1, max = 65495))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u16>,
+    /// Largest window in segments (default 64).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Send new data on the first two duplicate ACKs, RFC 3042 (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Halve the window without rounding down to whole segments (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precise_halving: Option<bool>,
+    /// RFC 7323 timestamps (`ns2`: false, `rfc`: true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Longest delay of an ACK; every second segment is acknowledged at once. Left out: every segment is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Time>,
+    /// The retransmission timer.
+    pub rto: RetransmissionTimer,
+    /// The early-retransmission rule (transports with `-er`).
+    pub early_retransmission: EarlyRetransmission,
+    /// PERT's flags (transports with `pert`).
+    pub pert: Pert,
+}
+
+/// Whose rules an endpoint follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// ns-2.35, normative for the papers' numbers.
+    Ns2,
+    /// RFC 5681, 6298, 6675, 7323: the default for new work.
+    #[default]
+    Rfc,
+}
+
+/// The retransmission timer's parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RetransmissionTimer {
+    /// Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Time>,
+    /// Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, fine-grained: 1 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Time>,
+    /// Largest timeout (60 s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Time>,
+    /// Timeout before the first round-trip sample (`ns2`: 3 s, `rfc`: 1 s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Time>,
+    /// Restart the timer on duplicate ACKs outside recovery (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart_on_duplicate: Option<bool>,
+    /// Where the coarse clock stands at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_phase: Option<Time>,
+}
+
+/// The early-retransmission rule's flags.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct EarlyRetransmission {
+    /// Whose age is compared with the threshold (default `missing`).
+    pub reference: AgeReference,
+}
+
+/// The packet whose age the early-retransmission rule reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgeReference {
+    /// The first missing packet.
+    #[default]
+    Missing,
+    /// The last packet received in order, one before the missing one.
+    LastInOrder,
+}

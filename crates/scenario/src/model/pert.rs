@@ -1,0 +1,84 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// PERT's flags; those left out come from the preset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Pert {
+    /// The set of flags to start from (default `default`).
+    pub preset: PertPreset,
+    /// What the largest queueing delay is the largest of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_delay: Option<MaxDelay>,
+    /// The response curve above its second threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curve_tail: Option<CurveTail>,
+    /// How the increase per round trip moves to its target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<AlphaRule>,
+    /// Whether the ACK that causes an early response also adds the growth term.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_on_response: Option<bool>,
+    /// The window reduction on loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_factor: Option<LossFactor>,
+}
+
+/// Named sets of PERT flags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PertPreset {
+    /// Best match of the papers' numbers: a fit, chosen after looking at them.
+    #[default]
+    Default,
+    /// The rules of the papers' text.
+    Text,
+    /// The public ports with their faults repaired.
+    Port,
+    /// `default` with a flat curve above the second threshold.
+    Flat,
+    /// The homogeneous form of 2007.
+    H,
+}
+
+/// What PERT's largest queueing delay is the largest of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaxDelay {
+    /// The smoothed round-trip time.
+    Smoothed,
+    /// Each sample.
+    Raw,
+}
+
+/// PERT's response curve above its second threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CurveTail {
+    /// Rises to 1 at the third threshold.
+    Gentle,
+    /// Stays at its maximum probability.
+    Flat,
+}
+
+/// How PERT's increase per round trip moves to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlphaRule {
+    /// Jumps to the target in compete mode.
+    Direct,
+    /// Rises by 0.1 at a time.
+    Ramped,
+    /// The three modes read word by word, evaluated at every ACK.
+    Literal,
+}
+
+/// PERT's window reduction on loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossFactor {
+    /// By q/(q + Q).
+    Beta,
+    /// By one half.
+    Half,
+}

@@ -1,0 +1,151 @@
+use super::Endpoint;
+use crate::quantity::{Rate, Time};
+use crate::transport::Transport;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A group of like flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Flow {
+    /// The group's name (letters, digits, `-`, `_`; no digit at the end); its flows are called name0, name1, …
+    pub name: String,
+    /// Number of flows (default 1).
+    #[schemars(range(min = 1))]
+    #[serde(default = "one_flow")]
+    pub count: u32,
+    /// The sending node (`left` in a dumbbell).
+    pub from: String,
+    /// The receiving node (`right` in a dumbbell).
+    pub to: String,
+    /// What the sender writes.
+    pub application: Application,
+    /// When each flow starts (default: at once).
+    #[serde(default)]
+    pub start: Start,
+    /// The transport, in place of `endpoint.transport`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+    /// Endpoint settings that differ from the scenario's, given as the keys of `endpoint`.
+    #[schemars(with = "Endpoint")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub endpoint: Map<String, Value>,
+}
+
+/// When a flow starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Start {
+    /// At one time.
+    At(Time),
+    /// At a random time between two.
+    Uniform([Time; 2]),
+    /// Each flow of the group at its own time.
+    Each(Vec<Time>),
+}
+
+/// What a sender writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Application {
+    /// One packet per period, as a camera with a constant bit rate gives; judged as media.
+    Cbr(Cbr),
+    /// As much as the transport takes.
+    Bulk(Bulk),
+    /// Web sessions: think, fetch one object over a new connection, think again.
+    Webtraf(Webtraf),
+    /// Frames with given times and sizes; judged as media.
+    Media(Media),
+}
+
+/// A source of constant bit rate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Cbr {
+    /// Payload bits per second.
+    pub rate: Rate,
+    /// Payload bytes of one write.
+    #[schemars(range(min = 1))]
+    pub packet: u32,
+}
+
+/// A transfer that always has data, or a given amount.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Bulk {
+    /// Bytes to send (default: without end).
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// ns-2's web traffic with the parameters of its large-scale example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Webtraf {
+    /// Sessions of each flow of the group (default 200).
+    #[schemars(range(min = 1))]
+    #[serde(default = "webtraf_sessions")]
+    pub sessions: u32,
+    /// Pairs of hosts that the sessions share (default 20).
+    #[schemars(range(min = 1))]
+    #[serde(default = "webtraf_pairs")]
+    pub pairs: u32,
+    /// Mean of the exponential pause between pages (default 15 s).
+    #[serde(default = "webtraf_think")]
+    pub think: Time,
+    /// Mean object size in packets (default 12).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[serde(default = "webtraf_packets")]
+    pub object_packets: f64,
+    /// Shape of the Lomax distribution of object sizes (default 1.2).
+    #[schemars(extend("exclusiveMinimum" = 1))]
+    #[serde(default = "webtraf_shape")]
+    pub object_shape: f64,
+}
+
+/// Frames of a film.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Media {
+    /// Time of each frame from the start of the clip, in seconds, never falling.
+    #[schemars(length(min = 1), inner(range(min = 0)))]
+    pub times: Vec<f64>,
+    /// Bytes of each frame.
+    #[schemars(length(min = 1), inner(range(min = 1)))]
+    pub sizes: Vec<u32>,
+    /// Length of the clip in seconds, after which it starts again.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub length: f64,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self::At(Time::from_secs(0))
+    }
+}
+
+const fn one_flow() -> u32 {
+    1
+}
+
+const fn webtraf_sessions() -> u32 {
+    200
+}
+
+const fn webtraf_pairs() -> u32 {
+    20
+}
+
+const fn webtraf_think() -> Time {
+    Time::from_secs(15)
+}
+
+const fn webtraf_packets() -> f64 {
+    12.0
+}
+
+const fn webtraf_shape() -> f64 {
+    1.2
+}

@@ -1,0 +1,65 @@
+//! The names by which the parts of a scenario are called.
+
+use crate::model::{Flow, Link, Loss, Network, Scenario};
+
+impl Scenario {
+    /// Gives the link that drop rate, T/µ and the like refer to, as `from-to`: `measure.bottleneck`, or the bottleneck of
+    /// the dumbbell, or the first link.
+    pub fn bottleneck(&self) -> String {
+        let first = || self.network.link_names().into_iter().next();
+        self.measure.bottleneck.clone().or_else(first).unwrap_or_default()
+    }
+}
+
+impl Network {
+    /// Gives the names of the links, each direction on its own, forward before backward: `left-right` and `right-left` in
+    /// a dumbbell (its access links have no names).
+    pub fn link_names(&self) -> Vec<String> {
+        match self {
+            Self::Dumbbell(_) => vec!["left-right".to_owned(), "right-left".to_owned()],
+            Self::Links(links) => links.iter().flat_map(|link| [link.name(), link.reverse_name()]).collect(),
+        }
+    }
+
+    /// Gives the nodes between which flows run, in the order in which they first occur.
+    pub fn nodes(&self) -> Vec<&str> {
+        let Self::Links(links) = self else { return vec!["left", "right"] };
+        let mut nodes = Vec::new();
+        for node in links.iter().flat_map(|link| [link.from.as_str(), link.to.as_str()]) {
+            if !nodes.contains(&node) {
+                nodes.push(node);
+            }
+        }
+        nodes
+    }
+}
+
+impl Link {
+    /// Gives the name of the forward direction, `from-to`.
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.from, self.to)
+    }
+
+    /// Gives the name of the backward direction, `to-from`.
+    pub fn reverse_name(&self) -> String {
+        format!("{}-{}", self.to, self.from)
+    }
+}
+
+impl Flow {
+    /// Gives the names of the group's flows: name0, name1, …
+    pub fn members(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.count).map(|index| format!("{}{index}", self.name))
+    }
+}
+
+impl Loss {
+    /// Gives the flow or group to which the rule is restricted.
+    pub fn flow(&self) -> Option<&str> {
+        match self {
+            Self::List(rule) => rule.flow.as_deref(),
+            Self::Bernoulli(rule) => rule.flow.as_deref(),
+            Self::Periodic(rule) => rule.flow.as_deref(),
+        }
+    }
+}

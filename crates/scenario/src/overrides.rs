@@ -1,0 +1,144 @@
+//! Values given by key path: `--set`, the keys of a sweep's grid, and the overlays of variants.
+
+use crate::check::unknown_key;
+use crate::document::{element_name, join, position};
+use crate::error::ScenarioError;
+use crate::parameters::{self, reference};
+use crate::shape::{Kind, Shape};
+use crate::suggest::{did_you_mean, listed, nearest};
+use serde_json::{Map, Value};
+
+/// Puts `value` in the place of what stands at the key path `key`; tables on the way are made where they are missing.
+pub(crate) fn set(document: &mut Value, key: &str, value: Value) -> Result<(), ScenarioError> {
+    let steps: Vec<_> = key.split('.').collect();
+    if !root_keys().contains(&steps[0]) {
+        return Err(unknown_root(document, key, steps[0]));
+    }
+    set_below(document, Shape::root(), &steps, value, "")
+}
+
+/// The top-level keys that may be set; `resolve` alone writes the others.
+fn root_keys() -> Vec<&'static str> {
+    Shape::root().keys().into_iter().filter(|key| !["parameters", "resolved"].contains(key)).collect()
+}
+
+/// Checks that a sweep's grid may use this key: a parameter or a key path.
+pub(crate) fn check_key(document: &Value, key: &str) -> Result<(), ScenarioError> {
+    if parameters::declared(document).contains_key(key) {
+        return Ok(());
+    }
+    set(&mut document.clone(), key, Value::Null)
+}
+
+/// Merges `overlay` into `base`: tables key by key, list elements by name or number; all else is replaced.
+pub(crate) fn merge(base: &mut Value, overlay: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
+    match (base, overlay) {
+        (Value::Array(list), Value::Object(changes)) => changes.iter().try_for_each(|(step, change)| {
+            let Kind::List(inner) = shape.kind() else { return Ok(()) };
+            let index = position(list, step).ok_or_else(|| no_element(list, path, step))?;
+            merge(&mut list[index], change, inner, &join(path, step))
+        }),
+        (Value::Object(table), Value::Object(changes)) if !chooses_anew(table, changes, shape) => {
+            changes.iter().try_for_each(|(key, change)| {
+                let entry = table.entry(key).or_insert(Value::Null);
+                merge(entry, change, shape.child(key).unwrap_or(shape), &join(path, key))
+            })
+        }
+        (base, overlay) => {
+            *base = overlay.clone();
+            Ok(())
+        }
+    }
+}
+
+/// Tells whether the changes pick another option of a choice, which then replaces the old one.
+fn chooses_anew(table: &Map<String, Value>, changes: &Map<String, Value>, shape: Shape) -> bool {
+    matches!(shape.kind(), Kind::Choice) && !changes.keys().all(|key| table.contains_key(key))
+}
+
+fn set_below(node: &mut Value, shape: Shape, steps: &[&str], value: Value, path: &str) -> Result<(), ScenarioError> {
+    let Some((step, rest)) = steps.split_first() else {
+        *node = value;
+        return Ok(());
+    };
+    if let Some(name) = reference(node) {
+        return Err(hidden_by_parameter(path, step, name));
+    }
+    match shape.kind() {
+        Kind::List(inner) => set_element(node, inner, steps, value, path),
+        Kind::Map(_) => {
+            *entry(node, &steps.join("."), false) = value;
+            Ok(())
+        }
+        kind => {
+            let child = shape.child(step).ok_or_else(|| no_child(path, step, shape))?;
+            let child_node = entry(node, step, matches!(kind, Kind::Choice));
+            set_below(child_node, child, rest, value, &join(path, step))
+        }
+    }
+}
+
+/// Gives the value under `key`, made if missing; `alone` removes what stands beside it.
+fn entry<'a>(node: &'a mut Value, key: &str, alone: bool) -> &'a mut Value {
+    if !node.is_object() || (alone && node.get(key).is_none()) {
+        *node = Value::Object(Map::new());
+    }
+    &mut node[key]
+}
+
+fn set_element(node: &mut Value, inner: Shape, steps: &[&str], value: Value, path: &str) -> Result<(), ScenarioError> {
+    if node.is_null() {
+        *node = Value::Array(Vec::new());
+    }
+    let Value::Array(list) = node else { return Err(ScenarioError::new(path, "is not a list").value(node)) };
+    let index = position(list, steps[0]).or_else(|| new_last(list, steps[0]));
+    let index = index.ok_or_else(|| no_element(list, path, steps[0]))?;
+    set_below(&mut list[index], inner, &steps[1..], value, &join(path, steps[0]))
+}
+
+/// Appends an empty element if `step` is the number it then has.
+fn new_last(list: &mut Vec<Value>, step: &str) -> Option<usize> {
+    let index = step.parse().ok().filter(|index| *index == list.len())?;
+    list.push(Value::Null);
+    Some(index)
+}
+
+fn no_element(list: &[Value], path: &str, step: &str) -> ScenarioError {
+    let names: Vec<_> = list.iter().filter_map(element_name).collect();
+    let names = || names.iter().map(String::as_str);
+    let numbers = if list.is_empty() { "0".to_owned() } else { format!("or a number from 0 to {}", list.len()) };
+    ScenarioError::new(&join(path, step), "is not in the list")
+        .text(step)
+        .allowed(listed(names().chain([numbers.as_str()])))
+        .hint(did_you_mean(nearest(step, names())))
+}
+
+fn no_child(path: &str, step: &str, shape: Shape) -> ScenarioError {
+    if !shape.keys().is_empty() {
+        return unknown_key(path, step, shape);
+    }
+    ScenarioError::new(&join(path, step), format!("is not a key: `{path}` is a value, not a table"))
+        .text(step)
+        .allowed(format!("`{path}` itself, which is {}", shape.allowed()))
+}
+
+fn hidden_by_parameter(path: &str, step: &str, name: &str) -> ScenarioError {
+    ScenarioError::new(&join(path, step), format!("lies within the value of parameter `{name}`"))
+        .text(step)
+        .allowed(format!("the key `{path}` as a whole, or the parameter"))
+        .hint(format!("set `{name}`."))
+}
+
+fn unknown_root(document: &Value, key: &str, step: &str) -> ScenarioError {
+    let declared = parameters::declared(document);
+    let parameters = || declared.keys().map(String::as_str);
+    let keys = root_keys();
+    let unknown = unknown_key("", step, Shape::root());
+    let error = match nearest(step, parameters().chain(keys.iter().copied())) {
+        Some(guess) => unknown.hint(did_you_mean(Some(guess))),
+        None => unknown,
+    };
+    let names = if declared.is_empty() { "none".to_owned() } else { listed(parameters()) };
+    let allowed = format!("parameters ({names}), and paths that start with {}", listed(keys));
+    ScenarioError { problem: "is neither a parameter nor a key".to_owned(), ..error }.at(key).allowed(allowed)
+}

@@ -1,0 +1,40 @@
+use strsim::damerau_levenshtein;
+
+/// Gives the name closest to `word`, if one is close enough to be what was meant.
+pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let farthest = word.chars().count().div_ceil(3);
+    let distance = |name: &str| damerau_levenshtein(&word, &name.to_lowercase());
+    names
+        .into_iter()
+        .map(|name| (distance(name), name))
+        .filter(|(distance, _)| *distance <= farthest)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Gives the question "did you mean …?", or nothing.
+pub(crate) fn did_you_mean(guess: Option<&str>) -> String {
+    guess.map_or_else(String::new, |guess| format!("did you mean `{guess}`?"))
+}
+
+/// Joins names to a list for reading.
+pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("sak", Some("sack"))]
+    #[case("SACK", Some("sack"))]
+    #[case("prt", Some("pert"))]
+    #[case("cubic", None)]
+    #[case("", None)]
+    fn finds_the_nearest_name(#[case] word: &str, #[case] found: Option<&str>) {
+        assert_eq!(nearest(word, ["sack", "pert"]), found);
+    }
+}

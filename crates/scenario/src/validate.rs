@@ -1,0 +1,70 @@
+//! The checks that no schema can make: how the parts of a scenario fit together.
+
+mod endpoint;
+mod network;
+mod traffic;
+
+use crate::document::join;
+use crate::error::ScenarioError;
+use crate::model::{Scenario, Seeds, Sweep};
+use crate::overrides::check_key;
+use crate::quantity::Time;
+use crate::suggest::{did_you_mean, listed, nearest};
+use serde_json::Value;
+
+/// Checks a scenario whose keys, types and ranges are known to be right.
+pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), ScenarioError> {
+    positive(scenario.duration, "duration")?;
+    endpoint::validate(scenario)?;
+    traffic::validate(scenario)?;
+    network::validate(scenario)?;
+    validate_measure(scenario)?;
+    scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))
+}
+
+/// Gives the error unless the condition holds.
+fn ensure(holds: bool, error: impl FnOnce() -> ScenarioError) -> Result<(), ScenarioError> {
+    if holds { Ok(()) } else { Err(error()) }
+}
+
+fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is no time at all").text(&time.to_string());
+    ensure(!time.is_zero(), || error().allowed("a duration above 0s"))
+}
+
+fn validate_measure(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let measure = &scenario.measure;
+    before_the_end(measure.warm_up, scenario.duration, "measure.warm-up")?;
+    before_the_end(measure.settle, scenario.duration, "measure.settle")?;
+    measure.series.map_or(Ok(()), |series| positive(series, "measure.series"))?;
+    let Some(bottleneck) = &measure.bottleneck else { return Ok(()) };
+    known(bottleneck, &scenario.network.link_names(), "measure.bottleneck", "is not a link")
+}
+
+fn before_the_end(time: Time, duration: Time, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, format!("leaves nothing of a run of {duration}")).text(&time.to_string());
+    ensure(time < duration, || error().allowed(format!("a duration shorter than {duration}")))
+}
+
+/// Checks that a name is among those that exist.
+fn known(name: &str, names: &[String], path: &str, problem: &str) -> Result<(), ScenarioError> {
+    let names = || names.iter().map(String::as_str);
+    let error = || ScenarioError::new(path, problem).text(name).allowed(listed(names()));
+    ensure(names().any(|one| one == name), || error().hint(did_you_mean(nearest(name, names()))))
+}
+
+fn validate_sweep(sweep: &Sweep, document: &Value) -> Result<(), ScenarioError> {
+    for (key, values) in &sweep.grid {
+        let path = join("sweep.grid", key);
+        check_key(document, key).map_err(|error| error.at(&path))?;
+        let error = || ScenarioError::new(&path, "is an empty list").allowed("a list of at least 1");
+        ensure(!values.is_empty(), error)?;
+    }
+    let Seeds::List(seeds) = &sweep.seeds else { return Ok(()) };
+    let again = (1..seeds.len()).find(|index| seeds[..*index].contains(&seeds[*index]));
+    again.map_or(Ok(()), |index| Err(repeated_seed(seeds[index])))
+}
+
+fn repeated_seed(seed: u64) -> ScenarioError {
+    ScenarioError::new("sweep.seeds", "is listed twice").text(&seed.to_string()).allowed("a list of different seeds")
+}

@@ -1,0 +1,141 @@
+use super::{ensure, known};
+use crate::error::ScenarioError;
+use crate::model::{Channel, DropList, Flow, Link, Loss, Network, Periodic, Scenario};
+use crate::suggest::listed;
+
+pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    if let Network::Links(links) = &scenario.network {
+        check_links(links)?;
+    }
+    check_ends(scenario)?;
+    losses(&scenario.network).into_iter().try_for_each(|(path, loss)| check_loss(loss, &path, &scenario.flows))
+}
+
+fn check_links(links: &[Link]) -> Result<(), ScenarioError> {
+    for (index, link) in links.iter().enumerate() {
+        let path = format!("network.links.{index}");
+        check_node(&link.from, &format!("{path}.from"))?;
+        check_node(&link.to, &format!("{path}.to"))?;
+        check_pair(link, &path)?;
+        check_new(&links[..index], link, &path)?;
+    }
+    Ok(())
+}
+
+fn check_node(node: &str, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is not a name for a node").text(node);
+    ensure(!node.is_empty() && !node.contains('.'), || error().allowed("a text without dots, not empty"))
+}
+
+fn check_pair(link: &Link, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(&format!("{path}.to"), "is also where the link begins").text(&link.to);
+    ensure(link.from != link.to, || error().allowed("another node"))
+}
+
+fn check_new(earlier: &[Link], link: &Link, path: &str) -> Result<(), ScenarioError> {
+    let names = [link.name(), link.reverse_name()];
+    let error = || ScenarioError::new(path, "joins two nodes that are already joined").text(&names[0]);
+    ensure(!earlier.iter().any(|other| names.contains(&other.name())), || {
+        error()
+            .allowed("one link for every two nodes, with names `from-to` that differ")
+            .hint("a link runs in both directions; `reverse` describes the opposite one.")
+    })
+}
+
+/// Checks that the flows' nodes exist and that there is a way between them; links run in both directions.
+fn check_ends(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let nodes: Vec<_> = scenario.network.nodes().into_iter().map(str::to_owned).collect();
+    for flow in &scenario.flows {
+        let path = format!("flows.{}", flow.name);
+        known(&flow.from, &nodes, &format!("{path}.from"), "is not a node")?;
+        known(&flow.to, &nodes, &format!("{path}.to"), "is not a node")?;
+        check_route(&scenario.network, flow, &path)?;
+    }
+    Ok(())
+}
+
+fn check_route(network: &Network, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    let (from, to) = (flow.from.as_str(), flow.to.as_str());
+    let error = |problem: String| ScenarioError::new(&format!("{path}.to"), problem).text(to);
+    let others = reachable(network, from);
+    ensure(from != to, || error("is also where the flow begins".to_owned()).allowed(listed(others.iter().copied())))?;
+    ensure(others.contains(&to), || {
+        error(format!("cannot be reached: there is no route between `{from}` and `{to}`"))
+            .allowed(listed(others.iter().copied()))
+            .hint("add a link to `network.links`.")
+    })
+}
+
+/// Gives the other nodes to which there is a way.
+fn reachable<'a>(network: &'a Network, start: &'a str) -> Vec<&'a str> {
+    let Network::Links(links) = network else {
+        return ["left", "right"].into_iter().filter(|node| *node != start).collect();
+    };
+    let mut found = vec![start];
+    while let Some(node) = links.iter().find_map(|link| beyond(link, &found)) {
+        found.push(node);
+    }
+    found.split_off(1)
+}
+
+/// Gives the end of the link that is not yet found, if the other end is.
+fn beyond<'a>(link: &'a Link, found: &[&str]) -> Option<&'a str> {
+    match (found.contains(&link.from.as_str()), found.contains(&link.to.as_str())) {
+        (true, false) => Some(&link.to),
+        (false, true) => Some(&link.from),
+        _ => None,
+    }
+}
+
+/// Gives all loss rules of a network with their paths.
+fn losses(network: &Network) -> Vec<(String, &Loss)> {
+    match network {
+        Network::Dumbbell(dumbbell) => {
+            let channels = [("bottleneck", &dumbbell.bottleneck), ("access", &dumbbell.access)];
+            channels
+                .into_iter()
+                .flat_map(|(key, one)| numbered(&format!("network.dumbbell.{key}"), &one.loss))
+                .collect()
+        }
+        Network::Links(links) => links.iter().flat_map(losses_of_link).collect(),
+    }
+}
+
+fn losses_of_link(link: &Link) -> Vec<(String, &Loss)> {
+    let path = format!("network.links.{}", link.name());
+    let reverse: &[Loss] = link.reverse.as_ref().map_or(&[], |channel: &Channel| &channel.loss);
+    numbered(&path, &link.loss).chain(numbered(&format!("{path}.reverse"), reverse)).collect()
+}
+
+fn numbered<'a>(path: &str, losses: &'a [Loss]) -> impl Iterator<Item = (String, &'a Loss)> + use<'a> {
+    let path = path.to_owned();
+    losses.iter().enumerate().map(move |(index, loss)| (format!("{path}.loss.{index}"), loss))
+}
+
+fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    let key = match loss {
+        Loss::List(list) => check_list(list, path).map(|()| "list"),
+        Loss::Periodic(periodic) => check_periodic(periodic, path).map(|()| "periodic"),
+        Loss::Bernoulli(_) => Ok("bernoulli"),
+    }?;
+    let Some(name) = loss.flow() else { return Ok(()) };
+    if flows.iter().any(|flow| flow.members().any(|member| member == name)) {
+        return Ok(());
+    }
+    let groups: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
+    known(name, &groups, &format!("{path}.{key}.flow"), "is neither a flow nor a group of flows")
+}
+
+fn check_list(list: &DropList, path: &str) -> Result<(), ScenarioError> {
+    let Some(pair) = list.packets.windows(2).find(|pair| pair[1] <= pair[0]) else { return Ok(()) };
+    Err(ScenarioError::new(&format!("{path}.list.packets"), "is not in rising order")
+        .text(&format!("{}, {}", pair[0], pair[1]))
+        .allowed("packet numbers in rising order, each once"))
+}
+
+fn check_periodic(periodic: &Periodic, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(&format!("{path}.periodic.burst"), "is not shorter than the period");
+    ensure(periodic.burst < periodic.period, || {
+        error().text(&periodic.burst.to_string()).allowed(format!("a whole number below {}", periodic.period))
+    })
+}

@@ -1,0 +1,82 @@
+use super::ensure;
+use crate::error::ScenarioError;
+use crate::model::{Application, Flow, Media, Scenario, Start};
+
+pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let path = format!("flows.{index}.name");
+        check_name(&flow.name, &path)?;
+        check_unique(&scenario.flows[..index], &flow.name, &path)?;
+    }
+    scenario.flows.iter().try_for_each(|flow| check_flow(flow, &format!("flows.{}", flow.name)))
+}
+
+fn check_name(name: &str, path: &str) -> Result<(), ScenarioError> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let legal = name.chars().all(is_part) && name.ends_with(|letter: char| !letter.is_ascii_digit());
+    let error = || ScenarioError::new(path, "is not a name for flows").text(name);
+    ensure(legal, || {
+        error()
+            .allowed("letters, digits, `-` and `_`, with no digit at the end")
+            .hint("the flows of the group are numbered: name0, name1, …")
+    })
+}
+
+fn check_unique(earlier: &[Flow], name: &str, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is already the name of other flows").text(name);
+    ensure(earlier.iter().all(|flow| flow.name != name), || {
+        error().allowed("a name of its own").hint("for several flows of a kind use `count`.")
+    })
+}
+
+fn check_flow(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    check_transport(flow, path)?;
+    check_start(flow, path)?;
+    match &flow.application {
+        Application::Media(media) => check_media(media, &format!("{path}.application.media")),
+        Application::Cbr(_) | Application::Bulk(_) | Application::Webtraf(_) => Ok(()),
+    }
+}
+
+fn check_transport(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(&format!("{path}.endpoint.transport"), "is given twice");
+    ensure(flow.transport.is_none() || !flow.endpoint.contains_key("transport"), || {
+        error().allowed(format!("`{path}.transport`, or this key, not both"))
+    })
+}
+
+fn check_start(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    match &flow.start {
+        Start::Uniform([low, high]) => ensure(low <= high, || {
+            ScenarioError::new(&format!("{path}.start.uniform"), "ends before it begins")
+                .text(&format!("{low} … {high}"))
+                .allowed("two durations, the shorter one first")
+        }),
+        Start::Each(times) => ensure(times.len() as u64 == u64::from(flow.count), || {
+            ScenarioError::new(&format!("{path}.start.each"), "does not have one time per flow")
+                .text(&format!("{} times", times.len()))
+                .allowed(format!("a list of {}, which is `{path}.count`", flow.count))
+        }),
+        Start::At(_) => Ok(()),
+    }
+}
+
+fn check_media(media: &Media, path: &str) -> Result<(), ScenarioError> {
+    let error = |key: &str, problem: &str| ScenarioError::new(&format!("{path}.{key}"), problem);
+    ensure(media.sizes.len() == media.times.len(), || {
+        error("sizes", "does not have one size per frame")
+            .text(&format!("{} sizes", media.sizes.len()))
+            .allowed(format!("a list of {}, as `{path}.times`", media.times.len()))
+    })?;
+    let mut pairs = media.times.iter().zip(media.times.iter().skip(1));
+    if let Some((before, after)) = pairs.find(|(before, after)| after < before) {
+        let order = format!("{before}, {after}");
+        return Err(error("times", "goes back in time").text(&order).allowed("times that never fall"));
+    }
+    let last = media.times.last().copied().unwrap_or_default();
+    ensure(media.length >= last, || {
+        error("length", "is shorter than the frames last")
+            .text(&media.length.to_string())
+            .allowed(format!("a number of at least {last}, the time of the last frame"))
+    })
+}

@@ -1,0 +1,87 @@
+//! The path of an ACK through the sender: board → timer → recovery → control.
+
+use crate::policy::control::{Flight, Progress};
+use crate::policy::recovery::Outcome;
+use crate::policy::trigger::Age;
+use crate::send::board::Acknowledgement;
+use crate::send::sender::Sender;
+use crate::trace::{Cx, TraceEvent};
+use earlybird_units::Duration;
+
+impl Sender {
+    /// Acts on one ACK that the board has already taken in.
+    ///
+    /// `echoed_rtt` is the round-trip time that a timestamp echo gives.
+    pub(crate) fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, echoed_rtt: Option<Duration>) {
+        if ack.advanced > 0 {
+            self.last_progress = cx.now;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.trigger.on_rtt(rtt);
+        }
+        let age = self.board.age(cx.now);
+        let limits = self.limits();
+        let outcome = self.recovery.on_ack(ack, &mut self.board, &limits, &*self.trigger, &age);
+        match outcome {
+            Outcome::Progress => {
+                self.on_progress(cx, echoed_rtt);
+                self.grow(cx, ack);
+            }
+            Outcome::Recovered => self.on_progress(cx, echoed_rtt),
+            Outcome::Partial => self.on_partial(cx),
+            Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, &age),
+            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, &age),
+            Outcome::Nothing => {}
+        }
+    }
+
+    /// Measures the round trip and restarts the timer.
+    pub(crate) fn on_progress(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
+        let base = match echoed_rtt {
+            Some(rtt) => self.timer.on_sample(cx.now, rtt),
+            None => self.timer.on_progress(cx.now, self.board.una()),
+        };
+        if let Some(base) = base {
+            cx.trace.record(cx.now, TraceEvent::BaseRto(base));
+        }
+        self.restart_timer(cx.now);
+    }
+
+    fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement) {
+        let progress =
+            Progress { acked: ack.advanced, rtt: ack.rtt, una: self.board.una(), smax: self.board.smax() };
+        self.control.on_progress(cx, &progress);
+    }
+
+    fn on_partial(&mut self, cx: &mut Cx<'_>) {
+        // In this order: the running timer keeps its back-off, the next one starts without (ns-2's Sack1).
+        self.restart_timer(cx.now);
+        self.timer.end_back_off();
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
+        self.record_duplicate(cx, duplicates, age);
+        match duplicates {
+            1 => self.statistics.early_on_first += 1,
+            2 => self.statistics.early_on_second += 1,
+            _ => self.statistics.fast_retransmits += 1,
+        }
+        self.control.on_loss(cx, &Flight { outstanding: flight });
+        self.timer.cancel_measurement();
+        self.timer.restart(cx.now);
+    }
+
+    fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, age: &Age) {
+        if let Some(count) = counted {
+            self.record_duplicate(cx, count, age);
+        }
+        if self.restart_on_duplicate && !self.recovery.is_recovering() {
+            self.timer.restart(cx.now);
+        }
+    }
+
+    fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32, age: &Age) {
+        let threshold = self.trigger.threshold();
+        cx.trace.record(cx.now, TraceEvent::Duplicate { count, age: age.missing, threshold });
+    }
+}

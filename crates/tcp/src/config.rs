@@ -1,0 +1,199 @@
+//! What a connection is made of: its parameters and its choice of policies.
+
+use crate::policy::acking::Acking;
+use crate::policy::control::pert::{self, Pert, PertFlags};
+use crate::policy::control::reno::{Halved, Reno};
+use crate::policy::control::CongestionControl;
+use crate::policy::recovery::LossRecovery;
+use crate::policy::recovery::rfc6675::Rfc6675;
+use crate::policy::recovery::sack1::Sack1;
+use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+use crate::policy::trigger::{AgeReference, EarlyRetransmission, LossTrigger, ThreeDuplicates};
+use alloc::boxed::Box;
+use earlybird_units::{Duration, SeedTree};
+
+/// Parameters and policies of a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Largest payload of a segment in bytes.
+    pub mss: u16,
+    /// Largest window in segments: of this sender, and offered to the peer's.
+    pub window: u32,
+    /// Window after the handshake in segments.
+    pub initial_window: u32,
+    /// Whether the slow-start threshold begins at the largest window (ns-2) or without bound (RFC 5681 §3.1).
+    pub bounded_ssthresh: bool,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Halve without rounding down to whole segments.
+    pub precise_halving: bool,
+    /// Use timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// The most SACK blocks in an ACK.
+    pub sack_blocks: usize,
+    /// When to acknowledge.
+    pub acking: Acking,
+    /// How much may be in flight.
+    pub control: Control,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Which duplicate ACK means loss.
+    pub trigger: Trigger,
+    /// The retransmission timer.
+    pub rto: RtoConfig,
+    /// Restart the retransmission timer on duplicate ACKs outside recovery.
+    pub restart_on_duplicate: bool,
+    /// The timer runs on when nothing is outstanding and closes the window to one segment (ns-2's
+    /// `slow_start_restart_`).
+    pub keeps_idle_timer: bool,
+}
+
+/// How much may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Slow start, congestion avoidance, halving.
+    Reno,
+    /// Probabilistic early response.
+    Pert(PertFlags),
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// ns-2's Sack1.
+    Sack1,
+    /// RFC 6675.
+    Rfc6675,
+}
+
+/// Which duplicate ACK means loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The third.
+    ThreeDuplicates,
+    /// The third, or an earlier one that comes late.
+    EarlyRetransmission(AgeReference),
+}
+
+/// Parameters of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Clock tick.
+    pub tick: Duration,
+    /// Smallest timeout, before back-off.
+    pub floor: Duration,
+    /// Largest timeout, after back-off.
+    pub ceiling: Duration,
+    /// Timeout before the first sample.
+    pub initial: Duration,
+    /// Round-trip times count in whole ticks (ns-2) instead of exactly (RFC 6298).
+    pub is_coarse: bool,
+    /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
+    pub clock_phase: Option<Duration>,
+}
+
+impl Config {
+    /// Gives ns-2.35's defaults as the papers used them: 1000-byte segments, SACK, an ACK for every segment.
+    pub fn ns2() -> Self {
+        Self {
+            mss: 1000,
+            window: 64,
+            initial_window: 2,
+            bounded_ssthresh: true,
+            limited_transmit: true,
+            precise_halving: true,
+            timestamps: false,
+            sack_blocks: 3,
+            acking: Acking::EverySegment,
+            control: Control::Reno,
+            recovery: Recovery::Sack1,
+            trigger: Trigger::ThreeDuplicates,
+            rto: RtoConfig::NS2,
+            restart_on_duplicate: false,
+            keeps_idle_timer: true,
+        }
+    }
+
+    /// Gives current standards: RFC 5681, 6298, 6675, 3042, 7323, initial window of RFC 3390.
+    pub fn rfc() -> Self {
+        Self {
+            // RFC 3390: min(4·MSS, max(2·MSS, 4380 B)) with 1000-byte segments.
+            initial_window: 4,
+            bounded_ssthresh: false,
+            timestamps: true,
+            recovery: Recovery::Rfc6675,
+            rto: RtoConfig::RFC,
+            keeps_idle_timer: false,
+            ..Self::ns2()
+        }
+    }
+
+    pub(crate) fn estimator(&self, seeds: SeedTree) -> Box<dyn RtoEstimator> {
+        if !self.rto.is_coarse {
+            return Box::new(Rfc6298Estimator::new(self.rto.tick));
+        }
+        let mut random = seeds.child("clock").random();
+        let phase = self.rto.clock_phase.unwrap_or_else(|| random.duration_between(Duration::ZERO, self.rto.tick));
+        Box::new(CoarseEstimator::new(self.rto.tick, phase))
+    }
+
+    pub(crate) fn control(&self, seeds: SeedTree) -> Box<dyn CongestionControl> {
+        let ssthresh = if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY };
+        match self.control {
+            Control::Reno => Box::new(Reno::new(self.window, ssthresh, self.halved())),
+            Control::Pert(flags) => {
+                let window = pert::window(self.window, ssthresh);
+                Box::new(Pert::new(window, flags, seeds.child("pert").random()))
+            }
+        }
+    }
+
+    fn halved(&self) -> Halved {
+        match (self.recovery, self.precise_halving) {
+            (Recovery::Rfc6675, _) => Halved::Flight,
+            (Recovery::Sack1, true) => Halved::Window,
+            (Recovery::Sack1, false) => Halved::WholeWindow,
+        }
+    }
+
+    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
+        match self.recovery {
+            Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit)),
+            Recovery::Rfc6675 => Box::new(Rfc6675::new(self.limited_transmit)),
+        }
+    }
+
+    pub(crate) fn trigger(&self) -> Box<dyn LossTrigger> {
+        match self.trigger {
+            Trigger::ThreeDuplicates => Box::new(ThreeDuplicates),
+            Trigger::EarlyRetransmission(reference) => Box::new(EarlyRetransmission::new(reference)),
+        }
+    }
+}
+
+impl RtoConfig {
+    /// ns-2.35: 10 ms ticks, 0.2 s floor, 60 s ceiling, 3 s before the first sample.
+    pub const NS2: Self = Self {
+        tick: Duration::from_millis(10),
+        floor: Duration::from_millis(200),
+        ceiling: Duration::from_secs(60),
+        initial: Duration::from_secs(3),
+        is_coarse: true,
+        clock_phase: None,
+    };
+    /// RFC 6298: 1 ms clock, 1 s floor (2.4), 60 s ceiling (2.5), 1 s before the first sample (2.1).
+    pub const RFC: Self = Self {
+        tick: Duration::from_millis(1),
+        floor: Duration::from_secs(1),
+        ceiling: Duration::from_secs(60),
+        initial: Duration::from_secs(1),
+        is_coarse: false,
+        clock_phase: None,
+    };
+
+    /// Makes the timer fine-grained: 1 ms tick and floor (ER-PERT paper).
+    #[must_use]
+    pub const fn fine_grained(self) -> Self {
+        Self { tick: Duration::from_millis(1), floor: Duration::from_millis(1), ..self }
+    }
+}

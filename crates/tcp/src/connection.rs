@@ -1,0 +1,358 @@
+//! The connection: what happens to it, what it wants to send, when it wants to be woken.
+
+use crate::config::Config;
+use crate::handshake::Peer;
+use crate::policy::acking::AckDue;
+use crate::policy::control::Gauges;
+use crate::receive::Receiver;
+use crate::send::sender::{Expiry, Sender};
+use crate::send::timer::TimerValue;
+use crate::state::{FirstToClose, ReceiveSide, RfcState, SendSide, Sides, State};
+use crate::trace::{Cx, Statistics};
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Flags, Options, Segment, SeqNum, Timestamps};
+
+/// A TCP connection, from either side.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) state: State,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) config: Config,
+    pub(crate) peer: Peer,
+    pub(crate) local_origin: SeqNum,
+    pub(crate) opening_due: bool,
+    reset_due: bool,
+    events: u8,
+    time_wait_ends: Option<Instant>,
+}
+
+/// What the application should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is done.
+    Established,
+    /// Bytes can be read.
+    Readable,
+    /// Everything written was acknowledged.
+    Drained,
+    /// The peer will send no more.
+    PeerClosed,
+    /// The connection ended in order.
+    Closed,
+    /// The peer reset the connection.
+    Reset,
+}
+
+/// In the order in which they are told.
+const EVENTS: [Event; 6] =
+    [Event::Established, Event::Readable, Event::Drained, Event::PeerClosed, Event::Closed, Event::Reset];
+
+/// Twice the maximum segment lifetime, as Linux takes it (RFC 9293 §3.4.2 asks for four minutes).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+
+impl Connection {
+    /// Opens a connection: the first [`Self::poll_transmit`] gives the SYN.
+    pub fn connect(config: &Config, seeds: SeedTree) -> Self {
+        Self { opening_due: true, ..Self::new(config, seeds, State::SynSent) }
+    }
+
+    /// Waits for a peer to open a connection.
+    pub fn listen(config: &Config, seeds: SeedTree) -> Self {
+        Self::new(config, seeds, State::Listen)
+    }
+
+    fn new(config: &Config, seeds: SeedTree, state: State) -> Self {
+        let origin = seeds.child("sequence").random().below(1 << 32);
+        Self {
+            state,
+            sender: Sender::new(config, seeds),
+            receiver: Receiver::new(config),
+            config: *config,
+            peer: Peer::default(),
+            local_origin: SeqNum(origin as u32),
+            opening_due: false,
+            reset_due: false,
+            events: 0,
+            time_wait_ends: None,
+        }
+    }
+
+    /// Takes a segment from the network.
+    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        match self.state {
+            State::Transfer(_) => self.on_transfer_segment(cx, segment),
+            State::Listen => self.on_listen_segment(segment),
+            State::SynSent => self.on_syn_sent_segment(cx, segment),
+            State::SynReceived => self.on_syn_received_segment(cx, segment),
+            State::TimeWait => self.receiver.due = AckDue::Now,
+            State::Closed => {}
+        }
+    }
+
+    /// Follows RFC 9293 §3.10.7.4: acceptability, reset, SYN, ACK, payload, FIN.
+    pub(crate) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        let Some(start) = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt()) else {
+            return;
+        };
+        let range = start..start + segment.sequence_len();
+        let is_acceptable = self.receiver.is_acceptable(&range) && !self.is_too_old(segment);
+        if segment.flags.contains(Flags::RST) {
+            // RFC 5961 §3.2: only a reset at exactly the expected number counts.
+            if start == self.receiver.nxt() {
+                self.end(Event::Reset);
+            }
+        } else if !is_acceptable || segment.flags.contains(Flags::SYN) {
+            self.receiver.due = AckDue::Now;
+        } else if segment.flags.contains(Flags::ACK) {
+            self.note_timestamp(segment, start);
+            self.on_acknowledgement(cx, segment);
+            if !range.is_empty() {
+                self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
+            }
+            self.close_if_finished(cx.now);
+        }
+    }
+
+    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        let Some(ack) = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position()) else {
+            return;
+        };
+        if ack > self.sender.board.end_position() {
+            self.receiver.due = AckDue::Now;
+            return;
+        }
+        let window = u64::from(segment.window) << self.peer.window_shift;
+        let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
+        let was_drained = self.sender.is_drained();
+        let change = self.sender.board.apply(ack, self.local_origin, &segment.options.sack, is_pure, cx.now);
+        self.sender.peer_window = window;
+        let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
+        self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps));
+        if !was_drained && self.sender.is_drained() {
+            self.tell(Event::Drained);
+        }
+    }
+
+    fn on_payload(&mut self, cx: &mut Cx<'_>, range: core::ops::Range<u64>, has_fin: bool) {
+        if self.receiver.on_data(cx.now, range, has_fin) > 0 {
+            self.tell(Event::Readable);
+        }
+    }
+
+    fn close_if_finished(&mut self, now: Instant) {
+        let State::Transfer(mut sides) = self.state else {
+            return;
+        };
+        if sides.send == SendSide::FinQueued && self.sender.is_drained() && !self.sender.fin_queued {
+            sides.send = SendSide::FinAcked;
+        }
+        if sides.receive == ReceiveSide::Open && self.receiver.is_finished() {
+            sides.receive = ReceiveSide::FinReceived;
+            self.tell(Event::PeerClosed);
+        }
+        if sides.first == FirstToClose::Nobody && sides.receive == ReceiveSide::FinReceived {
+            sides.first = FirstToClose::Peer;
+        }
+        self.state = State::Transfer(sides);
+        if sides.send == SendSide::FinAcked && sides.receive == ReceiveSide::FinReceived {
+            self.finish(sides, now);
+        }
+    }
+
+    fn finish(&mut self, sides: Sides, now: Instant) {
+        self.sender.timer.stop();
+        self.tell(Event::Closed);
+        if sides.first == FirstToClose::Us {
+            self.state = State::TimeWait;
+            self.time_wait_ends = Some(now + TIME_WAIT);
+        } else {
+            self.state = State::Closed;
+        }
+    }
+
+    fn end(&mut self, event: Event) {
+        self.state = State::Closed;
+        self.sender.timer.stop();
+        self.receiver.due = AckDue::Nothing;
+        self.tell(event);
+    }
+
+    /// Acts on whatever deadline has come.
+    pub fn on_timeout(&mut self, cx: &mut Cx<'_>) {
+        self.receiver.on_timeout(cx.now);
+        if self.time_wait_ends.is_some_and(|ends| ends <= cx.now) {
+            self.time_wait_ends = None;
+            self.state = State::Closed;
+        }
+        if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now)
+            && self.sender.on_timeout(cx) == Expiry::Loss
+        {
+            self.opening_due = matches!(self.state, State::SynSent | State::SynReceived);
+        }
+    }
+
+    /// Gives the time at which to call [`Self::on_timeout`].
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let deadlines = [self.sender.timer.deadline(), self.receiver.deadline(), self.time_wait_ends];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Gives the next segment to send, if there is one.
+    #[must_use]
+    pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Segment> {
+        if core::mem::take(&mut self.reset_due) {
+            return Some(self.emit(cx.now, Flags::RST | Flags::ACK, self.sender.board.end_position(), 0));
+        }
+        if core::mem::take(&mut self.opening_due) {
+            return Some(self.emit_opening(cx.now));
+        }
+        if matches!(self.state, State::Transfer(_))
+            && let Some(number) = self.sender.next(cx.now)
+        {
+            return self.emit_number(cx.now, number);
+        }
+        (self.receiver.due == AckDue::Now).then(|| self.emit(cx.now, Flags::ACK, self.sender.board.end_position(), 0))
+    }
+
+    fn emit_number(&mut self, now: Instant, number: u64) -> Option<Segment> {
+        let (start, sent) = self.sender.board.segment(number)?;
+        let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
+        Some(self.emit(now, sent.flags, start, len as u16))
+    }
+
+    pub(crate) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
+        self.receiver.due = AckDue::Nothing;
+        self.peer.last_ack_sent = self.receiver.nxt();
+        let options = Options {
+            timestamps: self.peer.timestamps.then(|| self.timestamps(now)),
+            sack: if self.peer.sack { self.receiver.sack(self.peer.origin) } else { Default::default() },
+            ..Options::default()
+        };
+        Segment {
+            seq: self.local_origin.at(position),
+            ack: self.peer.origin.at(self.receiver.nxt()),
+            window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
+            len,
+            flags,
+            options,
+        }
+    }
+
+    pub(crate) fn timestamps(&self, now: Instant) -> Timestamps {
+        Timestamps { value: crate::handshake::timestamp(now), echo: self.peer.timestamp }
+    }
+
+    /// Gives the next thing the application should know.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if self.events == 0 {
+            return None;
+        }
+        let event = self.events.trailing_zeros();
+        self.events &= self.events - 1;
+        EVENTS.get(event as usize).copied()
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.events |= 1 << event as u8;
+    }
+
+    /// Queues `bytes` for sending; the queue has no limit. Bytes after [`Self::shutdown`] are ignored.
+    pub fn write(&mut self, bytes: u64) {
+        let is_open = match self.state {
+            State::Transfer(sides) => sides.send == SendSide::Open,
+            State::Listen | State::SynSent | State::SynReceived => !self.sender.fin_queued,
+            State::TimeWait | State::Closed => false,
+        };
+        if is_open {
+            self.sender.unsent = self.sender.unsent.saturating_add(bytes);
+            self.sender.recovery.on_write();
+        }
+    }
+
+    /// Reads up to `bytes` of what arrived in order, and gives how many there were.
+    pub fn read(&mut self, bytes: u64) -> u64 {
+        self.receiver.read(bytes)
+    }
+
+    /// Ends the sending direction behind what was written.
+    pub fn shutdown(&mut self) {
+        match &mut self.state {
+            State::Transfer(sides) if sides.send == SendSide::Open => {
+                sides.send = SendSide::FinQueued;
+                if sides.first == FirstToClose::Nobody {
+                    sides.first = FirstToClose::Us;
+                }
+                self.sender.fin_queued = true;
+            }
+            State::SynSent | State::SynReceived => self.sender.fin_queued = true,
+            State::Listen => self.state = State::Closed,
+            State::Transfer(_) | State::TimeWait | State::Closed => {}
+        }
+    }
+
+    /// Gives up: the peer is reset.
+    pub fn abort(&mut self) {
+        self.reset_due = matches!(self.state, State::Transfer(_) | State::SynReceived);
+        self.state = State::Closed;
+        self.opening_due = false;
+        self.sender.timer.stop();
+    }
+
+    /// Gives the state's name in RFC 9293.
+    pub fn state(&self) -> RfcState {
+        self.state.rfc()
+    }
+
+    /// Gives the bytes received in order so far.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Gives the sender's counters.
+    pub fn statistics(&self) -> &Statistics {
+        &self.sender.statistics
+    }
+
+    /// Gives the congestion window in segments.
+    pub fn cwnd(&self) -> f64 {
+        self.sender.control.cwnd()
+    }
+
+    /// Gives the slow-start threshold in segments.
+    pub fn ssthresh(&self) -> f64 {
+        self.sender.control.ssthresh()
+    }
+
+    /// Gives the segments sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.sender.board.outstanding()
+    }
+
+    /// Gives the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
+    pub fn highest_acknowledged(&self) -> Option<u64> {
+        self.sender.board.una().checked_sub(1)
+    }
+
+    /// Gives the state of the retransmission timer.
+    pub fn timer(&self) -> TimerValue {
+        self.sender.timer.value()
+    }
+
+    /// Gives the early-retransmission threshold, if that rule is on and has a sample.
+    pub fn early_threshold(&self) -> Option<Duration> {
+        self.sender.trigger.threshold()
+    }
+
+    /// Gives the congestion control's inner values.
+    pub fn gauges(&self) -> Gauges {
+        self.sender.control.gauges()
+    }
+
+    /// Says whether a loss is being repaired.
+    pub fn is_recovering(&self) -> bool {
+        self.sender.recovery.is_recovering()
+    }
+}

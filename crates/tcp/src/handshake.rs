@@ -1,0 +1,169 @@
+//! Opening a connection (RFC 9293 §3.5) and what both sides agree on (RFC 2018, RFC 7323).
+
+use crate::connection::{Connection, Event};
+use crate::policy::acking::AckDue;
+use crate::state::{FirstToClose, SendSide, Sides, State};
+use crate::trace::Cx;
+use core::num::NonZeroU16;
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::{Flags, Options, Segment, SeqNum};
+
+/// What is known of the peer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Peer {
+    /// Number of the peer's SYN.
+    pub(crate) origin: SeqNum,
+    pub(crate) window_shift: u8,
+    pub(crate) scales_window: bool,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    /// The timestamp to echo (TS.Recent).
+    pub(crate) timestamp: u32,
+    pub(crate) last_ack_sent: u64,
+}
+
+/// Gives the timestamp clock: milliseconds (RFC 7323 §5.4).
+pub(crate) fn timestamp(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32
+}
+
+impl Connection {
+    pub(crate) fn on_listen_segment(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST) {
+            self.learn_peer(segment);
+            self.state = State::SynReceived;
+            self.opening_due = true;
+        }
+    }
+
+    pub(crate) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        let accepts = segment.flags.contains(Flags::ACK) && segment.ack == self.local_origin.at(1);
+        match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepts) {
+            (_, true, true) => self.refuse(),
+            (true, false, true) => {
+                self.learn_peer(segment);
+                self.establish(cx, segment);
+                self.receiver.due = AckDue::Now;
+            }
+            (true, false, false) if !segment.flags.contains(Flags::ACK) => {
+                // Both sides opened at once.
+                self.learn_peer(segment);
+                self.state = State::SynReceived;
+                self.opening_due = true;
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            self.refuse();
+        } else if segment.flags.contains(Flags::ACK) && segment.ack != self.local_origin {
+            self.establish(cx, segment);
+            self.on_transfer_segment(cx, segment);
+        } else if segment.flags.contains(Flags::SYN) && segment.seq == self.peer.origin {
+            self.opening_due = true;
+        }
+    }
+
+    fn refuse(&mut self) {
+        self.state = State::Closed;
+        self.sender.timer.stop();
+        self.tell(Event::Reset);
+    }
+
+    fn learn_peer(&mut self, syn: &Segment) {
+        let options = &syn.options;
+        self.peer = Peer {
+            origin: syn.seq,
+            window_shift: options.window_scale.unwrap_or(0),
+            scales_window: options.window_scale.is_some(),
+            sack: options.sack_permitted && self.config.sack_blocks > 0,
+            timestamps: options.timestamps.is_some() && self.config.timestamps,
+            timestamp: options.timestamps.map_or(0, |stamps| stamps.value),
+            last_ack_sent: 0,
+        };
+        // RFC 9293 §3.7.1: 536 bytes if the peer says nothing.
+        let peer_mss = options.mss.map_or(536, NonZeroU16::get);
+        self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
+        self.receiver.on_syn();
+    }
+
+    fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        let change = self.sender.board.apply(1, self.local_origin, &segment.options.sack, false, cx.now);
+        self.sender.peer_window = u64::from(segment.window) << self.established_shift(segment);
+        self.sender.last_progress = cx.now;
+        let echoed = change.rtt.filter(|_| self.peer.timestamps);
+        self.sender.on_opened(cx, echoed);
+        let mut sides = Sides::default();
+        if self.sender.fin_queued {
+            sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
+        }
+        self.state = State::Transfer(sides);
+        self.tell(Event::Established);
+    }
+
+    /// The window in a SYN is never scaled (RFC 7323 §2.2).
+    fn established_shift(&self, segment: &Segment) -> u8 {
+        if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }
+    }
+
+    pub(crate) fn emit_opening(&mut self, now: Instant) -> Segment {
+        let is_answer = self.state == State::SynReceived;
+        let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
+        self.sender.send_opening(flags, now);
+        self.receiver.due = AckDue::Nothing;
+        let window = self.receiver.window().min(u64::from(u16::MAX)) as u16;
+        Segment {
+            seq: self.local_origin,
+            ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },
+            window,
+            len: 0,
+            flags,
+            options: self.opening_options(now, is_answer),
+        }
+    }
+
+    fn opening_options(&self, now: Instant, is_answer: bool) -> Options {
+        let offers_timestamps = if is_answer { self.peer.timestamps } else { self.config.timestamps };
+        let offers_sack = self.config.sack_blocks > 0 && (!is_answer || self.peer.sack);
+        Options {
+            mss: NonZeroU16::new(self.config.mss),
+            window_scale: (!is_answer || self.peer.scales_window).then(|| self.wanted_window_shift()),
+            sack_permitted: offers_sack,
+            timestamps: offers_timestamps.then(|| self.timestamps(now)),
+            ..Options::default()
+        }
+    }
+
+    /// Gives the smallest shift with which the whole buffer can be told (RFC 7323 §2.3).
+    fn wanted_window_shift(&self) -> u8 {
+        let buffer = u64::from(self.config.window) * u64::from(self.config.mss);
+        (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14)
+    }
+
+    pub(crate) fn own_window_shift(&self) -> u8 {
+        if self.peer.scales_window { self.wanted_window_shift() } else { 0 }
+    }
+
+    /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3).
+    pub(crate) fn is_too_old(&self, segment: &Segment) -> bool {
+        let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
+        stamps.is_some_and(|stamps| stamps.value.wrapping_sub(self.peer.timestamp).cast_signed() < 0)
+    }
+
+    /// Remembers the timestamp to echo (RFC 7323 §4.3).
+    pub(crate) fn note_timestamp(&mut self, segment: &Segment, start: u64) {
+        if let Some(stamps) = segment.options.timestamps
+            && start <= self.peer.last_ack_sent
+        {
+            self.peer.timestamp = stamps.value;
+        }
+    }
+
+    /// Gives the round-trip time that the echoed timestamp tells.
+    pub(crate) fn echoed_rtt(&self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps)?;
+        Some(Duration::from_millis(u64::from(timestamp(now).wrapping_sub(stamps.echo))))
+    }
+}

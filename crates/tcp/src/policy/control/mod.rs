@@ -1,0 +1,65 @@
+//! How much may be in flight: one file per congestion control.
+
+pub mod pert;
+pub(crate) mod reno;
+
+use crate::trace::Cx;
+use core::fmt::Debug;
+use earlybird_units::Duration;
+
+/// What one ACK that moved the window forward tells a congestion control.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Segments that this ACK newly acknowledged.
+    pub acked: u64,
+    /// Exact round-trip time of the newest of them; `None` if any had been retransmitted.
+    pub rtt: Option<Duration>,
+    /// Number of the lowest segment not acknowledged yet.
+    pub una: u64,
+    /// One past the highest segment ever sent.
+    pub smax: u64,
+}
+
+/// What is in flight when the window must shrink.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Flight {
+    /// Segments sent and not acknowledged.
+    pub outstanding: u64,
+}
+
+/// How much may be in flight. Windows count segments and are real numbers.
+pub trait CongestionControl: Debug + Send {
+    /// Gives the congestion window.
+    fn cwnd(&self) -> f64;
+    /// Gives the slow-start threshold; infinite before the first loss where the profile has no initial one.
+    fn ssthresh(&self) -> f64;
+    /// Starts with the given window once the handshake is done.
+    fn on_established(&mut self, initial_window: f64);
+    /// Grows the window: an ACK outside recovery moved it forward.
+    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
+    /// Shrinks the window: a loss was found by duplicate ACKs.
+    fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight);
+    /// Shrinks the window: the retransmission timer ran out.
+    fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
+    /// Closes the window to one segment: the timer ran out with nothing outstanding.
+    fn on_idle(&mut self);
+    /// Shows the inner values worth plotting.
+    fn gauges(&self) -> Gauges {
+        Gauges::default()
+    }
+}
+
+/// Named values of a congestion control, for time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gauges {
+    /// Smoothed queueing delay (PERT).
+    pub queueing_delay: Option<Duration>,
+    /// Increase per round trip in segments (PERT).
+    pub alpha: Option<f64>,
+    /// Probability of an early response (PERT).
+    pub probability: Option<f64>,
+    /// Early responses so far (PERT).
+    pub early_responses: u64,
+}

@@ -1,0 +1,142 @@
+//! PERT's increase per round trip, α: high-speed, safe and compete mode (IWQoS 2008; counters and ramps of the ports).
+
+use super::curve::NO_QUEUE;
+use earlybird_units::{Duration, Instant};
+
+/// α lies between these (ER thesis: at most 32).
+const SMALLEST: f64 = 1.0;
+const LARGEST: f64 = 32.0;
+/// Compete mode begins at this share of the largest queueing delay (the ports) …
+const COMPETE_FROM: f64 = 0.5;
+/// … and its target is full from this share on (PERT-video paper).
+const COMPETE_FULLY: f64 = 0.65;
+/// α is adapted every so many smoothed round trips (the ports).
+const ROUND_TRIPS_BETWEEN_UPDATES: u64 = 5;
+
+/// How α moves to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlphaRule {
+    /// Jumps there in compete mode.
+    Direct,
+    /// Rises by 0.1 at a time (the ports).
+    Ramped,
+    /// The PERT-video paper's three modes word by word, evaluated at every ACK without memory.
+    Literal,
+}
+
+/// What α depends on at an ACK.
+pub(super) struct Conditions {
+    pub(super) queueing: Duration,
+    pub(super) largest: Duration,
+    pub(super) smoothed: Duration,
+    pub(super) usable: f64,
+    pub(super) response_rate: f64,
+    pub(super) loss_rate: f64,
+}
+
+impl Conditions {
+    fn fullness(&self) -> f64 {
+        self.queueing.as_nanos() as f64 / self.largest.as_nanos() as f64
+    }
+
+    /// Gives 1 + p′/p; `None` before the first loss.
+    fn balance(&self) -> Option<f64> {
+        (self.loss_rate > 0.0).then(|| 1.0 + self.response_rate / self.loss_rate)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Alpha {
+    rule: AlphaRule,
+    value: f64,
+    high_speed: u64,
+    compete: u64,
+    updated: Instant,
+}
+
+/// Gives the target of α in compete mode: `balance` = 1 + p′/p when the queue is fuller than 0.65, less on a steep
+/// hyperbola from 0.5 on (the ports).
+///
+/// `fullness` is the queueing delay as a share of the largest one.
+pub fn alpha_target(balance: f64, fullness: f64) -> f64 {
+    if !(COMPETE_FROM..COMPETE_FULLY).contains(&fullness) {
+        return balance;
+    }
+    // The ports: k1 = (a − 1)·Q·16/1500, k2 = 1 + 100·k1/Q, target = k2 − k1/(q − 0.49·Q); here with k1 per Q.
+    let steepness = (balance - 1.0) * 16.0 / 1500.0;
+    1.0 + 100.0 * steepness - steepness / (fullness - 0.49)
+}
+
+impl Alpha {
+    pub(super) fn new(rule: AlphaRule) -> Self {
+        Self { rule, value: SMALLEST, high_speed: 0, compete: 0, updated: Instant::ZERO }
+    }
+
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
+    pub(super) fn on_ack(&mut self, now: Instant, conditions: &Conditions) {
+        if self.rule == AlphaRule::Literal {
+            self.value = self.literal(conditions);
+            return;
+        }
+        self.count(conditions);
+        if now - self.updated >= conditions.smoothed * ROUND_TRIPS_BETWEEN_UPDATES {
+            self.value = self.adapted(conditions);
+            (self.high_speed, self.compete, self.updated) = (0, 0, now);
+        }
+    }
+
+    fn count(&mut self, conditions: &Conditions) {
+        if conditions.queueing <= NO_QUEUE {
+            self.high_speed += 1;
+        } else if conditions.fullness() >= COMPETE_FROM {
+            self.compete += 1;
+        } else {
+            (self.high_speed, self.compete) = (0, 0);
+        }
+    }
+
+    fn adapted(&self, conditions: &Conditions) -> f64 {
+        if self.compete as f64 >= conditions.usable {
+            self.competing(conditions)
+        } else if self.high_speed as f64 >= conditions.usable {
+            (self.value + 0.5).min(LARGEST)
+        } else {
+            (0.9 * self.value).max(SMALLEST)
+        }
+    }
+
+    fn competing(&self, conditions: &Conditions) -> f64 {
+        let ramped = (self.value + 0.1).min(LARGEST);
+        let Some(balance) = conditions.balance() else {
+            return ramped;
+        };
+        let target = alpha_target(balance, conditions.fullness()).min(LARGEST);
+        if self.rule == AlphaRule::Direct { target } else { ramped.min(target) }
+    }
+
+    fn literal(&self, conditions: &Conditions) -> f64 {
+        if conditions.queueing < NO_QUEUE {
+            // One segment per round trip, spread over the ACKs of a window.
+            (self.value + 1.0 / conditions.usable).min(LARGEST)
+        } else if conditions.fullness() >= COMPETE_FULLY {
+            conditions.balance().unwrap_or(SMALLEST).min(LARGEST)
+        } else {
+            SMALLEST
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v9_a_3_at_0_5_0_51_0_52_0_55_0_6_0_65_gives_1_2_0667_2_4222_2_7778_2_9394_3() {
+        for (fullness, expected) in [(0.5, 1.0), (0.51, 2.0667), (0.52, 2.4222), (0.55, 2.7778), (0.6, 2.9394), (0.65, 3.0)] {
+            assert!((alpha_target(3.0, fullness) - expected).abs() < 5e-5, "{fullness}: {}", alpha_target(3.0, fullness));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! PERT, probabilistic early response TCP: an end host that behaves as if the router ran gentle RED.
+//!
+//! Homogeneous form: "Emulating AQM from End Hosts", SIGCOMM 2007. Adaptive form: "Making a Delay-based Protocol
+//! Adaptive to Heterogeneous Environments", IWQoS 2008, as the ER-PERT paper and the ER thesis describe it; constants
+//! they leave out come from the authors' public ports.
+
+mod alpha;
+mod curve;
+mod intervals;
+mod signals;
+
+pub use alpha::{AlphaRule, alpha_target};
+pub use curve::{Curve, CurveTail};
+pub use intervals::IntervalHistory;
+pub use signals::{MaxDelay, early_response_share};
+
+use super::reno::{Halved, Reno, SMALLEST_SSTHRESH};
+use super::{CongestionControl, Flight, Gauges, Progress};
+use crate::trace::Cx;
+use alpha::{Alpha, Conditions};
+use earlybird_units::Random;
+use signals::Signals;
+
+/// The flags that the sources leave open. Each preset is a choice of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PertFlags {
+    /// Adaptive (2008) or homogeneous (2007).
+    pub is_adaptive: bool,
+    /// What the largest queueing delay is the largest of.
+    pub max_delay: MaxDelay,
+    /// The response curve above its second threshold.
+    pub curve_tail: CurveTail,
+    /// How the increase per round trip moves to its target.
+    pub alpha: AlphaRule,
+    /// Whether the ACK that causes an early response also adds the growth term.
+    pub growth_on_response: bool,
+    /// The window reduction on loss.
+    pub loss_factor: LossFactor,
+}
+
+/// PERT's window reduction on loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossFactor {
+    /// By β = q/(q + Q).
+    Beta,
+    /// By one half.
+    Half,
+}
+
+impl PertFlags {
+    /// The rules of the papers' text.
+    pub const TEXT: Self = Self {
+        is_adaptive: true,
+        max_delay: MaxDelay::Smoothed,
+        curve_tail: CurveTail::Gentle,
+        alpha: AlphaRule::Direct,
+        growth_on_response: false,
+        loss_factor: LossFactor::Beta,
+    };
+    /// Best match of the papers' numbers, chosen after looking at them.
+    pub const DEFAULT: Self = Self { growth_on_response: true, ..Self::TEXT };
+    /// The public ports with their faults repaired.
+    pub const PORT: Self = Self { max_delay: MaxDelay::Raw, alpha: AlphaRule::Ramped, ..Self::TEXT };
+    /// [`Self::DEFAULT`] with a flat curve above the second threshold.
+    pub const FLAT: Self = Self { curve_tail: CurveTail::Flat, ..Self::DEFAULT };
+    /// The homogeneous form.
+    pub const HOMOGENEOUS: Self = Self { is_adaptive: false, loss_factor: LossFactor::Half, ..Self::TEXT };
+}
+
+/// The PERT sender's window.
+#[derive(Debug)]
+pub(crate) struct Pert {
+    window: Reno,
+    flags: PertFlags,
+    signals: Signals,
+    alpha: Alpha,
+    losses: IntervalHistory,
+    responses: IntervalHistory,
+    early_responses: u64,
+    /// One response per round trip: none before this segment is acknowledged.
+    mark: u64,
+    random: Random,
+}
+
+/// Early responses and loss reductions of the homogeneous form cut this share (SIGCOMM 2007).
+const HOMOGENEOUS_SHARE: f64 = 0.35;
+/// An early response never leaves fewer segments: below the smallest threshold the flow would be trapped in slow start.
+const SMALLEST_RESPONSE: f64 = SMALLEST_SSTHRESH;
+
+impl Pert {
+    pub(crate) fn new(window: Reno, flags: PertFlags, random: Random) -> Self {
+        Self {
+            window,
+            flags,
+            signals: Signals::new(flags.max_delay),
+            alpha: Alpha::new(flags.alpha),
+            losses: IntervalHistory::default(),
+            responses: IntervalHistory::default(),
+            early_responses: 0,
+            mark: 0,
+            random,
+        }
+    }
+
+    fn curve(&self) -> Curve {
+        if self.flags.is_adaptive {
+            Curve::adaptive(self.signals.largest(), self.flags.curve_tail)
+        } else {
+            Curve::homogeneous(self.flags.curve_tail)
+        }
+    }
+
+    fn probability(&self) -> f64 {
+        self.curve().probability(self.signals.queueing())
+    }
+
+    /// Draws whether this ACK causes an early response; no number is drawn where it cannot.
+    fn responds(&mut self, una: u64) -> bool {
+        let probability = self.probability();
+        una > self.mark && probability > 0.0 && self.random.unit() < probability
+    }
+
+    fn share(&self) -> f64 {
+        if self.flags.is_adaptive { self.signals.share() } else { HOMOGENEOUS_SHARE }
+    }
+
+    fn respond_early(&mut self, smax: u64) {
+        self.responses.close();
+        self.early_responses += 1;
+        let cwnd = (1.0 - self.share()) * self.window.usable();
+        self.window.shrink_to(cwnd.max(SMALLEST_RESPONSE));
+        self.mark = smax;
+        if self.flags.growth_on_response {
+            self.window.grow_by(self.alpha.value() / self.window.cwnd());
+        }
+    }
+
+    fn avoid_congestion(&mut self, cx: &mut Cx<'_>, acked: u64) {
+        self.count(acked);
+        if self.flags.is_adaptive {
+            let conditions = Conditions {
+                queueing: self.signals.queueing(),
+                largest: self.signals.largest_floored(),
+                smoothed: self.signals.smoothed(),
+                usable: self.window.usable(),
+                response_rate: self.responses.rate(),
+                loss_rate: self.losses.rate(),
+            };
+            self.alpha.on_ack(cx.now, &conditions);
+        }
+        self.window.grow_by(self.alpha.value() / self.window.cwnd());
+    }
+
+    fn count(&mut self, acked: u64) {
+        self.losses.count(acked);
+        self.responses.count(acked);
+    }
+}
+
+impl CongestionControl for Pert {
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh()
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.window.on_established(initial_window);
+    }
+
+    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        if let Some(rtt) = progress.rtt {
+            self.signals.on_rtt(rtt);
+        }
+        if self.window.is_slow_start() {
+            self.count(progress.acked);
+            self.window.grow_by(1.0);
+        } else if self.responds(progress.una) {
+            self.respond_early(progress.smax);
+        } else {
+            self.avoid_congestion(cx, progress.acked);
+        }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.losses.close();
+        match self.flags.loss_factor {
+            LossFactor::Half => self.window.on_loss(cx, flight),
+            LossFactor::Beta => {
+                let cwnd = (1.0 - self.signals.share()) * self.window.usable();
+                self.window.shrink_to(cwnd.max(1.0));
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.losses.close();
+        self.window.on_timeout(cx, flight);
+    }
+
+    fn on_idle(&mut self) {
+        self.window.on_idle();
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges {
+            queueing_delay: Some(self.signals.queueing()),
+            alpha: Some(self.alpha.value()),
+            probability: Some(self.probability()),
+            early_responses: self.early_responses,
+        }
+    }
+}
+
+/// Makes PERT's window for a connection.
+pub(crate) fn window(largest: u32, ssthresh: f64) -> Reno {
+    Reno::new(largest, ssthresh, Halved::Window)
+}

@@ -1,0 +1,110 @@
+//! What PERT hears of the queue: round-trip times, smoothed, less the smallest.
+
+use earlybird_units::Duration;
+
+/// Weight of the old value in the smoothed round-trip time (ER thesis).
+const SMOOTHING: f64 = 0.99;
+/// Lower bound of the largest queueing delay where it divides (the ports).
+const LARGEST_FLOOR: Duration = Duration::from_millis(10);
+/// β before any queueing was seen (SIGCOMM 2007).
+const INITIAL_SHARE: f64 = 0.35;
+
+/// What the largest queueing delay is the largest of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxDelay {
+    /// The smoothed round-trip time less the smallest.
+    Smoothed,
+    /// Each sample less the smallest (the ports).
+    Raw,
+}
+
+/// Gives the share β = q/(q + Q) that a response cuts off: one half when the queue is as full as it ever was
+/// (ER thesis).
+pub fn early_response_share(queueing: Duration, largest: Duration) -> f64 {
+    let queueing = queueing.as_nanos() as f64;
+    queueing / (queueing + largest.as_nanos() as f64)
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Signals {
+    max_delay: MaxDelay,
+    smallest: Duration,
+    smoothed: Option<f64>,
+    largest_raw: Duration,
+    largest_queueing: Duration,
+    share: f64,
+}
+
+impl Signals {
+    pub(super) fn new(max_delay: MaxDelay) -> Self {
+        Self {
+            max_delay,
+            smallest: Duration::MAX,
+            smoothed: None,
+            largest_raw: Duration::ZERO,
+            largest_queueing: Duration::ZERO,
+            share: INITIAL_SHARE,
+        }
+    }
+
+    pub(super) fn on_rtt(&mut self, rtt: Duration) {
+        self.smallest = self.smallest.min(rtt);
+        self.largest_raw = self.largest_raw.max(rtt);
+        let sample = rtt.as_nanos() as f64;
+        self.smoothed = Some(self.smoothed.map_or(sample, |old| SMOOTHING * old + (1.0 - SMOOTHING) * sample));
+        let queueing = self.queueing();
+        self.largest_queueing = self.largest_queueing.max(queueing);
+        if queueing > Duration::ZERO {
+            self.share = early_response_share(queueing, self.largest_floored());
+        }
+    }
+
+    /// Gives the smoothed round-trip time.
+    pub(super) fn smoothed(&self) -> Duration {
+        Duration::from_nanos(self.smoothed.unwrap_or(0.0) as u64)
+    }
+
+    /// Gives q, the smoothed queueing delay.
+    pub(super) fn queueing(&self) -> Duration {
+        self.smoothed().saturating_sub(self.smallest)
+    }
+
+    /// Gives the largest queueing delay of the whole connection.
+    pub(super) fn largest(&self) -> Duration {
+        match self.max_delay {
+            MaxDelay::Smoothed => self.largest_queueing,
+            MaxDelay::Raw => self.largest_raw.saturating_sub(self.smallest),
+        }
+    }
+
+    /// Gives Q, the largest queueing delay but at least 10 ms.
+    pub(super) fn largest_floored(&self) -> Duration {
+        self.largest().max(LARGEST_FLOOR)
+    }
+
+    /// Gives β.
+    pub(super) fn share(&self) -> f64 {
+        self.share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v7_from_50_ms_a_hundred_samples_of_70_ms_smooth_to_62_6794_ms() {
+        let mut signals = Signals::new(MaxDelay::Smoothed);
+        signals.on_rtt(Duration::from_millis(50));
+        (0..100).for_each(|_| signals.on_rtt(Duration::from_millis(70)));
+        assert_eq!(signals.smoothed().as_nanos() / 100, 626_793);
+        assert!((signals.smoothed().as_secs_f64() - 0.062_679_4).abs() < 5e-8);
+        assert_eq!(signals.queueing(), signals.largest());
+    }
+
+    #[test]
+    fn v8_q_over_q_max_10_40_20_40_40_40_ms_give_0_2_one_third_0_5() {
+        let share = |queueing| early_response_share(Duration::from_millis(queueing), Duration::from_millis(40));
+        assert_eq!([share(10), share(20), share(40)], [0.2, 1.0 / 3.0, 0.5]);
+    }
+}

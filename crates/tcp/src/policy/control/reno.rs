@@ -1,0 +1,99 @@
+//! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
+
+use super::{CongestionControl, Flight, Progress};
+use crate::trace::Cx;
+
+/// What is halved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halved {
+    /// The usable window min(cwnd, wnd), as ns-2 does.
+    Window,
+    /// The usable window cut down to whole segments first, as ns-2's `precisionReduce_ 0` does.
+    WholeWindow,
+    /// The segments in flight (RFC 5681 equation 4).
+    Flight,
+}
+
+/// Additive increase and multiplicative decrease.
+#[derive(Clone, Debug)]
+pub(crate) struct Reno {
+    cwnd: f64,
+    ssthresh: f64,
+    largest: f64,
+    halved: Halved,
+}
+
+/// The smallest slow-start threshold (RFC 5681 equation 4).
+pub(crate) const SMALLEST_SSTHRESH: f64 = 2.0;
+
+impl Reno {
+    /// Makes a control with a window of one segment, for the handshake.
+    ///
+    /// `largest` is the largest usable window in segments.
+    pub(crate) fn new(largest: u32, ssthresh: f64, halved: Halved) -> Self {
+        Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved }
+    }
+
+    /// Gives the usable window as a real number.
+    pub(crate) fn usable(&self) -> f64 {
+        self.cwnd.min(self.largest)
+    }
+
+    /// Says whether the window still doubles every round trip.
+    pub(crate) fn is_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Adds to the window.
+    pub(crate) fn grow_by(&mut self, segments: f64) {
+        self.cwnd += segments;
+    }
+
+    /// Sets the window, and the threshold to its whole part but at least 2.
+    pub(crate) fn shrink_to(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+        self.ssthresh = libm::floor(cwnd).max(SMALLEST_SSTHRESH);
+    }
+
+    fn half(&self, flight: &Flight) -> f64 {
+        match self.halved {
+            Halved::Window => self.usable() / 2.0,
+            Halved::WholeWindow => libm::floor(libm::floor(self.usable()) / 2.0),
+            Halved::Flight => flight.outstanding as f64 / 2.0,
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.cwnd = initial_window;
+    }
+
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {
+        // Counted once per ACK, not per segment (RFC 5681 §3.1 with full-sized segments).
+        self.cwnd += if self.is_slow_start() { 1.0 } else { 1.0 / self.cwnd };
+    }
+
+    fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        let half = self.half(flight);
+        self.ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
+        self.cwnd = if self.halved == Halved::Flight { self.ssthresh } else { half };
+    }
+
+    fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        self.ssthresh = libm::floor(self.half(flight)).max(SMALLEST_SSTHRESH);
+        self.cwnd = 1.0;
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd = 1.0;
+    }
+}

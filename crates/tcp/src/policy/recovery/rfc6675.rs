@@ -1,0 +1,186 @@
+//! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
+
+use super::{Limits, LossRecovery, Outcome};
+use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
+use crate::send::board::{Acknowledgement, Board};
+use core::ops::Range;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rfc6675 {
+    limited_transmit: bool,
+    duplicates: u32,
+    recovering: bool,
+    /// One past the highest segment sent when the last reduction happened (RecoveryPoint).
+    recovery_point: Option<u64>,
+    /// Holes below this number were retransmitted in this recovery (one past HighRxt).
+    retransmitted_below: u64,
+    /// The one rescue retransmission of this recovery was used (RescueRxt).
+    is_rescued: bool,
+    /// The fast retransmit, sent whatever `pipe` says (RFC 6675 step 4.3).
+    due: Option<u64>,
+}
+
+impl Rfc6675 {
+    pub(crate) fn new(limited_transmit: bool) -> Self {
+        Self {
+            limited_transmit,
+            duplicates: 0,
+            recovering: false,
+            recovery_point: None,
+            retransmitted_below: 0,
+            is_rescued: false,
+            due: None,
+        }
+    }
+
+    fn on_duplicate(
+        &mut self,
+        ack: &Acknowledgement,
+        board: &Board,
+        trigger: &dyn LossTrigger,
+        age: &Age,
+    ) -> Outcome {
+        if !ack.brings_news {
+            return Outcome::Duplicate { counted: None };
+        }
+        self.duplicates += 1;
+        let duplicates = self.duplicates;
+        let is_lost = trigger.is_loss(duplicates, age) || lost_below(board) > board.una();
+        if is_lost && self.recovery_point.is_none_or(|point| board.una() >= point) {
+            let flight = board.outstanding() - self.sent_beyond_window(board);
+            self.enter(board);
+            return Outcome::Loss { duplicates, flight };
+        }
+        Outcome::Duplicate { counted: Some(duplicates) }
+    }
+
+    /// Segments sent by limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2).
+    fn sent_beyond_window(&self, board: &Board) -> u64 {
+        let limited = if self.limited_transmit { u64::from(self.duplicates.min(DUPLICATE_THRESHOLD)) - 1 } else { 0 };
+        limited.min(board.outstanding() - 1)
+    }
+
+    fn enter(&mut self, board: &Board) {
+        self.recovering = true;
+        self.recovery_point = Some(board.smax());
+        self.retransmitted_below = board.una() + 1;
+        self.is_rescued = false;
+        self.due = Some(board.una());
+    }
+
+    /// `SetPipe` (RFC 6675 §4): what is neither SACKed nor lost, and what was retransmitted.
+    fn pipe(&self, board: &Board) -> u64 {
+        let first_not_lost = lost_below(board).max(board.una());
+        unsacked(board, first_not_lost..board.smax()) + unsacked(board, board.una()..self.retransmitted_below)
+    }
+
+    /// `NextSeg` (RFC 6675 §4), rules 1 to 4.
+    fn next_segment(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        let hole = board.next_hole(self.retransmitted_below);
+        if let Some(hole) = hole.filter(|hole| *hole < lost_below(board)) {
+            return Some(hole);
+        }
+        let new = (limits.has_new && board.smax() - board.una() < limits.wnd).then(|| board.smax());
+        new.or(hole).or_else(|| self.rescue(board))
+    }
+
+    fn rescue(&mut self, board: &Board) -> Option<u64> {
+        let candidate = (board.una()..board.smax()).rev().find(|&number| !is_sacked(board, number))?;
+        let is_useful = !self.is_rescued && candidate >= self.retransmitted_below;
+        self.is_rescued |= is_useful;
+        is_useful.then_some(candidate)
+    }
+
+    fn next_outside_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+        let number = next_unsacked(board, board.nxt());
+        let is_sendable = number < board.smax() || limits.has_new;
+        let sacked = if self.limited_transmit || self.duplicates == 0 { board.sacked().count_below(number) } else { 0 };
+        let in_flight = number - board.una() - sacked;
+        let in_window = in_flight < limits.usable() && number - board.una() < limits.wnd;
+        (is_sendable && in_window).then_some(number)
+    }
+}
+
+/// Gives the number below which every hole counts as lost: three segments or three ranges SACKed above
+/// (`IsLost`, RFC 6675 §4).
+fn lost_below(board: &Board) -> u64 {
+    let threshold = u64::from(DUPLICATE_THRESHOLD);
+    let (mut segments, mut ranges) = (0, 0);
+    for range in board.sacked().as_slice().iter().rev() {
+        segments += range.end - range.start;
+        ranges += 1;
+        if segments >= threshold || ranges >= threshold {
+            return range.start;
+        }
+    }
+    0
+}
+
+fn unsacked(board: &Board, numbers: Range<u64>) -> u64 {
+    let sacked = board.sacked().count_below(numbers.end) - board.sacked().count_below(numbers.start);
+    numbers.end.saturating_sub(numbers.start).saturating_sub(sacked)
+}
+
+fn is_sacked(board: &Board, number: u64) -> bool {
+    board.sacked().as_slice().iter().any(|range| range.contains(&number))
+}
+
+fn next_unsacked(board: &Board, from: u64) -> u64 {
+    let holder = board.sacked().as_slice().iter().find(|range| range.contains(&from));
+    holder.map_or(from, |range| range.end)
+}
+
+impl LossRecovery for Rfc6675 {
+    fn on_ack(
+        &mut self,
+        ack: &Acknowledgement,
+        board: &mut Board,
+        _limits: &Limits,
+        trigger: &dyn LossTrigger,
+        age: &Age,
+    ) -> Outcome {
+        self.due = None;
+        if self.recovering && self.recovery_point.is_some_and(|point| board.una() >= point) {
+            self.recovering = false;
+            self.duplicates = 0;
+            Outcome::Recovered
+        } else if ack.advanced > 0 {
+            self.duplicates = 0;
+            if self.recovering { Outcome::Partial } else { Outcome::Progress }
+        } else if self.recovering || !(ack.is_duplicate || ack.brings_news) {
+            Outcome::Duplicate { counted: None }
+        } else {
+            self.on_duplicate(ack, board, trigger, age)
+        }
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
+        self.recovery_point = Some(board.smax());
+        self.recovering = false;
+        self.duplicates = 0;
+        self.due = None;
+        board.go_back();
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.due.is_some() {
+            return self.due;
+        }
+        if !self.recovering {
+            return self.next_outside_recovery(board, limits);
+        }
+        if self.pipe(board) as f64 + 1.0 <= limits.cwnd { self.next_segment(board, limits) } else { None }
+    }
+
+    fn on_sent(&mut self, number: u64, board: &Board) {
+        self.due = None;
+        if self.recovering && board.next_hole(self.retransmitted_below) == Some(number) {
+            self.retransmitted_below = number + 1;
+        }
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}

@@ -1,0 +1,217 @@
+//! ns-2's SACK sender, `Agent/TCP/Sack1` (Fall and Floyd 1996; ns-2.35 `tcp-sack1.cc`).
+//!
+//! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
+//! SACKed packet may be sent at once, each once per recovery.
+
+use super::{Limits, LossRecovery, Outcome};
+use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
+use crate::send::board::{Acknowledgement, Board};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sack1 {
+    limited_transmit: bool,
+    duplicates: u32,
+    recovering: bool,
+    /// `smax` at the last reduction: no second one for the same window (ns-2's `recover_` with `bugFix_`).
+    recover: Option<u64>,
+    after_timeout: bool,
+    pipe: i64,
+    /// Holes below this number were retransmitted in this recovery (ns-2's `h_seqno_`).
+    repaired_below: u64,
+    /// A packet that the last event sends whatever the window says: the fast retransmit, or limited transmit.
+    due: Option<u64>,
+    /// ns-2 sends nothing more on a duplicate ACK outside recovery until the next event.
+    is_held: bool,
+}
+
+impl Sack1 {
+    pub(crate) fn new(limited_transmit: bool) -> Self {
+        Self {
+            limited_transmit,
+            duplicates: 0,
+            recovering: false,
+            recover: None,
+            after_timeout: false,
+            pipe: 0,
+            repaired_below: 0,
+            due: None,
+            is_held: false,
+        }
+    }
+
+    fn on_progress(&mut self, board: &mut Board) -> Outcome {
+        self.duplicates = 0;
+        self.after_timeout = false;
+        self.forget_sacked(board);
+        Outcome::Progress
+    }
+
+    fn on_duplicate(
+        &mut self,
+        ack: &Acknowledgement,
+        board: &Board,
+        limits: &Limits,
+        trigger: &dyn LossTrigger,
+        age: &Age,
+    ) -> Outcome {
+        if self.after_timeout || !ack.brings_news {
+            self.is_held = self.duplicates > 0;
+            return Outcome::Duplicate { counted: None };
+        }
+        self.duplicates += 1;
+        self.is_held = true;
+        let duplicates = self.duplicates;
+        if trigger.is_loss(duplicates, age) && self.may_reduce(board) {
+            self.enter(duplicates, board);
+            return Outcome::Loss { duplicates, flight: board.outstanding() };
+        }
+        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+            self.send_one(board, limits);
+        }
+        Outcome::Duplicate { counted: Some(duplicates) }
+    }
+
+    /// Says whether the last reduction concerned an earlier window; the first data packet is exempt (`bugfix_ss_`).
+    fn may_reduce(&self, board: &Board) -> bool {
+        self.recover.is_none_or(|recover| board.una() > recover) || board.una() == 1
+    }
+
+    fn enter(&mut self, duplicates: u32, board: &Board) {
+        self.recovering = true;
+        self.recover = Some(board.smax());
+        self.pipe = board.outstanding() as i64 - i64::from(duplicates);
+        self.repaired_below = self.repaired_below.max(board.una() + 1);
+        self.duplicates = self.duplicates.max(DUPLICATE_THRESHOLD);
+        self.due = Some(board.una());
+    }
+
+    /// Limited transmit (RFC 3042; ns-2's `send_one`).
+    fn send_one(&mut self, board: &Board, limits: &Limits) {
+        let in_flight = board.nxt() - board.una();
+        let is_sendable = board.nxt() < board.smax() || limits.has_new;
+        if is_sendable && in_flight < limits.wnd && (in_flight + 1) as f64 <= limits.cwnd + f64::from(self.duplicates) {
+            self.due = Some(board.nxt());
+        }
+    }
+
+    fn on_ack_in_recovery(&mut self, ack: &Acknowledgement, board: &mut Board) -> Outcome {
+        self.pipe -= 1;
+        if self.recover.is_some_and(|recover| board.una() >= recover) {
+            self.recovering = false;
+            self.recover = None;
+            self.on_progress(board);
+            return Outcome::Recovered;
+        }
+        if ack.advanced == 0 {
+            return Outcome::Duplicate { counted: None };
+        }
+        // The partial ACK and the retransmission that caused it have both left the network.
+        self.pipe -= 1;
+        Outcome::Partial
+    }
+
+    fn next_hole(&self, board: &Board, limits: &Limits) -> Option<u64> {
+        board.next_hole(self.repaired_below).filter(|hole| hole - board.una() < limits.wnd)
+    }
+
+    fn next_new(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
+        let is_sendable = board.nxt() < board.smax() || limits.has_new;
+        (is_sendable && board.nxt() - board.una() < window).then(|| board.nxt())
+    }
+
+    fn next_in_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.pipe >= limits.cwnd as i64 {
+            return None;
+        }
+        if board.next_hole(self.repaired_below).is_some() {
+            self.next_hole(board, limits)
+        } else {
+            Self::next_new(board, limits, limits.wnd)
+        }
+    }
+
+    /// Outside recovery a hole known from SACK holds back new data; ns-2 repairs it only if it still remembers a
+    /// reduction.
+    fn next_outside_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+        if board.nxt() - board.una() >= limits.usable() {
+            return None;
+        }
+        if board.next_hole(self.repaired_below).is_some() {
+            self.recover.and_then(|_| self.next_hole(board, limits))
+        } else {
+            Self::next_new(board, limits, limits.usable())
+        }
+    }
+
+    fn forget_sacked(&mut self, board: &mut Board) {
+        board.forget_sacked();
+        self.repaired_below = 0;
+    }
+}
+
+impl LossRecovery for Sack1 {
+    fn on_ack(
+        &mut self,
+        ack: &Acknowledgement,
+        board: &mut Board,
+        limits: &Limits,
+        trigger: &dyn LossTrigger,
+        age: &Age,
+    ) -> Outcome {
+        self.is_held = false;
+        self.due = None;
+        if self.recovering {
+            self.on_ack_in_recovery(ack, board)
+        } else if ack.advanced > 0 {
+            self.on_progress(board)
+        } else if ack.is_duplicate {
+            self.on_duplicate(ack, board, limits, trigger, age)
+        } else {
+            self.is_held = self.duplicates > 0;
+            Outcome::Nothing
+        }
+    }
+
+    fn on_write(&mut self) {
+        self.is_held = false;
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        self.duplicates = 0;
+        self.recovering = false;
+        self.recover = Some(board.smax());
+        self.after_timeout = true;
+        self.due = None;
+        self.is_held = false;
+        self.forget_sacked(board);
+        board.go_back();
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if let Some(due) = self.due {
+            return Some(due);
+        }
+        if self.is_held {
+            None
+        } else if self.recovering {
+            self.next_in_recovery(board, limits)
+        } else {
+            self.next_outside_recovery(board, limits)
+        }
+    }
+
+    fn on_sent(&mut self, number: u64, board: &Board) {
+        if self.due.take().is_some() {
+            // The fast retransmit replaces a packet that `pipe` still counts; limited transmit comes before `pipe`.
+            return;
+        }
+        self.pipe += 1;
+        if board.next_hole(self.repaired_below) == Some(number) {
+            self.repaired_below = number + 1;
+        }
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}

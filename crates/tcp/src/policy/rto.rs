@@ -1,0 +1,160 @@
+//! How long silence must last to mean loss: the round-trip estimators behind the retransmission timer.
+
+use core::fmt::Debug;
+use earlybird_units::{Duration, Instant};
+
+/// Estimates the retransmission timeout from round-trip samples, before floor, ceiling and back-off.
+pub trait RtoEstimator: Debug + Send {
+    /// Takes a sample: a segment sent at `sent` was acknowledged at `now`.
+    fn on_sample(&mut self, sent: Instant, now: Instant);
+    /// Gives the timeout; `None` before the first sample.
+    fn base(&self) -> Option<Duration>;
+    /// Gives the smoothed round-trip time; `None` before the first sample.
+    fn smoothed(&self) -> Option<Duration>;
+    /// Learns that the timer was backed off to `factor`.
+    fn on_back_off(&mut self, _factor: u64) {}
+}
+
+/// ns-2's and 4.3BSD's estimator in whole clock ticks: `S` holds eight times the smoothed round trip, `V` four times the
+/// mean deviation (Jacobson 1988, appendix A; ns-2.35 `rtt_update`).
+#[derive(Clone, Copy, Debug)]
+pub struct CoarseEstimator {
+    tick: Duration,
+    phase: Duration,
+    scaled_rtt: i64,
+    scaled_deviation: i64,
+    base_ticks: Option<i64>,
+}
+
+impl CoarseEstimator {
+    /// Makes an estimator whose clock ticks every `tick`, `phase` before the start of the run.
+    pub const fn new(tick: Duration, phase: Duration) -> Self {
+        Self { tick, phase, scaled_rtt: 0, scaled_deviation: 0, base_ticks: None }
+    }
+
+    /// Gives the state (S, V) in ticks.
+    pub const fn state(&self) -> (i64, i64) {
+        (self.scaled_rtt, self.scaled_deviation)
+    }
+
+    /// Takes a sample in ticks.
+    pub fn on_ticks(&mut self, ticks: i64) {
+        let ticks = ticks.max(1);
+        if self.scaled_rtt == 0 {
+            self.scaled_rtt = 8 * ticks;
+            self.scaled_deviation = 2 * ticks;
+        } else {
+            let error = ticks - (self.scaled_rtt >> 3);
+            self.scaled_rtt = (self.scaled_rtt + error).max(1);
+            self.scaled_deviation = (self.scaled_deviation + error.abs() - (self.scaled_deviation >> 2)).max(1);
+        }
+        self.base_ticks = Some((8 * self.scaled_deviation + self.scaled_rtt) >> 3);
+    }
+}
+
+impl RtoEstimator for CoarseEstimator {
+    fn on_sample(&mut self, sent: Instant, now: Instant) {
+        // The clock is read at both ends, so a sample is the number of ticks in between.
+        let tick = self.tick.as_nanos();
+        let since_tick = (sent.as_nanos() + self.phase.as_nanos()) % tick;
+        self.on_ticks(((now - sent).as_nanos() + since_tick).div_euclid(tick) as i64);
+    }
+
+    fn base(&self) -> Option<Duration> {
+        self.base_ticks.map(|ticks| self.tick * ticks as u64)
+    }
+
+    fn smoothed(&self) -> Option<Duration> {
+        self.base_ticks.map(|_| self.tick * self.scaled_rtt as u64 / 8)
+    }
+
+    fn on_back_off(&mut self, factor: u64) {
+        // ns-2 and 4.3BSD: backed off this far, the old average is worth nothing; keep it as deviation.
+        if factor > 8 {
+            self.scaled_deviation += self.scaled_rtt >> 3;
+            self.scaled_rtt = 0;
+        }
+    }
+}
+
+/// The estimator of RFC 6298 §2.
+#[derive(Clone, Copy, Debug)]
+pub struct Rfc6298Estimator {
+    granularity: Duration,
+    smoothed: Option<Duration>,
+    variation: Duration,
+}
+
+impl Rfc6298Estimator {
+    /// Makes an estimator for a clock of the given granularity (G in RFC 6298).
+    pub const fn new(granularity: Duration) -> Self {
+        Self { granularity, smoothed: None, variation: Duration::ZERO }
+    }
+}
+
+impl RtoEstimator for Rfc6298Estimator {
+    fn on_sample(&mut self, sent: Instant, now: Instant) {
+        let sample = now - sent;
+        let Some(smoothed) = self.smoothed else {
+            // RFC 6298 (2.2)
+            self.smoothed = Some(sample);
+            self.variation = sample / 2;
+            return;
+        };
+        // RFC 6298 (2.3): alpha = 1/8, beta = 1/4, the variation first.
+        self.variation = (self.variation * 3 + smoothed.abs_diff(sample)) / 4;
+        self.smoothed = Some((smoothed * 7 + sample) / 8);
+    }
+
+    fn base(&self) -> Option<Duration> {
+        self.smoothed.map(|smoothed| smoothed + self.granularity.max(self.variation * 4))
+    }
+
+    fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const SAMPLES_MS: [u64; 6] = [50, 70, 70, 60, 50, 50];
+
+    fn bases_ms(tick: u64, samples: &[u64]) -> (Vec<u64>, (i64, i64)) {
+        let mut estimator = CoarseEstimator::new(Duration::from_millis(tick), Duration::ZERO);
+        let bases = samples.iter().map(|sample| {
+            estimator.on_sample(Instant::ZERO, Instant::ZERO + Duration::from_millis(*sample));
+            estimator.base().unwrap().as_nanos() / 1_000_000
+        });
+        (bases.collect(), estimator.state())
+    }
+
+    #[test]
+    fn v1_tick_10_ms_gives_150_150_150_140_120_110_ms() {
+        assert_eq!(bases_ms(10, &SAMPLES_MS).0, [150, 150, 150, 140, 120, 110]);
+    }
+
+    #[test]
+    fn v2_tick_1_ms_gives_150_147_144_129_115_104_ms_and_state_435_50() {
+        assert_eq!(bases_ms(1, &SAMPLES_MS), ([150, 147, 144, 129, 115, 104].to_vec(), (435, 50)));
+    }
+
+    #[test]
+    fn v3_constant_50_ms_tick_10_ms_settles_at_80_ms_and_state_40_3() {
+        let (bases, state) = bases_ms(10, &[50; 20]);
+        assert_eq!((bases[19], state), (80, (40, 3)));
+    }
+
+    #[test]
+    fn rfc_6298_first_sample_gives_srtt_plus_four_times_half_of_it() {
+        let mut estimator = Rfc6298Estimator::new(Duration::from_millis(1));
+        assert_eq!(estimator.base(), None);
+        estimator.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000));
+        assert_eq!(estimator.base(), Some(Duration::from_millis(300)));
+        // Second sample equal to the first: variation 37.5 ms.
+        estimator.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000));
+        assert_eq!(estimator.base(), Some(Duration::from_millis(250)));
+    }
+}

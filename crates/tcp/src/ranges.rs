@@ -1,0 +1,126 @@
+//! Sets of numbers kept as sorted, disjoint ranges: what SACK speaks of, on both sides.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A set of numbers as sorted ranges that neither overlap nor touch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    ranges: Vec<Range<u64>>,
+    total: u64,
+}
+
+impl Ranges {
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.total = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Gives how many numbers the set holds.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+
+    /// Gives the end of the highest range, or 0.
+    pub(crate) fn end(&self) -> u64 {
+        self.ranges.last().map_or(0, |range| range.end)
+    }
+
+    /// Adds a range and gives the range of the set that now holds it.
+    pub(crate) fn insert(&mut self, new: Range<u64>) -> Range<u64> {
+        let first = self.ranges.partition_point(|range| range.end < new.start);
+        let last = first + self.ranges[first..].partition_point(|range| range.start <= new.end);
+        if first == last {
+            self.total += new.end - new.start;
+            self.ranges.insert(first, new.clone());
+            return new;
+        }
+        self.merge(first, last, &new)
+    }
+
+    fn merge(&mut self, first: usize, last: usize, new: &Range<u64>) -> Range<u64> {
+        let touched = &self.ranges[first..last];
+        let merged = touched[0].start.min(new.start)..touched[touched.len() - 1].end.max(new.end);
+        let before: u64 = touched.iter().map(|range| range.end - range.start).sum();
+        self.total += merged.end - merged.start - before;
+        self.ranges[first] = merged.clone();
+        self.ranges.drain(first + 1..last);
+        merged
+    }
+
+    /// Removes everything below `limit` and says whether the set held something before.
+    pub(crate) fn remove_below(&mut self, limit: u64) {
+        let gone = self.ranges.partition_point(|range| range.end <= limit);
+        self.total -= self.ranges.drain(..gone).map(|range| range.end - range.start).sum::<u64>();
+        if let Some(first) = self.ranges.first_mut().filter(|range| range.start < limit) {
+            self.total -= limit - first.start;
+            first.start = limit;
+        }
+    }
+
+    /// Takes out the lowest range if it starts at or below `start`.
+    pub(crate) fn take_from(&mut self, start: u64) -> Option<Range<u64>> {
+        if self.ranges.first()?.start > start {
+            return None;
+        }
+        let range = self.ranges.remove(0);
+        self.total -= range.end - range.start;
+        Some(range)
+    }
+
+    /// Gives the lowest number from `from` on that is missing below some number of the set.
+    pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
+        if from >= self.end() {
+            return None;
+        }
+        let place = self.ranges.partition_point(|range| range.end <= from);
+        let range = self.ranges.get(place)?;
+        if range.start > from {
+            return Some(from);
+        }
+        self.ranges.get(place + 1).map(|_| range.end)
+    }
+
+    /// Counts the numbers of the set that lie below `limit`.
+    pub(crate) fn count_below(&self, limit: u64) -> u64 {
+        let below = self.ranges.iter().take_while(|range| range.start < limit);
+        below.map(|range| range.end.min(limit) - range.start).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_set(inserts in proptest::collection::vec((0_u64..60, 1_u64..8), 1..30), cut in 0_u64..70) {
+            let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
+            for (start, len) in inserts {
+                let holder = ranges.insert(start..start + len);
+                prop_assert!(holder.start <= start && holder.end >= start + len);
+                set.extend(start..start + len);
+                prop_assert_eq!(ranges.total(), set.len() as u64);
+            }
+            prop_assert_eq!(ranges.count_below(cut), set.range(..cut).count() as u64);
+            let top = set.last().copied().unwrap_or(0);
+            let hole = (cut..top).find(|number| !set.contains(number));
+            prop_assert_eq!(ranges.next_hole(cut), hole);
+            ranges.remove_below(cut);
+            set.retain(|&number| number >= cut);
+            prop_assert_eq!(ranges.total(), set.len() as u64);
+            let spread: BTreeSet<u64> = ranges.as_slice().iter().cloned().flatten().collect();
+            prop_assert_eq!(spread, set);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The receiving half: what arrived, what is missing, and what to tell the sender about it.
+
+use crate::config::Config;
+use crate::policy::acking::{AckDue, Acking};
+use crate::ranges::Ranges;
+use arrayvec::ArrayVec;
+use core::ops::Range;
+use earlybird_units::Instant;
+use earlybird_wire::{SackBlock, SackBlocks, SeqNum};
+
+/// Stream positions received, and the acknowledgement owed. Position 0 is the peer's SYN.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    acking: Acking,
+    pub(crate) due: AckDue,
+    nxt: u64,
+    above: Ranges,
+    recent: ArrayVec<Range<u64>, { SackBlocks::MAX }>,
+    sack_blocks: usize,
+    /// Bytes delivered in order that the application has not read.
+    unread: u64,
+    buffer: u64,
+    fin: Option<u64>,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            acking: config.acking,
+            due: AckDue::Nothing,
+            nxt: 0,
+            above: Ranges::default(),
+            recent: ArrayVec::new(),
+            sack_blocks: config.sack_blocks.min(SackBlocks::MAX),
+            unread: 0,
+            buffer: u64::from(config.window) * u64::from(config.mss),
+            fin: None,
+        }
+    }
+
+    /// Takes the peer's SYN: position 0 is in.
+    pub(crate) fn on_syn(&mut self) {
+        self.nxt = 1;
+        self.due = AckDue::Now;
+    }
+
+    /// Gives the next position expected.
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Gives the bytes received in order: without the SYN, and without the FIN.
+    pub(crate) fn received(&self) -> u64 {
+        self.nxt.saturating_sub(1) - u64::from(self.is_finished())
+    }
+
+    /// Says whether everything up to the peer's FIN arrived.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Gives the bytes that still fit.
+    pub(crate) fn window(&self) -> u64 {
+        self.buffer - self.unread.min(self.buffer)
+    }
+
+    /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first).
+    pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
+        let end = self.nxt + self.window();
+        if range.is_empty() { range.start <= end } else { range.start < end.max(self.nxt + 1) && range.end > self.nxt }
+    }
+
+    /// Takes payload (and FIN) at these positions, and gives the bytes that became deliverable.
+    pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> u64 {
+        if has_fin {
+            self.fin = Some(range.end - 1);
+        }
+        let had_holes = !self.above.is_empty();
+        let before = self.received();
+        self.store(range);
+        let is_plain = !had_holes && self.above.is_empty() && self.received() > before && !has_fin;
+        self.due = self.acking.on_data(now, self.due, is_plain);
+        let delivered = self.received() - before;
+        self.unread += delivered;
+        delivered
+    }
+
+    fn store(&mut self, range: Range<u64>) {
+        let limit = self.nxt + self.buffer + 1;
+        let range = range.start.max(self.nxt)..range.end.min(limit);
+        if range.is_empty() {
+            return;
+        }
+        if range.start == self.nxt {
+            self.nxt = range.end;
+            if !self.above.is_empty() {
+                self.close_holes();
+            }
+        } else {
+            let holder = self.above.insert(range);
+            self.remember(holder);
+        }
+    }
+
+    fn close_holes(&mut self) {
+        while let Some(range) = self.above.take_from(self.nxt) {
+            self.nxt = self.nxt.max(range.end);
+        }
+        let nxt = self.nxt;
+        self.recent.retain(|range| range.end > nxt);
+    }
+
+    /// Keeps the newest ranges in front (RFC 2018 §4); older ones than fit into an ACK are forgotten, as ns-2 does.
+    fn remember(&mut self, newest: Range<u64>) {
+        self.recent.retain(|range| range.start < newest.start || range.end > newest.end);
+        self.recent.truncate(self.sack_blocks.saturating_sub(1));
+        if self.sack_blocks > 0 {
+            self.recent.insert(0, newest);
+        }
+    }
+
+    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`.
+    pub(crate) fn sack(&self, origin: SeqNum) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for range in &self.recent {
+            blocks.push(SackBlock { left: origin.at(range.start), right: origin.at(range.end) });
+        }
+        blocks
+    }
+
+    /// Reads up to `bytes` and gives how many were there.
+    pub(crate) fn read(&mut self, bytes: u64) -> u64 {
+        let read = bytes.min(self.unread);
+        self.unread -= read;
+        read
+    }
+
+    /// Gives the time at which a delayed ACK must go.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self.due {
+            AckDue::By(at) => Some(at),
+            AckDue::Nothing | AckDue::Now => None,
+        }
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if self.deadline().is_some_and(|at| at <= now) {
+            self.due = AckDue::Now;
+        }
+    }
+}

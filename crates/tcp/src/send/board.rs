@@ -1,0 +1,197 @@
+//! The scoreboard: every segment between the first unacknowledged one and the last one sent.
+
+use crate::policy::trigger::Age;
+use crate::ranges::Ranges;
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::{Flags, SackBlocks, SeqNum};
+
+/// A segment that was sent and is not acknowledged. Its boundaries never change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Stream position after the segment.
+    pub(crate) end: u64,
+    pub(crate) last_sent: Instant,
+    pub(crate) transmissions: u32,
+    pub(crate) flags: Flags,
+}
+
+/// What one ACK changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acknowledgement {
+    /// Segments newly acknowledged by the cumulative number.
+    pub(crate) advanced: u64,
+    /// Exact round-trip time of the newest of them, unless one had been retransmitted (Karn's rule).
+    pub(crate) rtt: Option<Duration>,
+    /// Repeats the cumulative number and carries nothing else.
+    pub(crate) is_duplicate: bool,
+    /// SACK told something new.
+    pub(crate) brings_news: bool,
+}
+
+/// Segments by number (0 is the SYN), with their place in the stream and what SACK says of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Board {
+    segments: VecDeque<Sent>,
+    una: u64,
+    nxt: u64,
+    una_position: u64,
+    sacked: Ranges,
+    last_in_order_sent: Instant,
+}
+
+impl Board {
+    /// Gives the number of the lowest segment not acknowledged.
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Gives the number to send next; after a timeout it moves back to `una`.
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Gives one past the highest number ever sent.
+    pub(crate) fn smax(&self) -> u64 {
+        self.una + self.segments.len() as u64
+    }
+
+    /// Gives how many segments are sent and not acknowledged.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.segments.len() as u64
+    }
+
+    /// Gives the stream position of the lowest byte not acknowledged.
+    pub(crate) fn una_position(&self) -> u64 {
+        self.una_position
+    }
+
+    /// Gives the stream position after the last segment sent.
+    pub(crate) fn end_position(&self) -> u64 {
+        self.segments.back().map_or(self.una_position, |sent| sent.end)
+    }
+
+    pub(crate) fn sacked(&self) -> &Ranges {
+        &self.sacked
+    }
+
+    /// Gives start position and record of an outstanding segment.
+    pub(crate) fn segment(&self, number: u64) -> Option<(u64, &Sent)> {
+        let index = number.checked_sub(self.una)? as usize;
+        Some((self.start_of(index), self.segments.get(index)?))
+    }
+
+    /// Appends a new segment that ends at stream position `end`.
+    pub(crate) fn push(&mut self, end: u64, flags: Flags) {
+        self.segments.push_back(Sent { end, last_sent: Instant::ZERO, transmissions: 0, flags });
+    }
+
+    /// Takes note that `number` is sent now, and says whether it was sent before.
+    pub(crate) fn on_sent(&mut self, number: u64, now: Instant) -> bool {
+        self.nxt = self.nxt.max(number + 1);
+        let index = (number - self.una) as usize;
+        let sent = &mut self.segments[index];
+        sent.last_sent = now;
+        sent.transmissions += 1;
+        sent.transmissions > 1
+    }
+
+    /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
+    ///
+    /// `is_pure`: no payload and no change of the window, so that it may count as a duplicate.
+    pub(crate) fn apply(
+        &mut self,
+        ack: u64,
+        origin: SeqNum,
+        blocks: &SackBlocks,
+        is_pure: bool,
+        now: Instant,
+    ) -> Acknowledgement {
+        let mut change = Acknowledgement {
+            is_duplicate: is_pure && ack == self.una_position && !self.segments.is_empty(),
+            ..Acknowledgement::default()
+        };
+        if ack > self.una_position {
+            self.advance(ack, now, &mut change);
+        }
+        change.brings_news |= self.mark_sacked(origin, blocks);
+        change
+    }
+
+    fn advance(&mut self, ack: u64, now: Instant, change: &mut Acknowledgement) {
+        let mut was_retransmitted = false;
+        while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
+            self.segments.pop_front();
+            was_retransmitted |= sent.transmissions > 1;
+            self.last_in_order_sent = sent.last_sent;
+            change.advanced += 1;
+        }
+        self.una += change.advanced;
+        self.una_position = ack;
+        self.nxt = self.nxt.max(self.una);
+        change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_sent);
+        change.brings_news = !self.sacked.is_empty();
+        self.sacked.remove_below(self.una);
+    }
+
+    fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
+        let before = self.sacked.total();
+        for block in blocks.as_slice() {
+            let left = block.left.unwrap_near(origin, self.una_position);
+            let right = block.right.unwrap_near(origin, self.una_position);
+            if let (Some(left), Some(right)) = (left, right) {
+                self.mark(left, right);
+            }
+        }
+        self.sacked.total() != before
+    }
+
+    /// Marks the whole segments between two stream positions; nonsense from the peer is ignored.
+    fn mark(&mut self, left: u64, right: u64) {
+        if left < self.una_position || right > self.end_position() || left >= right {
+            return;
+        }
+        let first = self.index_from(left, 0);
+        let last = self.index_from(right, first);
+        if first < last {
+            self.sacked.insert(self.una + first as u64..self.una + last as u64);
+        }
+    }
+
+    /// Gives the index of the first segment that starts at or after `position`, looking from `from` on.
+    fn index_from(&self, position: u64, from: usize) -> usize {
+        // Segments are mostly of one size, so the first guess is mostly right.
+        let start = self.start_of(from);
+        let size = self.segments.get(from).map_or(1, |sent| sent.end - start).max(1);
+        let guess = from + ((position - start.min(position)) / size) as usize;
+        if guess <= self.segments.len() && self.start_of(guess) == position {
+            return guess;
+        }
+        if position <= self.una_position { 0 } else { self.segments.partition_point(|sent| sent.end < position) + 1 }
+    }
+
+    fn start_of(&self, index: usize) -> u64 {
+        index.checked_sub(1).and_then(|before| self.segments.get(before)).map_or(self.una_position, |sent| sent.end)
+    }
+
+    /// Gives the lowest hole from number `from` on, if something above it was SACKed.
+    pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
+        if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una)) }
+    }
+
+    /// Drops all SACK information.
+    pub(crate) fn forget_sacked(&mut self) {
+        self.sacked.clear();
+    }
+
+    /// Moves `nxt` back to `una`, to send everything again.
+    pub(crate) fn go_back(&mut self) {
+        self.nxt = self.una;
+    }
+
+    /// Gives how old the packets around the first hole are.
+    pub(crate) fn age(&self, now: Instant) -> Age {
+        let missing = self.segments.front().map_or(now, |sent| sent.last_sent);
+        Age { missing: now - missing, last_in_order: now - self.last_in_order_sent }
+    }
+}

@@ -1,0 +1,5 @@
+//! The sending half: what is outstanding, and the timer that watches over it.
+
+pub(crate) mod board;
+pub(crate) mod sender;
+pub(crate) mod timer;

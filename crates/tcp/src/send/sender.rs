@@ -1,0 +1,166 @@
+//! The sending half of a connection.
+
+use super::board::Board;
+use super::timer::RetransmissionTimer;
+use crate::config::Config;
+use crate::policy::control::CongestionControl;
+use crate::policy::recovery::{Limits, LossRecovery};
+use crate::policy::trigger::LossTrigger;
+use crate::trace::{Cx, Statistics, TraceEvent};
+use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::Flags;
+
+/// What the application wrote, what of it is outstanding, and the policies that decide what to send.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) board: Board,
+    pub(crate) timer: RetransmissionTimer,
+    pub(crate) control: Box<dyn CongestionControl>,
+    pub(crate) recovery: Box<dyn LossRecovery>,
+    pub(crate) trigger: Box<dyn LossTrigger>,
+    pub(crate) statistics: Statistics,
+    /// Bytes written and not yet cut into segments.
+    pub(crate) unsent: u64,
+    /// A FIN waits behind the unsent bytes.
+    pub(crate) fin_queued: bool,
+    pub(crate) mss: u64,
+    /// The receiver's window in bytes.
+    pub(crate) peer_window: u64,
+    largest_window: u64,
+    initial_window: f64,
+    keeps_idle_timer: bool,
+    pub(crate) restart_on_duplicate: bool,
+    /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
+    pub(crate) last_progress: Instant,
+    last_timeout: Instant,
+}
+
+/// What the timer's end asks of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    Idle,
+    Loss,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
+        Self {
+            board: Board::default(),
+            timer: RetransmissionTimer::new(config.estimator(seeds), config.rto),
+            control: config.control(seeds),
+            recovery: config.recovery(),
+            trigger: config.trigger(),
+            statistics: Statistics::default(),
+            unsent: 0,
+            fin_queued: false,
+            mss: u64::from(config.mss),
+            peer_window: 0,
+            largest_window: u64::from(config.window),
+            initial_window: f64::from(config.initial_window),
+            keeps_idle_timer: config.keeps_idle_timer,
+            restart_on_duplicate: config.restart_on_duplicate,
+            last_progress: Instant::ZERO,
+            last_timeout: Instant::ZERO,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { cwnd: self.control.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
+    }
+
+    /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
+    fn new_segment(&self) -> Option<(u64, Flags)> {
+        let len = self.unsent.min(self.mss);
+        let room = (self.board.una_position() + self.peer_window).saturating_sub(self.board.end_position());
+        if len > 0 {
+            (len <= room).then_some((len, Flags::ACK))
+        } else {
+            self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
+        }
+    }
+
+    /// Decides which segment to send now, and takes note of it.
+    pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
+        let limits = self.limits();
+        let number = self.recovery.next(&self.board, &limits)?;
+        if number == self.board.smax() {
+            self.cut_segment()?;
+        }
+        self.recovery.on_sent(number, &self.board);
+        self.on_sent(number, now);
+        Some(number)
+    }
+
+    fn cut_segment(&mut self) -> Option<()> {
+        let (len, flags) = self.new_segment()?;
+        let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
+        self.unsent -= len;
+        self.fin_queued &= !flags.contains(Flags::FIN);
+        self.board.push(end, flags);
+        Some(())
+    }
+
+    /// Sends the opening segment, number 0, for the first time or again.
+    pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) {
+        if self.board.smax() == 0 {
+            self.board.push(1, flags);
+        }
+        self.on_sent(0, now);
+    }
+
+    fn on_sent(&mut self, number: u64, now: Instant) {
+        let was_idle = self.board.outstanding() == 1 && number + 1 == self.board.smax();
+        let is_again = self.board.on_sent(number, now);
+        self.statistics.segments_sent += 1;
+        self.statistics.retransmissions += u64::from(is_again);
+        self.timer.on_sent(now, number, !is_again, was_idle && !is_again);
+        if was_idle && !is_again {
+            self.last_progress = now;
+        }
+    }
+
+    /// The handshake is done: the window opens. A lost opening segment leaves one segment (RFC 5681 §3.1).
+    pub(crate) fn on_opened(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
+        let was_lost = self.statistics.timeouts > 0;
+        self.on_progress(cx, echoed_rtt);
+        self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
+    }
+
+    /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.
+    pub(crate) fn restart_timer(&mut self, now: Instant) {
+        let keeps = self.keeps_idle_timer && self.board.smax() > 1;
+        if self.board.outstanding() > 0 || keeps {
+            self.timer.restart(now);
+        } else {
+            self.timer.stop();
+        }
+    }
+
+    /// The retransmission timer ran out.
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
+        if self.board.outstanding() == 0 {
+            self.control.on_idle();
+            self.recovery.on_timeout(&mut self.board);
+            self.timer.cancel_measurement();
+            self.restart_timer(cx.now);
+            return Expiry::Idle;
+        }
+        let flight = crate::policy::control::Flight { outstanding: self.board.outstanding() };
+        self.control.on_timeout(cx, &flight);
+        self.recovery.on_timeout(&mut self.board);
+        let timer = self.timer.back_off(cx.now);
+        let freeze = cx.now - self.last_progress.max(self.last_timeout);
+        self.last_timeout = cx.now;
+        self.statistics.timeouts += 1;
+        self.statistics.frozen += freeze;
+        self.statistics.frozen_timers += timer;
+        cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
+        Expiry::Loss
+    }
+
+    /// Says whether everything written was acknowledged.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.unsent == 0 && self.board.outstanding() == 0
+    }
+}

@@ -1,0 +1,117 @@
+//! The retransmission timer: when it runs, for how long, and what it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
+
+use crate::config::RtoConfig;
+use crate::policy::rto::RtoEstimator;
+use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant};
+
+/// The timer of one sender.
+#[derive(Debug)]
+pub(crate) struct RetransmissionTimer {
+    estimator: Box<dyn RtoEstimator>,
+    limits: RtoConfig,
+    back_off: u64,
+    started: Instant,
+    deadline: Option<Instant>,
+    /// The one segment whose round trip is being measured: number and send time.
+    measuring: Option<(u64, Instant)>,
+    /// Highest number ever measured: no segment is measured twice.
+    measured: Option<u64>,
+}
+
+/// The timer's values, for traces and series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimerValue {
+    /// The timeout with floor, back-off and ceiling.
+    pub timeout: Duration,
+    /// The back-off factor.
+    pub back_off: u64,
+    /// The smoothed round-trip time.
+    pub smoothed: Option<Duration>,
+}
+
+impl RetransmissionTimer {
+    pub(crate) fn new(estimator: Box<dyn RtoEstimator>, limits: RtoConfig) -> Self {
+        Self {
+            estimator,
+            limits,
+            back_off: 1,
+            started: Instant::ZERO,
+            deadline: None,
+            measuring: None,
+            measured: None,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    pub(crate) fn value(&self) -> TimerValue {
+        TimerValue { timeout: self.timeout(), back_off: self.back_off, smoothed: self.estimator.smoothed() }
+    }
+
+    /// Gives the timeout: the floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`).
+    fn timeout(&self) -> Duration {
+        let base = self.estimator.base().unwrap_or(self.limits.initial).max(self.limits.floor);
+        (base * self.back_off).min(self.limits.ceiling).max(self.limits.tick * 2)
+    }
+
+    pub(crate) fn restart(&mut self, now: Instant) {
+        self.started = now;
+        self.deadline = Some(now + self.timeout());
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.deadline = None;
+    }
+
+    /// Learns that segment `number` was sent. New segments start a measurement if none is running.
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_new: bool, was_idle: bool) {
+        if is_new && self.measuring.is_none() && self.measured.is_none_or(|measured| number > measured) {
+            self.measuring = Some((number, now));
+            self.measured = Some(number);
+        }
+        if was_idle || self.deadline.is_none() {
+            self.restart(now);
+        }
+    }
+
+    /// Learns that everything below `una` is acknowledged, and gives the new base timeout if a measurement ended.
+    pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
+        let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
+        self.back_off = 1;
+        self.estimator.on_sample(sent, now);
+        self.estimator.base()
+    }
+
+    /// Takes a sample that needs no running measurement (RFC 7323 §4.1).
+    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) -> Option<Duration> {
+        self.back_off = 1;
+        self.measuring = None;
+        self.estimator.on_sample(Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())), now);
+        self.estimator.base()
+    }
+
+    pub(crate) fn end_back_off(&mut self) {
+        self.back_off = 1;
+    }
+
+    /// Gives up the running measurement: its segment may have been retransmitted (Karn's rule).
+    pub(crate) fn cancel_measurement(&mut self) {
+        self.measuring = None;
+    }
+
+    /// Doubles the timeout after an expiry and restarts; gives the length of the expired timer.
+    pub(crate) fn back_off(&mut self, now: Instant) -> Duration {
+        let expired = now - self.started;
+        // ns-2 (`rfc2988_`): at least up to 64, and on until the ceiling is reached.
+        if self.back_off < 64 || self.timeout() < self.limits.ceiling {
+            self.back_off *= 2;
+        }
+        self.estimator.on_back_off(self.back_off);
+        self.cancel_measurement();
+        self.restart(now);
+        expired
+    }
+}

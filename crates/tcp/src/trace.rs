@@ -1,0 +1,66 @@
+//! What a connection tells about itself while it works.
+
+use earlybird_units::{Duration, Instant};
+
+/// What every hook is given: the time, and where to tell what happened.
+pub struct Cx<'a> {
+    /// The time.
+    pub now: Instant,
+    /// The listener.
+    pub trace: &'a mut dyn Trace,
+}
+
+/// Listens to a connection's decisions; `()` listens to nothing.
+pub trait Trace {
+    /// Takes note of one event.
+    fn record(&mut self, at: Instant, event: TraceEvent);
+}
+
+impl Trace for () {
+    fn record(&mut self, _at: Instant, _event: TraceEvent) {}
+}
+
+/// A decision of the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TraceEvent {
+    /// The retransmission timer ran out with data outstanding.
+    Timeout {
+        /// From the timer's last start to its end.
+        timer: Duration,
+        /// From the last sign of progress, or the expiry before, to this one (session frozen time, part of).
+        freeze: Duration,
+    },
+    /// A duplicate ACK was counted outside recovery.
+    Duplicate {
+        /// How many there are now for the same packet.
+        count: u32,
+        /// Time since the missing packet was last sent.
+        age: Duration,
+        /// The early-retransmission threshold, if that rule is on.
+        threshold: Option<Duration>,
+    },
+    /// The timeout was computed anew, before floor and back-off.
+    BaseRto(Duration),
+}
+
+/// Counters of a sender over its whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Segments sent, retransmissions and the opening one included.
+    pub segments_sent: u64,
+    /// Segments sent more than once.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer with data outstanding.
+    pub timeouts: u64,
+    /// Recoveries entered on the third duplicate ACK.
+    pub fast_retransmits: u64,
+    /// Recoveries entered on the first duplicate ACK.
+    pub early_on_first: u64,
+    /// Recoveries entered on the second duplicate ACK.
+    pub early_on_second: u64,
+    /// Session frozen time: silence before expiries since the last progress.
+    pub frozen: Duration,
+    /// Sum of the expired timers' own lengths.
+    pub frozen_timers: Duration,
+}

@@ -1,0 +1,101 @@
+use crate::SeqNum;
+use core::num::NonZeroU16;
+
+/// The TCP options earlybird speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size (RFC 9293 §3.7.1).
+    pub mss: Option<NonZeroU16>,
+    /// Window scale shift (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 §2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 §3).
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks (RFC 2018 §3).
+    pub sack: SackBlocks,
+}
+
+/// The timestamps option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The sender's clock.
+    pub value: u32,
+    /// The peer's clock, echoed.
+    pub echo: u32,
+}
+
+/// A range of received bytes: from `left` up to but not including `right`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First byte of the range.
+    pub left: SeqNum,
+    /// First byte after the range.
+    pub right: SeqNum,
+}
+
+/// Up to four SACK blocks, the newest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SackBlocks {
+    blocks: [SackBlock; Self::MAX],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// As many as fit into the option space.
+    pub const MAX: usize = 4;
+
+    /// Appends a block; a fifth one is left out.
+    pub fn push(&mut self, block: SackBlock) {
+        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
+            *place = block;
+            self.count += 1;
+        }
+    }
+
+    /// Gives the blocks in their order on the wire.
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Says whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Gives the number of blocks.
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+}
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackBlocks {}
+
+impl Options {
+    /// Gives the length on the wire in bytes, padded to whole words.
+    pub const fn wire_len(&self) -> usize {
+        let mut len = 0;
+        if self.mss.is_some() {
+            len += 4;
+        }
+        if self.window_scale.is_some() {
+            len += 4;
+        }
+        if self.sack_permitted {
+            len += 4;
+        }
+        if self.timestamps.is_some() {
+            len += 12;
+        }
+        if !self.sack.is_empty() {
+            len += 4 + 8 * self.sack.len();
+        }
+        len
+    }
+}

@@ -1,0 +1,33 @@
+"""
+Earlybird simulates live video over TCP and measures what early retransmission buys it.
+
+>>> import earlybird
+>>> result = earlybird.run("scenarios/dumbbell.toml", overrides={"pairs": 4, "duration": "20s"})
+>>> result.flows.select("flow", "rto_count", "throughput_bps")  # doctest: +SKIP
+"""
+
+from earlybird._core import code_version, schema, version
+from earlybird.errors import EarlybirdError, InputError, Interrupted, ScenarioError, StoreError, WorkerError
+from earlybird.result import Result
+from earlybird.runs import run
+from earlybird.scenario import Scenario
+from earlybird.sweeps import SweepResult, sweep
+
+__version__ = version()
+
+__all__ = [
+    "EarlybirdError",
+    "InputError",
+    "Interrupted",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "StoreError",
+    "SweepResult",
+    "WorkerError",
+    "__version__",
+    "code_version",
+    "run",
+    "schema",
+    "sweep",
+]

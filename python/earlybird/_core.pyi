@@ -1,0 +1,38 @@
+"""The compiled part: scenarios and the simulator. Use it through `earlybird`, not directly."""
+
+from typing import Any, final
+
+@final
+class ScenarioError(ValueError):
+    """A scenario that cannot be run; `str()` is one paragraph for the person who wrote it."""
+
+    path: str
+    """Where in the scenario, as a dotted key path."""
+    value: str
+    """What stands there."""
+    allowed: str
+    """What may stand there."""
+    hint: str
+    """What to do about it."""
+
+def resolve(text: str, overrides: list[tuple[str, str]], base_directory: str) -> str:
+    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario."""
+
+def schema() -> str:
+    """Return the JSON schema of scenarios."""
+
+def run(
+    scenario_json: str,
+    seed: int,
+    *,
+    trace: str | None = None,
+    trace_flows: list[str] | None = None,
+    pcap: str | None = None,
+) -> dict[str, Any]:
+    """Simulate a resolved scenario; return its `summary` and its `tables` of columns."""
+
+def version() -> str:
+    """Return the version of earlybird."""
+
+def code_version() -> str:
+    """Return the hash of the code that decides what a run gives."""

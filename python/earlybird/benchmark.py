@@ -1,0 +1,128 @@
+"""
+Measures the simulator's speed, beside that of ns-2 on the same scenarios where `ns` is installed.
+
+Every run has a process of its own, and the best of several counts: other work on the machine only ever slows a run.
+Processor time is taken around the run itself, not the start of the interpreter; ns-2's start (some 0.05 s) is included
+in its time.
+"""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from earlybird import _core
+from earlybird.description import resolve
+from earlybird.errors import EarlybirdError
+from earlybird.paths import repository_file
+from earlybird.runs import DEFAULT_SEED
+
+REPETITIONS = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of the benchmark, and the script that does the same in ns-2."""
+
+    name: str
+    scenario: str
+    script: str
+
+
+CASES = (
+    Case("long-flows-56", "bench-56-flows.toml", "long-flows-56.tcl"),
+    Case("dumbbell", "dumbbell.toml", "dumbbell.tcl"),
+)
+
+
+def measure_all(repetitions: int = REPETITIONS) -> list[dict[str, Any]]:
+    """
+    Measure every case.
+
+    Parameters
+    ----------
+    repetitions
+        How often each is run; the best counts.
+
+    Returns
+    -------
+    list of dict
+        Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
+        ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes).
+    """
+    return [_measure(case, repetitions) for case in CASES]
+
+
+def _measure(case: Case, repetitions: int) -> dict[str, Any]:
+    runs = [_ours(case) for _ in range(repetitions)]
+    theirs = [speed for speed in (_ns2(case) for _ in range(repetitions)) if speed]
+    return {
+        "case": case.name,
+        "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),
+        "ns2_bottleneck_packets_per_cpu_second": round(max(theirs)) if theirs else None,
+        "peak_memory_mb": round(min(run["peak_memory_mb"] for run in runs), 1),
+    }
+
+
+def _ours(case: Case) -> dict[str, float]:
+    scenario = repository_file("scenarios", case.scenario)
+    output = _output([sys.executable, "-m", "earlybird.benchmark", str(scenario)])
+    measured: dict[str, float] = json.loads(output)
+    return measured
+
+
+def _ns2(case: Case) -> float | None:
+    """Return ns-2's packets per second of processor time, or nothing where it cannot be had."""
+    program, script = shutil.which("ns"), repository_file("bench").joinpath("ns2", case.script)
+    if not (program and script.exists()):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        before = _seconds_of_children()
+        packets = int(_output([program, str(script), str(Path(folder, "deliveries.log"))]))
+        return packets / (_seconds_of_children() - before)
+
+
+def _output(command: list[str]) -> str:
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        last_line = (finished.stderr.strip().splitlines() or ["no message"])[-1]
+        raise EarlybirdError(f"`{' '.join(command)}` ended with code {finished.returncode}: {last_line}")
+    return finished.stdout
+
+
+def _seconds_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure_here(scenario: Path) -> dict[str, float]:
+    """Run a scenario in this process; return packets per second of processor time and the process' largest memory."""
+    resolved = resolve(scenario)
+    before = time.process_time()
+    summary = _core.run(resolved, DEFAULT_SEED)["summary"]
+    spent = time.process_time() - before
+    return {"packets_per_cpu_second": summary["bottleneck_packets"] / spent, "peak_memory_mb": _peak_memory_mb()}
+
+
+def _peak_memory_mb() -> float:
+    """
+    Return the largest memory this process has had, in 10⁶ bytes.
+
+    Linux hands `ru_maxrss` of the parent down to a new process, so that its own high-water mark is read where there
+    is one.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        fields = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines())
+        return int(fields["VmHWM"].split()[0]) * 1024 / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure_here(Path(sys.argv[1]))))

@@ -1,0 +1,46 @@
+"""The program and its sub-commands."""
+
+from typing import Annotated
+
+import typer
+
+from earlybird import __version__
+from earlybird.cli import bench, compare, run, schema, study, sweep, validate
+from earlybird.cli.arguments import examples
+from earlybird.cli.rim import Rim
+
+application = typer.Typer(
+    name="earlybird",
+    cls=Rim,
+    help="Simulates live video over TCP and measures what early retransmission buys it.",
+    epilog=examples(
+        "earlybird run scenarios/dumbbell.toml --set pairs=28 --set transport=sack-er",
+        "earlybird study run early-retransmission --scale smoke",
+        "earlybird compare --media media/test-clip.mp4",
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for module in (run, sweep, validate, schema):
+    application.command(module.NAME, epilog=module.EXAMPLES)(module.command)
+application.add_typer(study.application)
+for module in (compare, bench):
+    application.command(module.NAME, epilog=module.EXAMPLES)(module.command)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001, typer's form of a callback
+    if wanted:
+        typer.echo(f"earlybird {__version__}")
+        raise typer.Exit
+
+
+@application.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a sub-command."""

@@ -1,0 +1,55 @@
+"""Arguments that several sub-commands share."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from earlybird.errors import InputError
+
+ScenarioFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The scenario, as TOML or JSON.", show_default=False)
+]
+
+Settings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the scenario: a parameter's name or a dotted key. May be given several times.",
+    ),
+]
+
+Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of the random numbers; the same seed gives the same result.")]
+
+Jobs: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Worker processes.", show_default="one per processor")
+]
+
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+
+
+def overrides(settings: list[str] | None) -> list[tuple[str, str]]:
+    """
+    Split the values of ``--set`` at their first equals sign.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    return [_pair(setting) for setting in settings or []]
+
+
+def _pair(setting: str) -> tuple[str, str]:
+    key, equals, value = setting.partition("=")
+    if not (equals and key.strip()):
+        raise InputError(
+            f"--set {setting}: a setting has the form key=value, such as pairs=28 or measure.series=100ms."
+        )
+    return key.strip(), value.strip()
+
+
+def examples(*commands: str) -> str:
+    """Write the examples below a command's help, one per line."""
+    return "\n\n".join(["Examples:", *(f"  [cyan]{command}[/cyan]" for command in commands)])

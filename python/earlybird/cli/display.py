@@ -1,0 +1,131 @@
+"""What the sub-commands print: results as tables for people, or as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from earlybird.cli.columns import FLOW_COLUMNS, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
+from earlybird.files import finite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from earlybird.result import Result
+    from earlybird.sweeps import SweepResult
+
+
+def say(message: str) -> None:
+    """Print one message."""
+    typer.echo(message)
+
+
+def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """Print a document, or rows, as JSON."""
+    clean = finite(document) if isinstance(document, dict) else [finite(row) for row in document]
+    typer.echo(json.dumps(clean, indent=2, ensure_ascii=False))
+
+
+def show_result(result: Result) -> None:
+    """Print a run: what it was, its summary, its flows."""
+    console = Console()
+    console.print(_headline(result), style="bold")
+    console.print(_summary_table(result.summary))
+    if delays := success_delays(result.summary):
+        console.print(_success_table(result.summary, delays))
+    console.print(_flow_table(result.flows))
+
+
+def show_sweep(sweep: SweepResult) -> None:
+    """Print one row per point of a sweep's grid: means over the seeds, with 90 % intervals."""
+    runs = sweep.runs
+    grid = list(sweep.planned[0].parameters)
+    columns = [column for column in SWEEP_COLUMNS if column.key in runs.columns]
+    table = _table(f"Mean over {runs['seed'].n_unique()} seeds (± 90 % interval)", [*grid, "runs"])
+    for column in columns:
+        table.add_column(column.title, justify="right")
+    for values, group in runs.group_by(grid or [""], maintain_order=True) if grid else [((), runs)]:
+        cells = [_mean(column, group[column.key].drop_nulls().to_list()) for column in columns]
+        table.add_row(*map(str, values), str(group.height), *cells)
+    Console().print(table)
+
+
+def show_bench(rows: Sequence[dict[str, Any]]) -> None:
+    """Print the speed of the simulator beside that of ns-2."""
+    table = _table("Packets through the bottleneck per second of processor time", ["case"])
+    for title in ("earlybird", "ns-2", "times as fast", "peak memory"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        table.add_row(row["case"], *_speeds(row), f"{row['peak_memory_mb']:.0f} MB")
+    Console().print(table)
+
+
+def _speeds(row: dict[str, Any]) -> tuple[str, str, str]:
+    ours, theirs = row["bottleneck_packets_per_cpu_second"], row["ns2_bottleneck_packets_per_cpu_second"]
+    if theirs is None:
+        return f"{ours / 1e6:.2f} million", "not installed", "–"
+    return f"{ours / 1e6:.2f} million", f"{theirs / 1e6:.2f} million", f"{ours / theirs:.1f}"
+
+
+def _headline(result: Result) -> str:
+    summary = result.summary
+    title = result.scenario.get("title", "Scenario")
+    cost = f" in {summary['cpu_s']:.2f} s of processor time" if "cpu_s" in summary else ""
+    return f"{title}\nseed {result.seed}, {result.scenario['duration']} simulated{cost}"
+
+
+def _table(title: str, left: Sequence[str] = ()) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in left:
+        table.add_column(heading)
+    return table
+
+
+def _summary_table(summary: dict[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for column in SUMMARY_ROWS:
+        if column.key in summary:
+            table.add_row(column.title, column.cell(summary[column.key]))
+    return table
+
+
+def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
+    table = _table("\nVideo flows with less than 0.01 % late packets", ["start-up delay"])
+    for delay in delays:
+        table.add_column(delay.title, justify="right")
+    table.add_row("on time", *(delay.cell(summary[delay.key]) for delay in delays))
+    return table
+
+
+def _flow_table(flows: pl.DataFrame) -> Table:
+    """Make a table with one row per group of flows and transport."""
+    table = _table("Flows: mean of each group", ["group", "flows", "transport"])
+    for column in FLOW_COLUMNS:
+        table.add_column(column.title, justify="right")
+    for (group, transport), rows in flows.group_by("group", "transport", maintain_order=True):
+        cells = [column.cell(_finite_mean(rows[column.key])) for column in FLOW_COLUMNS]
+        table.add_row(str(group), str(rows.height), str(transport), *cells)
+    return table
+
+
+def _finite_mean(values: pl.Series) -> float | None:
+    mean = values.drop_nulls().drop_nans().mean() if values.dtype.is_float() else values.mean()
+    return mean if isinstance(mean, float) else None
+
+
+def _mean(column: Column, values: Sequence[float]) -> str:
+    """Write a mean with its interval."""
+    from earlybird.statistics import student_interval
+
+    estimate = student_interval(values)
+    half = f" ± {column.cell(estimate.half_width)}" if estimate.is_bounded else ""
+    return column.cell(estimate.mean) + half

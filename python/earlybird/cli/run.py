@@ -1,0 +1,59 @@
+"""`earlybird run`: one run of one scenario."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
+from earlybird.cli.display import show_json, show_result, say
+from earlybird.runs import DEFAULT_SEED, run
+from earlybird.store import run_key
+
+NAME = "run"
+EXAMPLES = examples(
+    "earlybird run scenarios/dumbbell.toml",
+    "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
+    "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcap",
+)
+
+
+def command(
+    scenario: ScenarioFile,
+    *,
+    settings: Settings = None,
+    seed: Seed = DEFAULT_SEED,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the result in this folder, as a sub-folder of its own.")
+    ] = None,
+    json: Json = False,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write every event of the traced flows to this file.")
+    ] = None,
+    trace_flow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A flow to trace (default: the first). May be given several times."),
+    ] = None,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE.pcap", help="Write the packets to this file, for Wireshark.")
+    ] = None,
+) -> None:
+    """Simulate a scenario once and print what came of it."""
+    result = run(
+        scenario,
+        seed=seed,
+        overrides=overrides(settings),
+        out=out,
+        trace=trace,
+        trace_flows=trace_flow,
+        pcap=pcap,
+    )
+    if json:
+        show_json(result.summary)
+        return
+    show_result(result)
+    if out:
+        say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
+    for what, file in (("Trace", trace), ("Packets", pcap)):
+        if file:
+            say(f"{what} written to {file}")

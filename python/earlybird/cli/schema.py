@@ -1,0 +1,13 @@
+"""`earlybird schema`: the JSON schema of scenarios."""
+
+from earlybird import _core
+from earlybird.cli.arguments import examples
+from earlybird.cli.display import say
+
+NAME = "schema"
+EXAMPLES = examples("earlybird schema > scenario.schema.json")
+
+
+def command() -> None:
+    """Print the JSON schema of scenarios, from which editors complete and check keys."""
+    say(_core.schema())

@@ -1,0 +1,23 @@
+"""`earlybird validate`: is a scenario valid?"""
+
+import json as json_module
+
+from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
+from earlybird.cli.display import say, show_json
+from earlybird.description import resolve
+
+NAME = "validate"
+EXAMPLES = examples(
+    "earlybird validate my-scenario.toml",
+    "earlybird validate scenarios/dumbbell.toml --set transport=pert-er --json",
+)
+
+
+def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = False) -> None:
+    """Check a scenario; with --json print it complete, with all parameters and defaults filled in."""
+    resolved = json_module.loads(resolve(scenario, overrides(settings)))
+    if json:
+        show_json(resolved)
+        return
+    groups = [f"{flow.get('count', 1)} × {flow['name']}" for flow in resolved["flows"]]
+    say(f"{scenario} is valid: {resolved['duration']} with the flows {', '.join(groups)}.")

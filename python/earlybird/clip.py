@@ -1,0 +1,124 @@
+"""A film as the network sees it: the size and the time of every frame."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+
+class MediaError(InputError):
+    """A file that cannot serve as a clip.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    problem : str
+        What is wrong with it, as the rest of a sentence that starts with the path.
+    hint : str
+        What to do about it.
+    """
+
+    def __init__(self, path: str | PathLike[str], problem: str, hint: str) -> None:
+        super().__init__(f"{path} {problem}. {hint}")
+        self.path, self.problem, self.hint = Path(path), problem, hint
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Clip:
+    """The frames of a film in the order in which a decoder takes them.
+
+    Attributes
+    ----------
+    path : Path
+        Where it came from.
+    codec : str
+        How it is coded, such as `h264`.
+    times : NDArray[np.float64]
+        When the decoder needs each frame, in seconds from the first; never falls.
+    sizes : NDArray[np.int64]
+        Bytes of each frame.
+    length : float
+        Seconds from the first frame to the end of the last, after which the clip may start again.
+    """
+
+    path: Path
+    codec: str
+    times: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    length: float
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return len(self.sizes)
+
+    @property
+    def largest_frame(self) -> int:
+        """Bytes of the largest frame."""
+        return int(self.sizes.max())
+
+    @property
+    def mean_rate(self) -> float:
+        """Bits per second over the whole clip."""
+        return 8 * float(self.sizes.sum()) / self.length
+
+    @property
+    def peak_rate(self) -> float:
+        """Bits per second in the busiest second that starts with a frame (over the whole clip if that is shorter)."""
+        window = min(1.0, self.length)
+        ends = np.searchsorted(self.times, self.times + window - 1e-9)
+        total = np.concatenate(([0], np.cumsum(self.sizes)))
+        return 8 * float((total[ends] - total[:-1]).max()) / window
+
+    def scaled_to(self, rate: float) -> Clip:
+        """
+        Multiply every frame's size by the same factor.
+
+        Parameters
+        ----------
+        rate : float
+            The new mean in bits per second.
+
+        Returns
+        -------
+        Clip
+            The same film at that rate; no frame gets smaller than one byte.
+        """
+        # Rounding the running total instead of each size keeps the mean exact.
+        total = np.rint(np.cumsum(self.sizes) * (rate / self.mean_rate)).astype(np.int64)
+        return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1))
+
+    def first(self, seconds: float) -> Clip:
+        """
+        Cut the film.
+
+        Parameters
+        ----------
+        seconds : float
+            What to keep, more than 0.
+
+        Returns
+        -------
+        Clip
+            The frames before that time, or the film itself if it is no longer.
+        """
+        if self.length <= seconds:
+            return self
+        kept = int(np.searchsorted(self.times, seconds))
+        return dataclasses.replace(self, times=self.times[:kept], sizes=self.sizes[:kept], length=seconds)
+
+    def application(self) -> dict[str, Any]:
+        """Write the clip as the `application` of a scenario's flow, which repeats it to the end of the run."""
+        times = np.round(self.times, 9).tolist()
+        return {"media": {"times": times, "sizes": self.sizes.tolist(), "length": round(self.length, 9)}}

@@ -1,0 +1,237 @@
+"""Stream one film through one network under several transports, and say what its viewers would see of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from earlybird.description import resolve
+from earlybird.errors import InputError
+from earlybird.media import read_clip
+from earlybird.paths import RESULTS, repository_file
+from earlybird.quantities import bits_per_second, seconds
+from earlybird.sweeps import SweepResult, complete, plan
+from earlybird.viewers import judge_run, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from earlybird.clip import Clip
+    from earlybird.description import ScenarioLike
+
+DEFAULT_TRANSPORTS: Final = ("sack", "sack-er", "pert", "pert-er")
+DEFAULT_RATE: Final = "300kb/s"
+UNSCALED: Final = "clip"
+GROUP: Final = "video"
+GRID_KEY: Final = f"flows.{GROUP}.transport"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """
+    One film under several transports.
+
+    Attributes
+    ----------
+    source : Clip
+        The film as read from its file.
+    sent : Clip
+        The film as sent: cut to the run's duration, scaled.
+    scenario : dict
+        The complete scenario, with the film as the application of the flows `video`.
+    seeds : tuple of int
+        One run of each transport per seed.
+    flows : polars.DataFrame
+        One row per transport, seed and flow; the columns are those of `earlybird.viewers.judge_run`.
+    curve : polars.DataFrame
+        `transport`, `start_up_s`, and the frames `late` and `judged` of all its flows.
+    transports : dict
+        Per transport, what `earlybird.viewers.summarise` says and the mean of T/µ over the runs.
+    """
+
+    source: Clip
+    sent: Clip
+    scenario: dict[str, Any]
+    seeds: tuple[int, ...]
+    flows: pl.DataFrame
+    curve: pl.DataFrame
+    transports: dict[str, dict[str, float]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `earlybird compare --json` prints; a number that does not exist is None."""
+        return {
+            "clip": {"path": str(self.source.path), "codec": self.source.codec, **_facts(self.source)},
+            "sent": _facts(self.sent),
+            "scenario": self.scenario.get("title", ""),
+            "duration": self.scenario["duration"],
+            "seeds": list(self.seeds),
+            "transports": {
+                transport: {key: value if math.isfinite(value) else None for key, value in values.items()}
+                for transport, values in self.transports.items()
+            },
+        }
+
+
+def compare_media(
+    media: str | Path,
+    *,
+    network: ScenarioLike | None = None,
+    transports: Sequence[str] = DEFAULT_TRANSPORTS,
+    scale_to: str = DEFAULT_RATE,
+    pairs: int | None = None,
+    duration: str | None = None,
+    seeds: int | Sequence[int] | None = None,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+) -> Comparison:
+    """
+    Stream a film under several transports.
+
+    Parameters
+    ----------
+    media
+        A video file.
+    network
+        Any scenario with a group of flows named `video`, whose application is replaced by the film, repeated to the end
+        of the run. Its other flows stay as they are. Default: ``scenarios/compare.toml``, the dumbbell of the studies.
+    transports
+        What the flows `video` run on, one after the other.
+    scale_to
+        Mean rate to which the sizes of the frames are scaled, such as ``"300kb/s"``, or ``"clip"`` to leave them.
+    pairs
+        Value for the scenario's parameter `pairs`: in the default network the number of video flows, and of file
+        transfers beside them.
+    duration
+        Simulated time, such as ``"300s"`` (default: the scenario's).
+    seeds
+        Number of seeds, counted from 1, or the seeds (default: the scenario's, else 1).
+    jobs
+        Number of worker processes (default: one per processor).
+    out
+        Results folder; a run that is there already is not made again.
+    progress
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    Comparison
+        Per transport, what the viewers saw.
+
+    Raises
+    ------
+    MediaError
+        If the film cannot be read.
+    InputError
+        If the network has no flows `video`, or an argument makes no sense.
+    ScenarioError
+        If the scenario is not valid, or a transport does not exist.
+
+    Examples
+    --------
+    >>> from earlybird.compare import compare_media
+    >>> comparison = compare_media("media/test-clip.mp4", transports=["sack", "sack-er"], pairs=4, duration="40s")
+    >>> comparison.transports["sack-er"]["late_2s"] <= 1
+    True
+    """
+    source = read_clip(media)
+    document = read_network(
+        repository_file("scenarios", "compare.toml") if network is None else network, pairs, duration
+    )
+    sent = fit(source, scale_to, document["duration"])
+    planned = plan(with_film(document, sent), grid={GRID_KEY: _distinct(transports)}, seeds=seeds)
+    return judge(complete(planned, jobs=jobs, out=out, progress=progress), source, sent)
+
+
+def read_network(network: ScenarioLike, pairs: int | None, duration: str | None) -> dict[str, Any]:
+    """Return the network as a complete scenario, with the values asked for."""
+    document: dict[str, Any] = json.loads(resolve(network))
+    if pairs is not None and "pairs" not in document.get("parameters", {}):
+        raise InputError(
+            f"pairs = {pairs} has no meaning here: the network declares no parameter `pairs`. Leave it out, or add "
+            '`[parameters]` with `pairs = 28` to the network and use it, as in `count = "$pairs"`.'
+        )
+    overrides = {"pairs": pairs, "duration": duration}
+    document = json.loads(resolve(network, {key: value for key, value in overrides.items() if value is not None}))
+    return document
+
+
+def fit(clip: Clip, scale_to: str, duration: str) -> Clip:
+    """Leave out what no run gets to see, and scale the rest."""
+    length = seconds(duration)
+    seen = clip.first(length) if length else clip
+    return seen if scale_to == UNSCALED else seen.scaled_to(bits_per_second(scale_to, "scale-to"))
+
+
+def with_film(document: dict[str, Any], clip: Clip) -> dict[str, Any]:
+    """Let the flows `video` send the film, and keep the time of every delivery."""
+    names = [flow["name"] for flow in document["flows"]]
+    if GROUP not in names:
+        raise InputError(
+            f"flows: the network has no group of flows named `{GROUP}`; it has {', '.join(names)}. Name the group that "
+            f"shall send the film `{GROUP}`; whatever its application, the film takes its place."
+        )
+    flows = [
+        {**flow, "application": clip.application()} if flow["name"] == GROUP else flow for flow in document["flows"]
+    ]
+    return {**document, "flows": flows, "measure": {**document.get("measure", {}), "deliveries": True}}
+
+
+def judge(runs: SweepResult, source: Clip, sent: Clip) -> Comparison:
+    """Turn finished runs into what the viewers saw."""
+    flows, curves, loads = [], [], []
+    for run in runs.planned:
+        result = runs.store.load(run.key)
+        labels = [pl.lit(run.parameters[GRID_KEY]).alias("transport"), pl.lit(run.seed).alias("seed")]
+        seen, curve = judge_run(result, GROUP)
+        flows.append(seen.select(*labels, pl.all()))
+        curves.append(curve.select(labels[0], pl.all()))
+        loads.append({"transport": run.parameters[GRID_KEY], "t_over_mu": result.summary.get("t_over_mu")})
+    judged = pl.concat(flows)
+    curve = pl.concat(curves).group_by("transport", "start_up_s", maintain_order=True).sum()
+    return Comparison(
+        source,
+        sent,
+        json.loads(runs.planned[0].scenario),
+        tuple(sorted({run.seed for run in runs.planned})),
+        judged,
+        curve,
+        _by_transport(judged, curve, pl.DataFrame(loads)),
+    )
+
+
+def _by_transport(flows: pl.DataFrame, curve: pl.DataFrame, loads: pl.DataFrame) -> dict[str, dict[str, float]]:
+    load = dict(loads.group_by("transport").mean().iter_rows())
+    groups = flows.group_by("transport", maintain_order=True)
+    return {
+        str(name): {
+            "t_over_mu": _number(load[name]),
+            **summarise(group, curve.filter(pl.col("transport") == name)),
+        }
+        for (name,), group in groups
+    }
+
+
+def _facts(clip: Clip) -> dict[str, float]:
+    return {
+        "frames": clip.frames,
+        "length_s": round(clip.length, 6),
+        "mean_bps": round(clip.mean_rate),
+        "peak_bps": round(clip.peak_rate),
+        "largest_frame_bytes": clip.largest_frame,
+    }
+
+
+def _distinct(transports: Sequence[str]) -> list[str]:
+    if not transports:
+        raise InputError(f"transports: name at least one, such as {', '.join(DEFAULT_TRANSPORTS)}.")
+    return list(dict.fromkeys(transports))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

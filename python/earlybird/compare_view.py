@@ -1,0 +1,136 @@
+"""The comparison of transports for one film, as a table for the terminal and as a picture."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from earlybird.player import REFILL_SECONDS
+from earlybird.viewers import LATE_AT, PLAYER_START_UP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from earlybird.compare import Comparison
+
+EXPLANATION: Final = (
+    "A frame is there when its last byte is, in order; it is on time if that is no later than the start-up delay after "
+    f"it was written. The waiting player goes on when {REFILL_SECONDS:g} s of film are there. Frozen: the silence "
+    "before each retransmission timeout."
+)
+
+
+class Row(NamedTuple):
+    """A line of the table: what it says, where the number stands, how it is written, and which end is better."""
+
+    label: str
+    key: str
+    written: Callable[[float], str]
+    best: Callable[[list[float]], float] | None = min
+
+
+def seconds(value: float) -> str:
+    """Write seconds: two digits after the point below ten, one above."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "never"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def share(value: float) -> str:
+    """Write a share in percent so that small ones can be told from none."""
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "none"
+    percent = 100 * value
+    return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2f} %" if percent >= 0.1 else f"{percent:.2g} %"
+
+
+def number(value: float) -> str:
+    """Write a mean number of events."""
+    return "–" if math.isnan(value) else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
+    "Start-up delay needed, in seconds": (
+        Row("no stall, half of the flows", "no_stall_median_s", seconds),
+        Row("no stall, nine flows of ten", "no_stall_p90_s", seconds),
+        Row("99.99 % on time, half of the flows", "on_time_median_s", seconds),
+        Row("99.99 % on time, nine flows of ten", "on_time_p90_s", seconds),
+        Row("99.99 % on time, all flows together", "on_time_all_s", seconds),
+    ),
+    "Late frames if playback never waits": tuple(
+        Row(f"start-up delay {delay} s", f"late_{delay}s", share) for delay in LATE_AT
+    ),
+    f"A player that starts after {PLAYER_START_UP:g} s and waits": (
+        Row("flows without a stall", "stall_free", share, max),
+        Row("stalls per flow", "stalls", number),
+        Row("mean length of a stall, s", "mean_stall_s", seconds, None),
+        Row("time stalled per flow, s", "stalled_s", seconds),
+    ),
+    "The sender": (
+        Row("timeouts per flow", "timeouts", number),
+        Row("frozen per flow, s", "frozen_s", seconds),
+    ),
+}
+
+
+def render(comparison: Comparison) -> RenderableType:
+    """Draw the comparison for the terminal."""
+    return Group(heading(comparison), table(comparison), Text(EXPLANATION, style="dim"))
+
+
+def heading(comparison: Comparison) -> Text:
+    """Say what was sent, where, and at which load."""
+    source, sent = comparison.source, comparison.sent
+    film = (
+        f"{source.path.name}: {source.codec}, {source.frames} frames, {source.length:.1f} s, {rate(source.mean_rate)}"
+    )
+    scaled = f", sent at {rate(sent.mean_rate)} (busiest second {rate(sent.peak_rate)})"
+    return Text(f"{film}{scaled}\n{circumstances(comparison)}", style="bold")
+
+
+def circumstances(comparison: Comparison) -> str:
+    """Say through which network the film went, how often and how long."""
+    runs = len(comparison.seeds)
+    flows = next(iter(comparison.transports.values()))["flows"] // runs
+    title = comparison.scenario.get("title") or "network without a title"
+    loads = [values["t_over_mu"] for values in comparison.transports.values() if math.isfinite(values["t_over_mu"])]
+    spread = dict.fromkeys(f"{load:.2f}" for load in sorted(loads))
+    load = f", T/µ {' to '.join([*spread][:: max(len(spread) - 1, 1)])}" if spread else ""
+    seeds = f", {runs} seeds" if runs > 1 else ""
+    return f"{title}; {flows:.0f} flows of the film for {comparison.scenario['duration']}{seeds}{load}"
+
+
+def rate(bits_per_second: float) -> str:
+    """Write a rate."""
+    return f"{bits_per_second / 1e3:.0f} kb/s" if bits_per_second < 1e6 else f"{bits_per_second / 1e6:.2f} Mb/s"
+
+
+def table(comparison: Comparison) -> Table:
+    """Lay out a column per transport, the best of each line in bold green."""
+    columns = comparison.transports
+    result = Table(box=None, pad_edge=False, show_edge=False)
+    result.add_column("")
+    for transport in columns:
+        result.add_column(transport, justify="right", header_style="bold")
+    for title, rows in SECTIONS.items():
+        result.add_row(Text(title, style="bold"))
+        for row in rows:
+            result.add_row(f"  {row.label}", *cells(row, [values[row.key] for values in columns.values()]))
+    return result
+
+
+def cells(row: Row, values: list[float]) -> Iterator[Text]:
+    """Write the values of a line; the best stand out unless all are the same."""
+    texts = [row.written(value) for value in values]
+    known = [value for value in values if not math.isnan(value)]
+    best = row.written(row.best(known)) if row.best and known and len(set(texts)) > 1 else None
+    for text in texts:
+        yield Text(text, style="bold green" if text == best else "")

@@ -1,0 +1,99 @@
+"""A scenario as people give it (file, text, dictionary, typed object) and the canonical JSON that is run."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from earlybird import _core
+from earlybird.errors import InputError, because
+from earlybird.scenario import Scenario
+
+ScenarioLike: TypeAlias = "str | Path | Scenario | Mapping[str, object]"
+"""A path, TOML or JSON text, a dictionary with the keys of the TOML form, or typed objects."""
+
+Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
+"""Values for parameters or dotted keys: a dictionary, or pairs of texts as ``--set`` gives them."""
+
+
+def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
+    """
+    Turn a scenario into the canonical JSON that is run.
+
+    Parameters
+    ----------
+    scenario
+        A path, TOML or JSON text, a dictionary or a typed object.
+    overrides
+        Values that replace the scenario's: parameter names or dotted keys.
+
+    Returns
+    -------
+    str
+        JSON with sorted keys, all defaults filled in.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    InputError
+        If the file cannot be read.
+    """
+    text, folder = _read(scenario)
+    return _core.resolve(text, override_texts(overrides), str(folder))
+
+
+def override_texts(overrides: Overrides) -> list[tuple[str, str]]:
+    """Write overrides as pairs of key and TOML value."""
+    if isinstance(overrides, Mapping):
+        return [(key, toml_value(value)) for key, value in overrides.items()]
+    return list(overrides)
+
+
+def toml_value(value: object) -> str:
+    """Write a Python value as TOML: numbers, strings, booleans, lists and dictionaries of these."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml_value(str(key))} = {toml_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_document(value: object) -> object:
+    """Turn typed objects into the dictionaries of the TOML form: kebab-case keys, nothing for what was left out."""
+    if dataclasses.is_dataclass(value):
+        fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {_key(name): to_document(item) for name, item in fields if item is not None}
+    if isinstance(value, Mapping):
+        return {key: to_document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_document(item) for item in value]
+    return value
+
+
+def _key(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _read(scenario: ScenarioLike) -> tuple[str, Path]:
+    """Return the scenario's text and the folder its relative paths start from."""
+    if isinstance(scenario, Scenario | Mapping):
+        return json.dumps(to_document(scenario), ensure_ascii=False), Path.cwd()
+    if isinstance(scenario, str) and _is_text(scenario):
+        return scenario, Path.cwd()
+    return _read_file(Path(scenario))
+
+
+def _is_text(scenario: str) -> bool:
+    """Tell text from a path: no path has a line break or begins with a brace."""
+    return "\n" in scenario or scenario.startswith("{")
+
+
+def _read_file(path: Path) -> tuple[str, Path]:
+    try:
+        return path.read_text(encoding="utf-8"), path.parent
+    except OSError as error:
+        raise InputError(f"cannot read the scenario {path}: {because(error)}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read the scenario {path}: it is not text in UTF-8 ({error.reason}).") from error

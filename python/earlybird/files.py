@@ -1,0 +1,163 @@
+"""
+The form of a result on disk: one folder with ``scenario.json``, ``summary.json`` and a Parquet file per table.
+
+The same run gives the same bytes: settings are fixed and what was measured with a clock is left out. A list of
+checksums (``sha256sum --check checksums.sha256`` reads it too) tells a damaged file from a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import shutil
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from earlybird.errors import StoreError, because
+from earlybird.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import polars as pl
+
+CHECKSUMS = "checksums.sha256"
+SCENARIO = "scenario.json"
+SUMMARY = "summary.json"
+MEASURED_WITH_A_CLOCK = ("cpu_s",)
+
+
+def write_result(result: Result, folder: Path) -> Path:
+    """Write a result under a temporary name and rename it last, so that a killed process leaves nothing half-done."""
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        _refuse_other_content(folder)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        _write_files(result, temporary)
+        _replace(temporary, folder)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the result {folder}: {because(error)}. Runs finished before are kept."
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return folder
+
+
+def read_result(folder: Path) -> Result:
+    """Read a result; its tables are read when asked for."""
+    checksums = _checksums(folder)
+    scenario, summary = (json.loads(_content(folder, name, checksums)) for name in (SCENARIO, SUMMARY))
+    tables = sorted(name for name in checksums if name.endswith(".parquet"))
+    sources = {name.removesuffix(".parquet"): partial(_read_table, folder, name, checksums) for name in tables}
+    return Result(scenario, summary["seed"], summary, sources)
+
+
+def scan_table(folder: Path, name: str) -> pl.LazyFrame:
+    """Open a table of a result without reading its rows yet; raises InputError if the result has none of that name."""
+    import polars as pl
+
+    read_result(folder).require(name)
+    return pl.scan_parquet(folder / f"{name}.parquet")
+
+
+def verify_result(folder: Path) -> None:
+    """
+    Compare every file with its checksum.
+
+    Raises
+    ------
+    StoreError
+        If a file is damaged or missing.
+    """
+    checksums = _checksums(folder)
+    for name in checksums:
+        _content(folder, name, checksums)
+
+
+def _refuse_other_content(folder: Path) -> None:
+    """Keep a slip in a path from deleting what is not ours."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / CHECKSUMS).exists():
+        raise StoreError(f"cannot write the result {folder}: the folder holds something else. Choose another one.")
+
+
+def _write_files(result: Result, folder: Path) -> None:
+    lines = []
+    for name, content in _contents(result):
+        (folder / name).write_bytes(content)
+        lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def _contents(result: Result) -> Iterator[tuple[str, bytes]]:
+    yield SCENARIO, _json({key: value for key, value in result.scenario.items() if key != "sweep"})
+    yield SUMMARY, _json({key: value for key, value in result.summary.items() if key not in MEASURED_WITH_A_CLOCK})
+    for name in sorted(result.tables):
+        yield f"{name}.parquet", _parquet(result.table(name))
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return (json.dumps(finite(document), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def finite(document: dict[str, Any]) -> dict[str, Any]:
+    """Put null where a number is infinite or undefined, which JSON cannot say."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in document.items()
+    }
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", compression_level=3, statistics=True, row_group_size=1 << 20)
+    return buffer.getvalue()
+
+
+def _replace(temporary: Path, folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    temporary.rename(folder)
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """Return the expected checksum of each file."""
+    path = folder / CHECKSUMS
+    if not folder.is_dir():
+        raise StoreError(f"there is no result in {folder}: no such folder.")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        checksums = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    except (OSError, ValueError) as error:
+        raise _damaged(path, "its list of files cannot be read") from error
+    if missing := {SCENARIO, SUMMARY} - checksums.keys():
+        raise _damaged(path, f"it does not list {min(missing)}")
+    return checksums
+
+
+def _content(folder: Path, name: str, checksums: dict[str, str]) -> bytes:
+    """Read a file, making sure that it is as it was written."""
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, because(error)) from error
+    if hashlib.sha256(content).hexdigest() != checksums[name]:
+        raise _damaged(path, "its content has changed since it was written")
+    return content
+
+
+def _damaged(path: Path, reason: str) -> StoreError:
+    return StoreError(
+        f"the result file {path} is damaged: {reason}. Delete the folder {path.parent}; the run will be repeated."
+    )
+
+
+def _read_table(folder: Path, name: str, checksums: dict[str, str]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(_content(folder, name, checksums)))

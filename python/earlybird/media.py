@@ -1,0 +1,198 @@
+"""Read from a video file what it would send.
+
+Nothing is decoded. The packets of the container say how many bytes each coded frame has and when a decoder needs it:
+all that the network sees of a film.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import av
+import numpy as np
+
+from earlybird.clip import Clip, MediaError
+from earlybird.errors import because
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from av.container import InputContainer
+    from av.packet import Packet
+    from av.stream import Stream
+    from av.video.stream import VideoStream
+    from numpy.typing import NDArray
+
+__all__ = ["Clip", "MediaError", "read_clip"]
+
+STILL_FORMATS: Final = ("tty", "image2")
+"""Formats whose reader makes a "video" of any text file or of a numbered row of pictures."""
+
+MISSING_SECONDS: Final = 0.5
+MISSING_SHARE: Final = 0.02
+"""A file is truncated if more than both of these are missing of the length that its header states."""
+
+
+class Frame(NamedTuple):
+    """What the container says about one packet; times in seconds."""
+
+    size: int
+    decode: float | None
+    presentation: float | None
+    duration: float
+    is_corrupt: bool
+
+    @classmethod
+    def of(cls, packet: Packet[Stream]) -> Frame:
+        """Keep the description and let go of the data."""
+        unit = float(packet.time_base or 0)
+        decode, presentation = (None if stamp is None else stamp * unit for stamp in (packet.dts, packet.pts))
+        return cls(packet.size, decode, presentation, (packet.duration or 0) * unit, packet.is_corrupt)
+
+    @property
+    def end(self) -> float:
+        """When it has been shown or heard; 0 if it does not say."""
+        start = self.presentation if self.presentation is not None else self.decode
+        return 0.0 if start is None else start + self.duration
+
+
+def read_clip(path: str | PathLike[str]) -> Clip:
+    """
+    Read the frame sizes and times of the first video stream of a file.
+
+    Parameters
+    ----------
+    path : path
+        Any file FFmpeg can open that has a video stream: MP4, Matroska, WebM, MPEG-TS, …
+
+    Returns
+    -------
+    Clip
+        Its frames. A transport stream that was cut off reads as a shorter film, since nothing in it states its length.
+
+    Raises
+    ------
+    MediaError
+        If the file is missing, empty, not a video, truncated, or has no time stamps.
+    """
+    path = Path(path)
+    check_is_readable(path)
+    try:
+        with av.open(str(path)) as container:
+            return read_container(path, container)
+    except (av.error.FFmpegError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from error
+
+
+def check_is_readable(path: Path) -> None:
+    """Reject what is not a file with something in it, before FFmpeg says so less clearly."""
+    if path.is_dir():
+        raise MediaError(path, "is a folder, not a video file", "Name one file in it.")
+    if path.exists() and not path.is_file():
+        raise MediaError(path, "is not a regular file", "Save the film to a file first.")
+    try:
+        with path.open("rb") as file:
+            is_empty = not file.read(1)
+    except FileNotFoundError as error:
+        raise MediaError(path, "does not exist", "Check the spelling and the folder the command runs in.") from error
+    except OSError as error:
+        raise MediaError(path, f"cannot be read ({because(error)})", "Check the path.") from error
+    if is_empty:
+        raise MediaError(path, "is empty", "Copy or download it again.")
+
+
+def unreadable(path: Path, error: Exception) -> MediaError:
+    """Say that FFmpeg gave up on a file."""
+    reason = getattr(error, "strerror", None) or "unreadable header"
+    hint = "If `ffprobe` cannot open it either, copy it again; an MP4 cut off before its index at the end is lost."
+    return MediaError(path, f"is not a video, or is damaged ({reason[:1].lower()}{reason[1:]})", hint)
+
+
+def read_container(path: Path, container: InputContainer) -> Clip:
+    """Read an opened file."""
+    stream = video_stream(path, container)
+    frames, end = demultiplex(container, stream.index)
+    check_is_film(path, frames)
+    check_is_whole(path, container, frames[-1], end)
+    times = decode_times(path, frames)
+    sizes = np.array([frame.size for frame in frames], dtype=np.int64)
+    last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
+    return Clip(path, stream.codec_context.name, times, sizes, float(times[-1]) + last)
+
+
+def video_stream(path: Path, container: InputContainer) -> VideoStream:
+    """Find the first video stream that is not a record's cover picture."""
+    films = [stream for stream in container.streams.video if not is_cover(stream)]
+    if films and not container.format.name.startswith(STILL_FORMATS):
+        return films[0]
+    kinds = sorted({stream.type for stream in container.streams} - {"video"})
+    found = f"only {' and '.join(kinds)}" if kinds else container.format.long_name
+    hint = "Give a file with moving pictures, such as an MP4 or Matroska film."
+    raise MediaError(path, f"has no video stream ({found})", hint)
+
+
+def is_cover(stream: VideoStream) -> bool:
+    """Tell whether the stream is a picture attached to music."""
+    return bool(stream.disposition & type(stream.disposition).attached_pic)
+
+
+def demultiplex(container: InputContainer, stream: int) -> tuple[list[Frame], float]:
+    """Return one stream's frames in the order of decoding, and when the last packet of any stream ends, in seconds."""
+    frames: list[Frame] = []
+    end = 0.0
+    for packet in container.demux():
+        if packet.size > 0:
+            frame = Frame.of(packet)
+            end = max(end, frame.end)
+            if packet.stream.index == stream:
+                frames.append(frame)
+    return frames, end
+
+
+def check_is_film(path: Path, frames: list[Frame]) -> None:
+    """Reject a stream that does not move."""
+    if len(frames) < 2:
+        what = "is a single picture, not a film" if frames else "has a video stream without frames"
+        raise MediaError(path, what, "Give a file with at least two frames.")
+
+
+def check_is_whole(path: Path, container: InputContainer, last: Frame, end: float) -> None:
+    """Reject a file that ends before its header says it would."""
+    stated = (container.duration or 0) / av.time_base
+    found = max(end - (container.start_time or 0) / av.time_base, 0)
+    hint = "Copy or download it again, or keep what there is: `ffmpeg -i FILE -c copy NEW.mp4`."
+    if stated - found > max(MISSING_SECONDS, MISSING_SHARE * stated) and has_stamp(last):
+        problem = f"is truncated: its header states {stated:.1f} s, its data end after {found:.1f} s"
+        raise MediaError(path, problem, hint)
+    if last.is_corrupt:
+        raise MediaError(path, "is truncated: its last frame is incomplete", hint)
+
+
+def has_stamp(frame: Frame) -> bool:
+    """Tell whether the container says when the frame is due."""
+    return frame.decode is not None or frame.presentation is not None
+
+
+def decode_times(path: Path, frames: list[Frame]) -> NDArray[np.float64]:
+    """
+    Return when the decoder needs each frame, in seconds from the first.
+
+    Some containers keep presentation times only. The i-th frame in the order of decoding is then needed by the i-th
+    smallest of them.
+    """
+    times = complete([frame.decode for frame in frames]) or sorted(complete([frame.presentation for frame in frames]))
+    if not times:
+        hint = "Put the bare stream into a container at its frame rate: `ffmpeg -r 25 -i FILE -c copy NEW.mp4`."
+        raise MediaError(path, "has frames without time stamps", hint)
+    if times[-1] <= times[0] or any(later < earlier for earlier, later in pairwise(times)):
+        hint = "Write them anew: `ffmpeg -fflags +genpts -i FILE -c copy NEW.mp4`."
+        raise MediaError(path, "has time stamps that do not rise", hint)
+    return np.array(times, dtype=np.float64) - times[0]
+
+
+def complete(times: list[float | None]) -> list[float]:
+    """Return the times if none is missing, else nothing."""
+    known = [time for time in times if time is not None]
+    return known if len(known) == len(times) else []

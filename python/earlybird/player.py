@@ -1,0 +1,162 @@
+"""What a viewer sees of a film whose frames were delivered at given times.
+
+Two views of one log. *Constrained*: playback never pauses, and a frame that is not there when its time comes is late.
+*Rebuffering*: playback pauses until the frame is there, and everything after it is shown later.
+
+Both count the start-up delay from the moment the source writes the first frame. Times are in seconds; a frame counts as
+delivered when its last byte is, in order; one that was never delivered has the time infinity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+REFILL_SECONDS: Final = 0.5
+"""Media a player collects before it goes on after a stall (our choice; players use 0 to 5 s)."""
+
+LATE_SHARE_ALLOWED: Final = 1e-4
+"""A stream succeeds if fewer of its frames than this share are late."""
+
+
+class Timeliness:
+    """Late frames against the start-up delay, when playback never pauses.
+
+    A frame whose deadline lies after the end of the run is not judged. One that is still missing at the end counts as
+    having taken until then.
+
+    Parameters
+    ----------
+    written, delivered : NDArray[np.float64]
+        When the source wrote each frame and when its last byte was delivered, in seconds.
+    end : float
+        When the run ended, in seconds.
+    """
+
+    def __init__(self, written: NDArray[np.float64], delivered: NDArray[np.float64], end: float) -> None:
+        self._delays = np.sort(np.minimum(delivered, end) - written)
+        self._remaining = np.sort(end - written)
+
+    @property
+    def frames(self) -> int:
+        """Number of frames written."""
+        return len(self._delays)
+
+    def judged(self, start_up: float) -> int:
+        """Count the frames whose deadline comes before the end of the run, for a start-up delay in seconds."""
+        return self.frames - int(np.searchsorted(self._remaining, start_up))
+
+    def late(self, start_up: float) -> int:
+        """Count the frames delivered after their deadline, for a start-up delay in seconds."""
+        return self.frames - int(np.searchsorted(self._delays, start_up, side="right"))
+
+    def late_share(self, start_up: float) -> float:
+        """Divide the late frames by those judged; not a number where none is."""
+        judged = self.judged(start_up)
+        return self.late(start_up) / judged if judged else math.nan
+
+    def needed_for(self, allowed_share: float = 0.0) -> float:
+        """Return the smallest start-up delay in seconds with fewer late frames than `allowed_share` (0: with none)."""
+        return float(self._delays[-1 - self.allowed(allowed_share)])
+
+    def allowed(self, share: float) -> int:
+        """Return the largest number of late frames that is less than `share` of all (0 if `share` is 0)."""
+        return max(math.ceil(self.frames * share) - 1, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Playback:
+    """How a film went in a player that waits for what is missing.
+
+    Attributes
+    ----------
+    stalls : tuple of float
+        Length of each pause in seconds. Starting up does not count.
+    positions : tuple of float
+        Where in the film each pause came, in seconds from its start.
+    played : float
+        Seconds of film shown by the end of the run.
+    """
+
+    stalls: tuple[float, ...]
+    positions: tuple[float, ...]
+    played: float
+
+    @property
+    def stalled(self) -> float:
+        """Seconds spent in pauses."""
+        return sum(self.stalls)
+
+    @property
+    def mean_stall(self) -> float:
+        """Mean length of a pause in seconds; not a number if there was none."""
+        return self.stalled / len(self.stalls) if self.stalls else math.nan
+
+    @property
+    def stall_ratio(self) -> float:
+        """Share of the time since start-up that was spent in pauses."""
+        total = self.stalled + self.played
+        return self.stalled / total if total else 0.0
+
+
+def play(
+    written: NDArray[np.float64],
+    delivered: NDArray[np.float64],
+    *,
+    start_up: float,
+    end: float,
+    refill: float = REFILL_SECONDS,
+) -> Playback:
+    """
+    Play a film that starts `start_up` after its first frame was written and pause whenever a frame is missing.
+
+    Parameters
+    ----------
+    written, delivered : NDArray[np.float64]
+        When the source wrote each frame and when its last byte was delivered, in seconds; both never fall.
+    start_up : float
+        Start-up delay in seconds.
+    end : float
+        When the run ended, in seconds; a pause that is not over by then ends there.
+    refill : float
+        Seconds of film that must be there before playback goes on after a pause (default 0.5).
+
+    Returns
+    -------
+    Playback
+        The pauses, and how much was shown.
+    """
+    shift, frame = start_up, 0
+    stalls: list[float] = []
+    positions: list[float] = []
+    while (missing := next_missing(written, delivered, shift, frame)) < len(written):
+        missed = float(written[missing]) + shift
+        if missed >= end:
+            break
+        ready, frame = refilled(written, delivered, missing, refill)
+        stalls.append(min(ready, end) - missed)
+        positions.append(float(written[missing] - written[0]))
+        if ready >= end:
+            return Playback(tuple(stalls), tuple(positions), positions[-1])
+        shift = ready - float(written[missing])
+    return Playback(tuple(stalls), tuple(positions), max(end - shift - float(written[0]), 0.0))
+
+
+def next_missing(written: NDArray[np.float64], delivered: NDArray[np.float64], shift: float, first: int) -> int:
+    """Find the first frame from `first` on that is not there `shift` after it was written; their number if all are."""
+    missing = delivered[first:] > written[first:] + shift
+    return first + int(missing.argmax()) if missing.any() else len(written)
+
+
+def refilled(
+    written: NDArray[np.float64], delivered: NDArray[np.float64], frame: int, refill: float
+) -> tuple[float, int]:
+    """Say when the film from `frame` on is there for `refill` seconds, or as far as it goes, and what comes next."""
+    following = max(int(np.searchsorted(written, written[frame] + refill)), frame + 1)
+    return float(delivered[following - 1]), following

@@ -1,0 +1,155 @@
+"""Many runs at once, each in a worker process; what is finished is on disk and stays, whatever happens to the rest."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import Counter, deque
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
+
+from earlybird.errors import WorkerError
+from earlybird.runs import simulate
+from earlybird.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+ATTEMPTS = 2
+"""A run whose worker dies is repeated once: memory may have been short only then."""
+
+
+class Job(NamedTuple):
+    """A run to make: the key it is stored under, the resolved scenario and the seed."""
+
+    key: str
+    scenario: str
+    seed: int
+
+
+def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[], None]) -> None:
+    """
+    Make all runs and keep their results.
+
+    Parameters
+    ----------
+    jobs
+        The runs.
+    store
+        Where the results go.
+    workers
+        Number of processes.
+    done
+        Called after each run.
+
+    Raises
+    ------
+    WorkerError
+        If a worker dies (killed by the system for lack of memory, say) twice with the same run.
+    StoreError
+        If a result cannot be written.
+    """
+    waiting, losses = deque(jobs), Counter[Job]()
+    while waiting:
+        lost = _until_a_worker_dies(waiting, store, workers, done)
+        losses.update(lost)
+        if hopeless := [job for job in lost if losses[job] >= ATTEMPTS]:
+            raise _died_twice(hopeless, store)
+        waiting.extendleft(lost)
+
+
+def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: Callable[[], None]) -> list[Job]:
+    """Work until all is done or a worker has died; return the runs that were lost with it."""
+    under_way: dict[Future[None], Job] = {}
+    with _pool(min(workers, len(waiting))) as pool:
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < workers:
+                    future = _submit(pool, waiting[0], store)
+                    under_way[future] = waiting.popleft()
+                for finished in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    finished.result()
+                    del under_way[finished]
+                    done()
+        except BrokenProcessPool:
+            return _lost(under_way, done)
+    return []
+
+
+def _lost(under_way: dict[Future[None], Job], done: Callable[[], None]) -> list[Job]:
+    """Tell the runs that were lost with a worker from those that were finished just before."""
+    lost = [job for future, job in under_way.items() if future.exception() is not None]
+    for _ in range(len(under_way) - len(lost)):
+        done()
+    return lost
+
+
+def _died_twice(jobs: list[Job], store: Store) -> WorkerError:
+    seeds = ", ".join(f"{job.key} (seed {job.seed})" for job in jobs)
+    return WorkerError(
+        f"a worker process was killed while it made one of these runs, and again when they were repeated: {seeds}. "
+        f"Perhaps memory is short: try fewer --jobs. The runs finished before are kept in {store.root} and will not be "
+        "made again."
+    )
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Provide worker processes, and stop them at once if the work ends early."""
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker)
+    try:
+        yield pool
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, job: Job, store: Store) -> Future[None]:
+    """Hand a run to a worker, which may start a new process."""
+    with _quiet_start():
+        return pool.submit(_work, job, store)
+
+
+@contextmanager
+def _quiet_start() -> Iterator[None]:
+    """
+    Let processes start without Ctrl-C and without this program's main module.
+
+    A blocked signal stays blocked in the new process: only this one answers Ctrl-C. Without a main module the new
+    process does not import it, so a script needs no ``if __name__ == "__main__"`` around its sweep.
+    """
+    main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _prepare_worker() -> None:
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # the work is spread over processes already
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    """End this worker when the process that started it is gone."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
+
+
+def _work(job: Job, store: Store) -> None:
+    store.save(simulate(job.scenario, job.seed))

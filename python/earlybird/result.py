@@ -1,0 +1,155 @@
+"""What one run gives: a summary and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
+MEASURE_FLAGS = {
+    "series": 'measure.series = "100ms"',
+    "duplicates": "measure.duplicates = true",
+    "deliveries": "measure.deliveries = true",
+}
+"""Tables that a scenario has to ask for, and how."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """
+    Everything one run gave; tables are polars data frames, made when first asked for.
+
+    Columns carry their unit in their name (``_s`` seconds, ``_ms`` milliseconds, ``_bps`` bits per second).
+
+    Attributes
+    ----------
+    scenario
+        The complete scenario, with the keys of the TOML form.
+    seed
+        The seed of the run's random numbers.
+    summary
+        One number (or name) per measure; ``cpu_s`` only in the process that made the run.
+    sources
+        How to get each table.
+    """
+
+    scenario: dict[str, Any]
+    seed: int
+    summary: dict[str, Any]
+    sources: Mapping[str, Callable[[], pl.DataFrame]] = field(repr=False)
+    _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables."""
+        return tuple(self.sources)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """
+        Return a table by name.
+
+        Raises
+        ------
+        InputError
+            If the run did not measure it.
+        StoreError
+            If its file is damaged.
+        """
+        self.require(name)
+        if name not in self._tables:
+            self._tables[name] = self.sources[name]()
+        return self._tables[name]
+
+    def require(self, name: str) -> None:
+        """Raise InputError if the run did not measure a table of that name."""
+        if name not in self.sources:
+            raise InputError(f"this run has no table {name!r}: {self._why_missing(name)}.")
+
+    def _why_missing(self, name: str) -> str:
+        if name in MEASURE_FLAGS:
+            return f"ask for it with {MEASURE_FLAGS[name]} in the scenario"
+        return f"it has {', '.join(self.sources)}"
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow: packets, losses, timeouts, throughput, delays."""
+        return self.table("flows")
+
+    @property
+    def lateness(self) -> pl.DataFrame:
+        """One row per media flow and start-up delay: units judged, units late, success."""
+        return self.table("lateness")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per link and direction: packets, losses, utilisation, queue length."""
+        return self.table("links")
+
+    @property
+    def link_groups(self) -> pl.DataFrame:
+        """One row per link and flow group."""
+        return self.table("link_groups")
+
+    @property
+    def timeouts(self) -> pl.DataFrame:
+        """One row per expiry of a retransmission timer."""
+        return self.table("timeouts")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """Samples over time of windows, timers and queues (with ``measure.series``)."""
+        return self.table("series")
+
+    @property
+    def duplicates(self) -> pl.DataFrame:
+        """Age and threshold at every duplicate ACK of the media flows (with ``measure.duplicates``)."""
+        return self.table("duplicates")
+
+    @property
+    def deliveries(self) -> pl.DataFrame:
+        """When every unit of the media flows was written and delivered (with ``measure.deliveries``)."""
+        return self.table("deliveries")
+
+    def save(self, folder: str | Path) -> Path:
+        """
+        Write the result into a folder of its own, all or nothing.
+
+        Parameters
+        ----------
+        folder
+            The folder to make. An older result there is replaced; anything else is left alone.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written, or is something other than a result.
+        """
+        from earlybird.files import write_result
+
+        return write_result(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """
+        Read a result back.
+
+        Raises
+        ------
+        StoreError
+            If there is none, or it is damaged.
+        """
+        from earlybird.files import read_result
+
+        return read_result(Path(folder))

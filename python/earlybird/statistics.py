@@ -1,0 +1,196 @@
+"""
+Estimates with intervals, and the small pieces of arithmetic that every study shares.
+
+All intervals are two-sided; the level is 90 % unless asked otherwise, as in the papers that the studies repeat.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+LEVEL = 0.90
+"""Confidence level of an interval when none is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its interval."""
+
+    mean: float
+    """Arithmetic mean of the values; NaN without values."""
+    low: float
+    """Lower end of the interval; minus infinity when fewer than two values leave the spread unknown."""
+    high: float
+    """Upper end of the interval, or infinity."""
+    count: int
+    """Number of values."""
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there were enough values for an interval."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+NOTHING = Estimate(math.nan, -math.inf, math.inf, 0)
+"""The estimate from no values."""
+
+
+def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
+    """
+    Estimate a mean from independent values, one per run.
+
+    Mean ± t·s/√n with n − 1 degrees of freedom: Student, "The probable error of a mean", Biometrika 6, 1908.
+
+    Parameters
+    ----------
+    values
+        One value per run, in any unit.
+    level
+        Probability that the interval covers the true mean.
+
+    Returns
+    -------
+    Estimate
+        In the unit of the values.
+    """
+    if not values:
+        return NOTHING
+    mean = float(np.mean(values))
+    if len(values) == 1:
+        return Estimate(mean, -math.inf, math.inf, 1)
+    quantile = float(stats.t.ppf((1 + level) / 2, len(values) - 1))
+    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half, len(values))
+
+
+def paired_difference(left: Mapping[int, float], right: Mapping[int, float], level: float = LEVEL) -> Estimate:
+    """
+    Estimate left − right over the seeds that both have.
+
+    The paired-t interval, for two settings that were given common random numbers: Law, "Simulation Modeling and
+    Analysis", 5th edition, §10.2.
+
+    Parameters
+    ----------
+    left, right
+        A value per seed.
+    level
+        Probability that the interval covers the true difference.
+
+    Returns
+    -------
+    Estimate
+        Of the difference.
+    """
+    return student_interval([left[seed] - right[seed] for seed in left if seed in right], level)
+
+
+def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimate:
+    """
+    Estimate a proportion from independent trials.
+
+    The score interval: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+    American Statistical Association 22, 1927. Flows of one run are not independent, so that their true interval is
+    wider.
+
+    Parameters
+    ----------
+    successes
+        Number of successful trials, 0 … `total`.
+    total
+        Number of trials.
+    level
+        Probability that the interval covers the true proportion.
+
+    Returns
+    -------
+    Estimate
+        With `total` as its count.
+
+    Raises
+    ------
+    ValueError
+        If `successes` lies outside of 0 … `total`.
+    """
+    if not 0 <= successes <= total:
+        raise ValueError(f"{successes} successes of {total} trials: expected 0 to {total}")
+    if total == 0:
+        return NOTHING
+    interval = stats.binomtest(successes, total).proportion_ci(level, method="wilson")
+    return Estimate(successes / total, float(interval.low), float(interval.high), total)
+
+
+def weighted_mean(values: ArrayLike, weights: ArrayLike) -> float:
+    """
+    Average values that stand for different numbers of flows.
+
+    Parameters
+    ----------
+    values
+        One value per run.
+    weights
+        What each stands for, such as its number of flows.
+
+    Returns
+    -------
+    float
+        Σ w·x ÷ Σ w; NaN when nothing has weight.
+    """
+    weight = np.asarray(weights, dtype=float)
+    if weight.sum() == 0:
+        return math.nan
+    return float(np.average(np.asarray(values, dtype=float), weights=weight))
+
+
+def interpolate(x: ArrayLike, y: ArrayLike, at: float) -> float:
+    """
+    Read a curve between its points by straight lines.
+
+    Parameters
+    ----------
+    x, y
+        The curve's points, `x` rising.
+    at
+        Where to read.
+
+    Returns
+    -------
+    float
+        The height there; NaN outside of the curve's range.
+    """
+    return float(np.interp(at, np.asarray(x), np.asarray(y), left=math.nan, right=math.nan))
+
+
+def crossing(x: ArrayLike, y: ArrayLike, target: float) -> float:
+    """
+    Find where a curve first reaches a value, by straight lines between its points.
+
+    Parameters
+    ----------
+    x, y
+        The curve's points, `x` rising.
+    target
+        The value to reach from below.
+
+    Returns
+    -------
+    float
+        The smallest `x` at which the curve is at least `target`; NaN if it never is.
+    """
+    places, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    reached = np.flatnonzero(heights >= target)
+    if reached.size == 0:
+        return math.nan
+    first = int(reached[0])
+    if first == 0:
+        return float(places[0])
+    return float(np.interp(target, heights[first - 1 : first + 1], places[first - 1 : first + 1]))

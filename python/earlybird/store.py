@@ -1,0 +1,106 @@
+"""A folder of results, each in a sub-folder named by what made it: scenario, seed and code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from earlybird import _core
+from earlybird.errors import StoreError, because
+from earlybird.files import read_result, verify_result, write_result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from earlybird.result import Result
+
+NOT_IN_KEY = ("sweep", "title")
+"""Parts of a scenario that do not change what a run gives."""
+
+
+def run_key(scenario: dict[str, Any], seed: int) -> str:
+    """Name a run by what decides its outcome: 20 hexadecimal digits."""
+    decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
+    text = json.dumps([decisive, seed, _core.code_version()], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Store:
+    """
+    A folder of results.
+
+    Attributes
+    ----------
+    root
+        The folder.
+    """
+
+    root: Path
+
+    def open(self) -> Store:
+        """
+        Make the folder if need be, and clear away what killed processes left.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            probe = self.root / f".probe.{os.getpid()}"
+            probe.mkdir()
+            probe.rmdir()
+        except OSError as error:
+            raise StoreError(f"cannot write to the results folder {self.root}: {because(error)}.") from error
+        self.clear_leftovers()
+        return self
+
+    def folder(self, key: str) -> Path:
+        """Return where the result of a run is, or would be."""
+        return self.root / key
+
+    def has(self, key: str) -> bool:
+        """Tell whether the run was made (its files may still be damaged)."""
+        return self.folder(key).is_dir()
+
+    def save(self, result: Result) -> Path:
+        """Keep a result under its key; return its folder."""
+        return write_result(result, self.folder(run_key(result.scenario, result.seed)))
+
+    def load(self, key: str) -> Result:
+        """Read a result."""
+        return read_result(self.folder(key))
+
+    def verify(self, key: str) -> None:
+        """Raise StoreError if a file of the result is damaged."""
+        verify_result(self.folder(key))
+
+    def discard(self, key: str) -> None:
+        """Delete a result."""
+        try:
+            shutil.rmtree(self.folder(key))
+        except OSError as error:
+            raise StoreError(f"cannot delete {self.folder(key)}: {because(error)}.") from error
+
+    def clear_leftovers(self) -> None:
+        """Delete the temporary folders of processes that are gone."""
+        for path in self.root.glob(".*.*"):
+            process = path.name.rpartition(".")[2]
+            if process.isdigit() and not _is_alive(int(process)):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,224 @@
+"""What a study is: its scenarios, the grids of each scale, and its items with what is stated about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool
+Point: TypeAlias = Mapping[str, object]
+"""Coordinates of a quantity: values of axes, a group, a start-up delay; `minus` and `over` hold the coordinates that
+differ in the quantity it is compared with."""
+
+Level: TypeAlias = Literal["must", "claim", "report"]
+"""What a statement weighs: a property of every correct implementation, a statement of a paper that depends on what the
+paper leaves open, or a number to set beside ours."""
+
+LEVELS: tuple[Level, ...] = ("must", "claim", "report")
+SCALES = ("smoke", "medium", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Something that is varied from run to run."""
+
+    name: str
+    key: str
+    """The scenario's parameter or dotted key."""
+    default: Scalar | None = None
+    """The value of runs that leave it alone; points that do not name the axis mean this one."""
+    label: str = "{}"
+    """What a value is called in tables, with ``{}`` for the value."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What particular values are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A scenario of the study, with the settings that all of its runs share."""
+
+    name: str
+    scenario: Path
+    flows: str
+    """The group of flows that is observed."""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    deterministic: bool = False
+    """Whether one run is all there is: nothing is random, and the scenario's duration is kept."""
+    reference_duration: float | None = None
+    """Seconds of the paper's run, to which counts and sums over a flow's life are scaled."""
+    propagation: float = 0.0
+    """Seconds of a round trip through empty queues."""
+    drain: float = 0.0
+    """Seconds that the bottleneck takes for a packet; times the `buffer` axis, the longest queueing delay."""
+    trace: bool = False
+    """Whether the first flow's packets are traced."""
+
+    def longest_round_trip(self, buffer: float) -> float:
+        """Return the round-trip time in seconds behind a full queue of so many packets."""
+        return self.propagation + self.drain * buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Runs of a part at some scales: every combination of the axes' values, for each seed."""
+
+    part: str
+    scales: tuple[str, ...]
+    axes: Mapping[str, tuple[Scalar, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How long and how often each run is made."""
+
+    name: str
+    seeds: int
+    duration: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that are looked at together: by measured load, or by values of an axis."""
+
+    name: str
+    label: str
+    load: tuple[float, float] | None = None
+    """T/µ from (inclusive) and below."""
+    axes: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """A start-up delay found from the runs: where a success rate first reaches a value."""
+
+    name: str
+    success: float
+    at: Point
+    """Coordinates that replace those of the quantity that asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number printed in a paper."""
+
+    metric: str
+    point: Point
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Leaves out the cells in which a quantity is too small to matter."""
+
+    metric: str
+    at: Point
+    above: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """
+    A statement about the measured tables.
+
+    `kind` decides how it is tested: ``order`` (the quantities at `points` rise from each to the next), ``range`` (the
+    quantity at `at` lies within `least` and `most`), ``numbers`` (the paper's numbers of a table beside ours), or
+    ``untested`` (nothing to test it with yet).
+    """
+
+    level: Level
+    statement: str
+    kind: Literal["order", "range", "numbers", "untested"]
+    metric: str = ""
+    paper: str = ""
+    """What the paper says, in its numbers if it gives any."""
+    at: Point = field(default_factory=dict)
+    points: tuple[Point, ...] = ()
+    along: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """In place of `points`: the values of one axis in the order in which the quantity rises."""
+    cells: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Where it is tested: every combination of these values; all have to hold."""
+    each: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Variants that each get a verdict of their own."""
+    where: Filter | None = None
+    factor: float = 1.0
+    """Each quantity has to stay below this many times the next."""
+    margin: float = 0.0
+    """Each quantity may exceed the next by this much."""
+    least: float | None = None
+    most: float | None = None
+    table: str = ""
+    """For ``numbers``: the name of the table under expected/."""
+    why: str = ""
+    """For ``untested``: what it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure of an item: lines in panels, or one of the special forms."""
+
+    name: str
+    title: str
+    kind: Literal["lines", "ages", "packets"]
+    part: str = ""
+    metric: str = ""
+    x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """The axis along x and its values."""
+    panels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    lines: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    at: Point = field(default_factory=dict)
+    share_y: bool = True
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A figure or table of a paper."""
+
+    id: str
+    title: str
+    text: str = ""
+    plots: tuple[Plot, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MainTable:
+    """The table that answers the study's question: rows and columns of numbers of one expected table."""
+
+    item: str
+    table: str
+    rows: str
+    columns: str
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The answer in one sentence, with ``{names}`` for measured quantities."""
+
+    text: str
+    values: Mapping[str, Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A question, the runs that answer it, and what is stated about the answer."""
+
+    name: str
+    folder: Path
+    title: str
+    question: str
+    papers: str
+    axes: Mapping[str, Axis]
+    parts: Mapping[str, Part]
+    scales: Mapping[str, Scale]
+    grids: tuple[Grid, ...]
+    groups: Mapping[str, Group]
+    delays: Mapping[str, Delay]
+    items: tuple[Item, ...]
+    numbers: Mapping[str, tuple[Number, ...]]
+    main: MainTable
+    headline: Headline
+    remarks: tuple[str, ...] = ()
+    """What a reader has to know to judge the numbers."""

@@ -1,0 +1,164 @@
+"""Reads a study's folder: study.toml (the runs), items.toml (what is stated), expected/*.csv (the papers' numbers)."""
+
+import csv
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from earlybird.errors import InputError, because
+from earlybird.study.definition import (
+    Axis,
+    Check,
+    Delay,
+    Filter,
+    Grid,
+    Group,
+    Headline,
+    Item,
+    MainTable,
+    Number,
+    Part,
+    Plot,
+    Scalar,
+    Scale,
+    Study,
+)
+
+T = TypeVar("T")
+Table = Mapping[str, Any]
+
+
+def load(folder: Path) -> Study:
+    """
+    Read a study.
+
+    Parameters
+    ----------
+    folder
+        The study's folder.
+
+    Returns
+    -------
+    Study
+        All that its files say.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, is not valid, or has a key that means nothing.
+    """
+    document = _read_toml(folder / "study.toml")
+    items = _read_toml(folder / "items.toml")
+    tables = {
+        "folder": folder,
+        "name": folder.name,
+        "axes": _named(Axis, document, "axes"),
+        "parts": _named(Part, document, "parts", lambda table: {**table, "scenario": folder / str(table["scenario"])}),
+        "scales": _named(Scale, document, "scales"),
+        "groups": _named(Group, document, "groups"),
+        "delays": _named(Delay, document, "delays"),
+        "grids": tuple(_grid(table) for table in document.get("grids", ())),
+        "items": tuple(_item(table) for table in items.get("items", ())),
+        "numbers": {path.stem: _numbers(path) for path in sorted((folder / "expected").glob("*.csv"))},
+        "main": _build(MainTable, document.get("main", {}), "main"),
+        "headline": _build(Headline, document.get("headline", {}), "headline"),
+    }
+    return _build(Study, {**document, **tables}, folder.name)
+
+
+def _read_toml(path: Path) -> Table:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {because(error)}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}.") from error
+
+
+def _named(
+    kind: Callable[..., T], document: Table, section: str, prepare: Callable[[Table], Table] = dict
+) -> dict[str, T]:
+    tables = document.get(section, {})
+    return {name: _build(kind, {"name": name, **prepare(table)}, f"{section}.{name}") for name, table in tables.items()}
+
+
+def _grid(table: Table) -> Grid:
+    axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in ("part", "scales")}
+    return _build(Grid, {"part": table.get("part"), "scales": table.get("scales", ()), "axes": axes}, "grids")
+
+
+def _item(table: Table) -> Item:
+    where = f"item {table.get('id')}"
+    plots = tuple(_build(Plot, plot, f"{where}, plot {plot.get('name')}") for plot in table.get("plots", ()))
+    checks = tuple(_check(check, f"{where}, check “{check.get('statement')}”") for check in table.get("checks", ()))
+    return _build(Item, {**table, "plots": plots, "checks": checks}, where)
+
+
+def _check(table: Table, where: str) -> Check:
+    if "where" in table:
+        table = {**table, "where": _build(Filter, table["where"], where)}
+    return _build(Check, table, where)
+
+
+def _build(kind: Callable[..., T], table: Table, where: str) -> T:
+    """Make a dataclass of a table, with a word about keys that it does not know or lacks."""
+    values = {key.replace("-", "_"): _frozen(value) for key, value in table.items()}
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in values.keys() - fields.keys():
+        near = difflib.get_close_matches(name, fields, 1) or sorted(fields)
+        raise InputError(f"{where}: there is no key {name!r} here; is it {', '.join(near)}?")
+    missing = [name for name, field in fields.items() if _is_required(field) and name not in values]
+    if missing:
+        raise InputError(f"{where}: {', '.join(missing)} must be given.")
+    return kind(**values)
+
+
+def _is_required(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _frozen(value: object) -> object:
+    """Turn lists into tuples, down through tables."""
+    if isinstance(value, Mapping):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def _listed(values: object) -> Iterable[Scalar]:
+    return values if isinstance(values, list) else [values]  # type: ignore[list-item]
+
+
+def _numbers(path: Path) -> tuple[Number, ...]:
+    """Read a table of the paper's numbers: ``metric``, ``value``, ``note`` and one column per coordinate."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(_number(row) for row in csv.DictReader(file))
+
+
+def _number(row: Mapping[str, str]) -> Number:
+    point: dict[str, Any] = {}
+    for column, text in row.items():
+        if column not in ("metric", "value", "note") and text:
+            _place(point, column, _scalar(text))
+    return Number(row["metric"], point, float(row["value"]), row.get("note") or "")
+
+
+def _place(point: dict[str, Any], column: str, value: Scalar) -> None:
+    """Put a coordinate where it belongs; ``over.transport`` is the transport of the quantity divided by."""
+    outer, dot, inner = column.partition(".")
+    if dot:
+        point.setdefault(outer, {})[inner] = value
+    else:
+        point[column] = value
+
+
+def _scalar(text: str) -> Scalar:
+    """Read a cell of a table: a number if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,101 @@
+"""The quantities that studies speak about: what they are called and how they are printed."""
+
+import math
+from dataclasses import dataclass
+
+from earlybird.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A quantity that runs have."""
+
+    name: str
+    label: str
+    unit: str = ""
+    digits: int = 1
+    """Decimals in print, after scaling."""
+    scale: float = 1.0
+    """Printed value ÷ stored value, such as 100 for a share printed in per cent."""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether a difference says more than a ratio."""
+        return self.unit == "%"
+
+    def text(self, value: float) -> str:
+        """Print a value without its unit; a dash where there is none."""
+        return f"{value * self.scale:.{self.digits}f}" if math.isfinite(value) else "–"
+
+    def with_unit(self, value: float) -> str:
+        """Print a value with its unit."""
+        return f"{self.text(value)} {self.unit}".strip() if math.isfinite(value) else "–"
+
+    @property
+    def axis(self) -> str:
+        """The label of a plot's axis."""
+        label = self.label[0].upper() + self.label[1:]
+        return f"{label} ({self.unit})" if self.unit else label
+
+
+def _share(name: str, label: str, digits: int = 1) -> Metric:
+    return Metric(name, label, "%", digits, scale=100)
+
+
+def _short_time(name: str, label: str, digits: int = 0) -> Metric:
+    return Metric(name, label, "ms", digits, scale=1000)
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("rto", "timeouts per flow", digits=1),
+        Metric("sft", "frozen time per flow", "s", digits=2),
+        Metric("sft-timer", "expired timers per flow", "s", digits=2),
+        Metric("freeze", "frozen time per timeout", "s", digits=3),
+        _share("drop-rate", "drop rate", digits=2),
+        _short_time("ipat", "deviation of the packet spacing", digits=1),
+        _share("success", "flows in time"),
+        _share("success-falls", "largest fall of a success rate along the start-up delay"),
+        Metric("half-delay", "start-up delay at which half of the flows are in time", "s", digits=2),
+        Metric("required-delay", "start-up delay that a flow needs (median)", "s", digits=2),
+        _short_time("rto-base", "timeout before back-off"),
+        _short_time("threshold", "early-retransmission threshold"),
+        _short_time("threshold-excess", "threshold above the longest round trip"),
+        Metric("timer-least", "smallest timeout", "s", digits=2),
+        Metric("timer-most", "largest timeout", "s", digits=1),
+        _share("false-share", "young duplicates above the threshold", digits=2),
+        _share("first-share", "first duplicates above the threshold"),
+        _share("second-share", "second duplicates above the threshold"),
+        _short_time("second-excess", "age above the threshold of the oldest second duplicate", digits=1),
+        Metric("clusters", "clusters of ages", digits=1),
+        _short_time("cluster-spacing", "distance of the two largest clusters"),
+        Metric("gap", "longest gap between deliveries", "s", digits=3),
+        Metric("early-second", "early retransmissions on the second duplicate", digits=0),
+        Metric("recovery", "length of the recovery", "round trips", digits=2),
+    )
+}
+
+
+def metric(name: str) -> Metric:
+    """
+    Look up a quantity.
+
+    Parameters
+    ----------
+    name
+        Its name in a study's files.
+
+    Returns
+    -------
+    Metric
+        What it is.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in METRICS:
+        raise InputError(f"there is no quantity {name!r}; there are: {', '.join(sorted(METRICS))}.")
+    return METRICS[name]

@@ -1,0 +1,112 @@
+"""What each run of a study showed about the flows it observes, reduced to a few numbers per run."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earlybird.result import Result
+from earlybird.study.ages import age_values
+from earlybird.study.definition import Part, Scalar
+from earlybird.study.packets import packet_values
+from earlybird.study.plan import StudyRun
+
+PER_LIFE = ("rto_count", "sft_s", "sft_timer_s")
+"""Columns that grow with the length of the run."""
+
+PER_RUN = {
+    "rto": pl.col("rto_count").mean(),
+    "sft": pl.col("sft_s").mean(),
+    "sft-timer": pl.col("sft_timer_s").mean(),
+    "drop-rate": pl.col("drop_rate").mean(),
+    "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
+    "required-delay": pl.col("required_sud_s").median(),
+    "rto-base": pl.col("rto_fine_median_s").median(),
+    "threshold": pl.col("er_threshold_median_s").median(),
+    "early-second": pl.col("early_retransmits_second").mean(),
+}
+"""One number per run from its table of flows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One run, reduced."""
+
+    part: str
+    axes: Mapping[str, Scalar]
+    seed: int
+    flows: int
+    """Number of observed flows."""
+    load: float
+    """Measured T/µ; NaN where nothing sets it."""
+    values: Mapping[str, float]
+    delays: NDArray[np.float64]
+    """Start-up delays in seconds."""
+    success: NDArray[np.float64]
+    """Share of flows in time at each of them."""
+
+
+def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) -> Observation:
+    """
+    Reduce a result to what studies ask for.
+
+    Parameters
+    ----------
+    run
+        The run that was planned.
+    result
+        What it gave.
+    trace
+        The packets of its first flow, for parts that trace.
+
+    Returns
+    -------
+    Observation
+        Means over the observed flows; counts and sums scaled to the duration of the paper's run.
+    """
+    flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
+    delays, success = _success_curve(result, run.part)
+    values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
+    values |= _timer_values(result, flows) | _special_values(run, result, trace)
+    values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
+    load = _number(result.summary.get("t_over_mu"))
+    return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success)
+
+
+def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
+    """Scale what grows with a flow's life to the life it would have had in the paper's run."""
+    if part.reference_duration is None:
+        return flows
+    life = result.summary["duration_s"] - pl.col("start_s")
+    return flows.with_columns(pl.col(PER_LIFE) * (part.reference_duration - pl.col("start_s")) / life)
+
+
+def _success_curve(result: Result, part: Part) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rows = result.lateness.filter(pl.col("group") == part.flows)
+    curve = rows.group_by("sud_s").agg(pl.col("success").cast(pl.Float64).mean()).sort("sud_s")
+    return curve["sud_s"].to_numpy(), curve["success"].to_numpy()
+
+
+def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
+    timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["timer_s"]
+    return {"timer-least": _number(timers.min()), "timer-most": _number(timers.max())}
+
+
+def _special_values(run: StudyRun, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
+    """Reduce the tables that only some parts have."""
+    longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
+    values: dict[str, float] = {}
+    if longest and "er_threshold_median_s" in result.flows.columns:
+        values["threshold-excess"] = _number(result.flows["er_threshold_median_s"].median()) - longest
+    if "duplicates" in result.tables:
+        values |= age_values(result.duplicates, longest)
+    if trace is not None:
+        values |= packet_values(trace, run.part.propagation)
+    return values
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan

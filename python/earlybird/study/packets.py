@@ -1,0 +1,51 @@
+"""What the packets of one traced flow tell: gaps between deliveries, and how long a recovery takes."""
+
+import math
+
+import numpy as np
+import polars as pl
+
+
+def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
+    """
+    Reduce the trace of a flow.
+
+    Parameters
+    ----------
+    trace
+        One row per event: ``time``, ``event`` (``snd``, ``rtx``, ``drp``, ``dlv``, ``ack``, …), ``seq``.
+    round_trip
+        Seconds, through empty queues.
+
+    Returns
+    -------
+    dict
+        The longest gap between two deliveries in order, in seconds, and the length of the first recovery in round
+        trips.
+    """
+    return {"gap": longest_gap(trace), "recovery": recovery_time(trace) / round_trip}
+
+
+def longest_gap(trace: pl.DataFrame) -> float:
+    """Return the longest time in seconds in which nothing could be handed to the application."""
+    arrivals = trace.filter(pl.col("event") == "dlv").select("time", "seq").rows()
+    times, waiting = list[float](), set[int]()
+    following = min((sequence for _, sequence in arrivals), default=0)
+    for time, sequence in arrivals:
+        waiting.add(sequence)
+        if following in waiting:
+            times.append(time)
+        while following in waiting:
+            waiting.remove(following)
+            following += 1
+    return float(np.diff(times).max()) if len(times) > 1 else math.nan
+
+
+def recovery_time(trace: pl.DataFrame) -> float:
+    """Return the seconds from the first retransmission until all that was sent before it is acknowledged."""
+    repeats = trace.filter(pl.col("event") == "rtx")["time"].to_list()
+    if not repeats:
+        return math.nan
+    sent = trace.filter((pl.col("event") == "snd") & (pl.col("time") < repeats[0]))["seq"].max()
+    done = trace.filter((pl.col("event") == "ack") & (pl.col("seq") >= sent))["time"].to_list()
+    return float(done[0] - repeats[0]) if done else math.nan

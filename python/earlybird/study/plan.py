@@ -1,0 +1,61 @@
+"""Spreads a study out into runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from earlybird.study.definition import Grid, Part, Scalar, Study
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRun:
+    """One run that a study asks for."""
+
+    part: Part
+    axes: Mapping[str, Scalar]
+    """The value of every axis that is set or has a default."""
+    seed: int
+    settings: Mapping[str, object]
+    """What to change in the part's scenario."""
+
+
+def plan(study: Study, scale: str) -> list[StudyRun]:
+    """
+    List a study's runs, each once, in the order of its grids.
+
+    Parameters
+    ----------
+    study
+        The study.
+    scale
+        One of its scales.
+
+    Returns
+    -------
+    list of StudyRun
+        Neighbours differ in the seed only, so that an interrupted study has whole cells.
+    """
+    runs: dict[tuple[object, ...], StudyRun] = {}
+    for grid in study.grids:
+        if scale in grid.scales:
+            for run in _spread(study, grid, scale):
+                runs.setdefault((run.part.name, *sorted(run.axes.items()), run.seed), run)
+    return list(runs.values())
+
+
+def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
+    part = study.parts[grid.part]
+    defaults = {axis.name: axis.default for axis in study.axes.values() if axis.default is not None}
+    seeds = 1 if part.deterministic else study.scales[scale].seeds
+    for values in product(*grid.axes.values()):
+        axes = {**defaults, **dict(zip(grid.axes, values, strict=True))}
+        settings = _settings(study, part, scale, axes)
+        for seed in range(1, seeds + 1):
+            yield StudyRun(part, axes, seed, settings)
+
+
+def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
+    """Name what differs from the scenario; an axis at its default is left alone, so that runs are shared."""
+    duration = {} if part.deterministic else {"duration": study.scales[scale].duration}
+    changed = {study.axes[name].key: value for name, value in axes.items() if value != study.axes[name].default}
+    return {**part.settings, **duration, **changed}

@@ -1,0 +1,209 @@
+"""Quantities of a study: a metric at a point, pooled per seed, and differences and ratios of such."""
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earlybird.errors import InputError
+from earlybird.statistics import crossing, interpolate, weighted_mean
+from earlybird.study.definition import Group, Point, Study
+from earlybird.study.observations import Observation
+
+Pool = Sequence[Observation]
+"""Runs that are averaged, each with the weight of its flows."""
+BySeed = dict[int, float]
+
+NOT_AXES = ("group", "part", "delay")
+"""Coordinates that are not the value of an axis."""
+DIFFERENCE, RATIO = "minus", "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A metric at a point; with ``minus`` or ``over`` in the point, a difference or a ratio of two."""
+
+    metric: str
+    point: Point
+
+    def terms(self) -> list[Point]:
+        """Return the points it is made of: one or two."""
+        own = {name: value for name, value in self.point.items() if name not in (DIFFERENCE, RATIO)}
+        others = [self.point[name] for name in (DIFFERENCE, RATIO) if name in self.point]
+        return [own, *({**own, **_as_point(other)} for other in others)]
+
+    def combine(self, values: Sequence[float]) -> float:
+        """Return the quantity from the values of its terms."""
+        if DIFFERENCE in self.point:
+            return values[0] - values[1]
+        if RATIO in self.point:
+            return values[0] / values[1] if values[1] else math.nan
+        return values[0]
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """All runs of a study at one scale."""
+
+    study: Study
+    observations: Sequence[Observation]
+    _selected: dict[Hashable, Pool] = field(default_factory=dict, repr=False)
+
+    def select(self, point: Point) -> Pool:
+        """
+        Return the runs at a point.
+
+        Parameters
+        ----------
+        point
+            Values of axes, and a ``group``; an axis that it leaves out is at its default, or pooled if it has none.
+        """
+        full = self.complete(point)
+        key = tuple(sorted((name, str(value)) for name, value in full.items()))
+        if key not in self._selected:
+            self._selected[key] = [run for run in self.observations if self._matches(run, full)]
+        return self._selected[key]
+
+    def complete(self, point: Point) -> dict[str, object]:
+        """Add the part and the defaults of axes to a point."""
+        defaults = {axis.name: axis.default for axis in self.study.axes.values() if axis.default is not None}
+        return {"part": next(iter(self.study.parts)), **defaults, **point}
+
+    def free_axes(self, point: Point) -> tuple[str, ...]:
+        """Return the axes over which runs at a point are pooled."""
+        return tuple(name for name in self.study.axes if name not in self.complete(point))
+
+    def is_exact(self, point: Point) -> bool:
+        """Tell whether nothing is random at a point."""
+        return self.study.parts[str(self.complete(point)["part"])].deterministic
+
+    def samples(self, quantities: Sequence[Quantity]) -> list[BySeed]:
+        """
+        Measure quantities for a comparison, each once per seed.
+
+        Runs of the same group are compared like with like: where a run is missing or falls outside of the group for
+        one of the quantities, its counterparts are left out for the others.
+        """
+        terms = [point for quantity in quantities for point in quantity.terms()]
+        pools = iter(self._aligned(terms))
+        return [self._combined(quantity, [next(pools) for _ in quantity.terms()]) for quantity in quantities]
+
+    def by_seed(self, quantity: Quantity) -> BySeed:
+        """Measure one quantity once per seed."""
+        return self.samples([quantity])[0]
+
+    def _matches(self, run: Observation, point: Mapping[str, object]) -> bool:
+        if run.part != point["part"] or not self._is_in(run, point.get("group")):
+            return False
+        return all(run.axes.get(name) == value for name, value in point.items() if name not in NOT_AXES)
+
+    def _is_in(self, run: Observation, name: object) -> bool:
+        if name is None:
+            return True
+        if name not in self.study.groups:
+            raise InputError(f"there is no group {name!r}; there are: {', '.join(self.study.groups)}.")
+        return is_member(run, self.study.groups[str(name)])
+
+    def _aligned(self, points: Sequence[Point]) -> list[Pool]:
+        """Select the runs at each point, without those that have no counterpart at the others of their group."""
+        pools = [self.select(point) for point in points]
+        families = [(point.get("group"), point.get("part"), self.free_axes(point)) for point in points]
+        for family in set(families):
+            members = [index for index, other in enumerate(families) if other == family]
+            shared = reduce(set.__and__, ({_pairing(run, family[2]) for run in pools[index]} for index in members))
+            for index in members:
+                pools[index] = [run for run in pools[index] if _pairing(run, family[2]) in shared]
+        return pools
+
+    def _combined(self, quantity: Quantity, pools: Sequence[Pool]) -> BySeed:
+        terms = [self._measure_by_seed(quantity.metric, *pair) for pair in zip(quantity.terms(), pools, strict=True)]
+        seeds = [seed for seed in terms[0] if all(seed in term for term in terms)]
+        values = {seed: quantity.combine([term[seed] for term in terms]) for seed in seeds}
+        return {seed: value for seed, value in values.items() if math.isfinite(value)}
+
+    def _measure_by_seed(self, metric: str, point: Point, pool: Pool) -> BySeed:
+        by_seed: dict[int, list[Observation]] = {}
+        for run in pool:
+            by_seed.setdefault(run.seed, []).append(run)
+        return {seed: self._measure(metric, point, runs) for seed, runs in sorted(by_seed.items())}
+
+    def _measure(self, metric: str, point: Point, pool: Pool) -> float:
+        if metric == "success":
+            return success_at(pool, self.delay(point))
+        return POOLED.get(metric, _mean_of(metric))(pool)
+
+    def delay(self, point: Point) -> float:
+        """Return the start-up delay of a point in seconds, finding it from the runs if it is given by name."""
+        wanted = point.get("delay")
+        if isinstance(wanted, int | float):
+            return float(wanted)
+        if wanted not in self.study.delays:
+            raise InputError(f"there is no start-up delay {wanted!r}; there are: {', '.join(self.study.delays)}.")
+        reference = self.study.delays[str(wanted)]
+        return crossing(*success_curve(self.select({**point, **reference.at, "delay": 0})), reference.success)
+
+
+def is_member(run: Observation, group: Group) -> bool:
+    """Tell whether a run belongs to a group."""
+    if group.load is not None and not group.load[0] <= run.load < group.load[1]:
+        return False
+    return all(run.axes.get(name) in values for name, values in group.axes.items())
+
+
+def success_curve(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Average the success rates of runs; return start-up delays in seconds, from 0, and the shares of flows in time."""
+    if not pool:
+        return np.zeros(1), np.zeros(1)
+    share = np.average([run.success for run in pool], axis=0, weights=[run.flows for run in pool])
+    return np.concatenate(([0.0], pool[0].delays)), np.concatenate(([0.0], share))
+
+
+def success_at(pool: Pool, delay: float) -> float:
+    """Return the share of flows in time at a start-up delay in seconds."""
+    return interpolate(*success_curve(pool), delay)
+
+
+def _mean_of(metric: str) -> Callable[[Pool], float]:
+    def mean(pool: Pool) -> float:
+        known = [(run.values[metric], run.flows) for run in pool if math.isfinite(run.values.get(metric, math.nan))]
+        return weighted_mean(*zip(*known, strict=True)) if known else math.nan
+
+    return mean
+
+
+def _freeze(pool: Pool) -> float:
+    timeouts = _mean_of("rto")(pool)
+    return _mean_of("sft")(pool) / timeouts if timeouts else math.nan
+
+
+def _half_delay(pool: Pool) -> float:
+    return crossing(*success_curve(pool), 0.5)
+
+
+def _extreme(metric: str, choose: Callable[[Sequence[float]], float]) -> Callable[[Pool], float]:
+    def extreme(pool: Pool) -> float:
+        known = [value for run in pool if math.isfinite(value := run.values.get(metric, math.nan))]
+        return choose(known) if known else math.nan
+
+    return extreme
+
+
+POOLED: dict[str, Callable[[Pool], float]] = {
+    "freeze": _freeze,
+    "half-delay": _half_delay,
+    "timer-least": _extreme("timer-least", min),
+    "timer-most": _extreme("timer-most", max),
+    "success-falls": _extreme("success-falls", max),
+}
+"""Metrics that are not the mean of one value per run, weighted with its flows."""
+
+
+def _pairing(run: Observation, free: Sequence[str]) -> Hashable:
+    return (run.seed, *(run.axes.get(name) for name in free))
+
+
+def _as_point(value: object) -> Point:
+    return value if isinstance(value, Mapping) else {}

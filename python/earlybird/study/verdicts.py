@@ -1,0 +1,112 @@
+"""What came of a statement, cell by cell and as a whole."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from earlybird.statistics import Estimate
+from earlybird.study.definition import Level, Scalar
+
+Holds: TypeAlias = Literal["yes", "no", "not testable", "reported"]
+"""``not testable`` where the runs cannot tell; ``reported`` where there is nothing to hold, only numbers to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cell of a statement."""
+
+    cell: Mapping[str, Scalar]
+    label: str
+    """What was compared, in words."""
+    paper: float
+    """The paper's number as it is stored (a share, seconds); NaN where it gives none."""
+    ours: str
+    interval: str
+    effect: float
+    """First ÷ second quantity of an order, ours ÷ the paper's of a number, first − second for shares; NaN if unknown."""
+    strength: float
+    """How strongly it speaks for the statement, to compare the cells of one statement with; negative if against."""
+    holds: Holds
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a statement."""
+
+    item: str
+    level: Level
+    statement: str
+    variant: str
+    """The setting it was tested with, where that is not the study's main one."""
+    paper: str
+    ours: str
+    interval: str
+    holds: Holds
+    effect: str
+    detail: str
+    findings: tuple[Finding, ...] = ()
+
+
+def overall(findings: Sequence[Finding]) -> Holds:
+    """A statement holds where all cells that can tell agree with it; one that does not agree decides against it."""
+    outcomes = {finding.holds for finding in findings}
+    for outcome in ("no", "yes", "reported"):
+        if outcome in outcomes:
+            return outcome  # type: ignore[return-value]
+    return "not testable"
+
+
+def weakest(findings: Sequence[Finding]) -> Finding | None:
+    """Return the cell that speaks most against a statement, if its cells can be compared."""
+    known = [finding for finding in findings if math.isfinite(finding.strength)]
+    return min(known, key=lambda finding: finding.strength, default=None)
+
+
+def order_holds(level: Level, difference: Estimate) -> tuple[Holds, str]:
+    """
+    Judge first < second from the estimate of first − second.
+
+    A *must* is violated only where the whole interval lies on the wrong side of zero. A *claim* needs more: the sign
+    has to be right, and a wrong sign within the noise decides nothing.
+    """
+    if difference.count == 0 or math.isnan(difference.mean):
+        return "not testable", "no runs"
+    if difference.low > 0:
+        return "no", "clearly the other way round"
+    if difference.mean < 0:
+        return "yes", "clear" if difference.high < 0 else _unclear(difference)
+    if not difference.is_bounded:
+        return "not testable", "the other way round, but one seed says nothing of the spread"
+    if level == "must":
+        return "yes", "no difference" if difference.mean == 0 else "the other way round, but within the noise"
+    return "not testable", "no difference" if difference.mean == 0 else "the other way round, within the noise"
+
+
+def _unclear(difference: Estimate) -> str:
+    return "within the noise" if difference.is_bounded else "one seed"
+
+
+def range_holds(value: Estimate, bounds: tuple[float | None, float | None], *, is_exact: bool) -> tuple[Holds, str]:
+    """
+    Judge whether a mean lies between two bounds.
+
+    Parameters
+    ----------
+    value
+        The mean.
+    bounds
+        Smallest and largest allowed value, or None for no bound.
+    is_exact
+        Whether nothing about it is random; otherwise one seed outside of the bounds may be an accident.
+    """
+    least, most = bounds
+    if value.count == 0 or math.isnan(value.mean):
+        return "not testable", "no runs"
+    if (least is None or value.mean >= least) and (most is None or value.mean <= most):
+        return "yes", "" if is_exact or value.is_bounded else "one seed"
+    side = "below the range" if least is not None and value.mean < least else "above the range"
+    if is_exact or value.is_bounded:
+        return "no", side
+    return "not testable", f"{side}, but one seed says nothing of the spread"

@@ -1,0 +1,102 @@
+"""Puts estimates and findings into words and figures."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from earlybird.statistics import Estimate
+from earlybird.study.definition import Check, Point
+from earlybird.study.metrics import Metric, metric
+from earlybird.study.verdicts import Finding
+
+Printer: TypeAlias = Callable[[float], str]
+
+
+def printer(name: str, point: Point) -> Printer:
+    """
+    Choose how the values of a quantity are printed.
+
+    Parameters
+    ----------
+    name
+        The metric.
+    point
+        Where; a ratio has no unit, a difference of shares is in percentage points.
+
+    Returns
+    -------
+    callable
+        From a value to its text.
+    """
+    unit = metric(name)
+    if "over" in point:
+        return lambda value: f"{value:.2f}" if math.isfinite(value) else "–"
+    if "minus" in point:
+        return lambda value: difference_text(unit, value)
+    return unit.with_unit
+
+
+def difference_text(unit: Metric, value: float) -> str:
+    """Print a difference with its sign, of shares in percentage points."""
+    if not math.isfinite(value):
+        return "–"
+    name = "points" if unit.is_share else unit.unit
+    return f"{value * unit.scale:+.{unit.digits}f} {name}".strip().replace("-", "−")
+
+
+def interval_text(text: Printer, estimate: Estimate) -> str:
+    """Print an interval; nothing where one seed leaves it open."""
+    return f"{text(estimate.low)} … {text(estimate.high)}" if estimate.is_bounded else ""
+
+
+def effect_size(unit: Metric, first: float, second: float) -> float:
+    """Return first − second for shares, first ÷ second for everything else; NaN where that means nothing."""
+    if unit.is_share:
+        return first - second
+    return first / second if second else math.nan
+
+
+def effect_text(check: Check, findings: Sequence[Finding]) -> str:
+    """Say how large the effect is: its median over the cells, and its range."""
+    sizes = sorted(finding.effect for finding in findings if math.isfinite(finding.effect))
+    if not sizes:
+        return ""
+    text = _size_printer(check)
+    middle = text(statistics.median(sizes))
+    return middle if len(sizes) == 1 else f"{middle} ({text(sizes[0])} … {text(sizes[-1])})"
+
+
+def _size_printer(check: Check) -> Printer:
+    if check.kind == "order" and metric(check.metric).is_share:
+        return lambda size: difference_text(metric(check.metric), size)
+    return lambda size: f"×{size:.2f}"
+
+
+def bound_name(check: Check, name: str) -> str:
+    """Name the larger side of an order with its factor and margin."""
+    factor = f"{check.factor:g} × " if check.factor != 1 else ""
+    unit = metric(check.metric)
+    margin = f" {difference_text(unit, check.margin)}" if check.margin else ""
+    return f"{factor}{name}{margin}"
+
+
+def detail_text(findings: Sequence[Finding]) -> str:
+    """Count how the cells came out."""
+    if not findings:
+        return ""
+    if len(findings) == 1:
+        return findings[0].note
+    if findings[0].holds == "reported":
+        return f"{len(findings)} numbers"
+    counts = {outcome: sum(finding.holds == outcome for finding in findings) for outcome in ("yes", "no")}
+    clear = sum(finding.note == "clear" for finding in findings)
+    parts = [f"holds in {counts['yes']} of {len(findings)} cells"]
+    parts += [f"clearly in {clear}"] if clear else []
+    parts += [f"fails in {counts['no']}"] if counts["no"] else []
+    return ", ".join(parts)
+
+
+def joined(*parts: str) -> str:
+    """Join the parts that are there with colons."""
+    return ": ".join(part for part in parts if part)

@@ -1,0 +1,261 @@
+"""Many runs of one scenario: every combination of a grid's values with every seed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from earlybird.description import Overrides, ScenarioLike, override_texts, resolve
+from earlybird.errors import Interrupted, StoreError
+from earlybird.files import scan_table
+from earlybird.paths import RESULTS
+from earlybird.pool import Job, work_through
+from earlybird.runs import checked_seed
+from earlybird.store import Store, run_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+log = logging.getLogger("earlybird")
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """
+    One run of a sweep.
+
+    Attributes
+    ----------
+    scenario
+        Canonical JSON.
+    seed
+        Of the random numbers.
+    parameters
+        What sets this run apart from the sweep's others: a value per key of the grid.
+    """
+
+    scenario: str
+    seed: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def key(self) -> str:
+        """The name of its result in a store."""
+        return run_key(json.loads(self.scenario), self.seed)
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """
+    The results of a sweep.
+
+    Attributes
+    ----------
+    planned
+        The runs, in the order of the grid.
+    store
+        Where their results are.
+    made
+        How many were made now; the others were there already.
+    """
+
+    planned: Sequence[PlannedRun]
+    store: Store
+    made: int
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: the grid's values, the seed, the summary."""
+        import polars as pl
+
+        return pl.DataFrame([self._row(run) for run in self.planned], infer_schema_length=None, strict=False)
+
+    def _row(self, run: PlannedRun) -> dict[str, Any]:
+        labels = _labels(run)
+        summary = self.store.load(run.key).summary
+        return {**labels, **{key: value for key, value in summary.items() if key not in labels}}
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """
+        Put one table of all runs together.
+
+        Parameters
+        ----------
+        name
+            ``"flows"``, ``"lateness"`` and so on, see `Result`.
+
+        Returns
+        -------
+        polars.LazyFrame
+            The tables one below the other, led by the grid's values and the seed; ``collect()`` reads them. A key
+            of the grid that is a column of the table too gets ``run_`` in front.
+
+        Raises
+        ------
+        InputError
+            If the runs did not measure it.
+        StoreError
+            If a file is damaged.
+        """
+        import polars as pl
+
+        return pl.concat([self._labelled(run, name) for run in self.planned], how="vertical_relaxed")
+
+    def _labelled(self, run: PlannedRun, name: str) -> pl.LazyFrame:
+        table = scan_table(self.store.folder(run.key), name)
+        columns = table.collect_schema().names()
+        labels = {f"run_{key}" if key in columns else key: value for key, value in _labels(run).items()}
+        return table.select(*(_constant(key, value) for key, value in labels.items()), *columns)
+
+
+def sweep(
+    scenario: ScenarioLike,
+    *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    overrides: Overrides = (),
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+) -> SweepResult:
+    """
+    Simulate every combination of a grid's values with every seed, in several processes.
+
+    Results are kept as they come; runs whose result is there already are not made again, so an interrupted sweep goes
+    on where it stopped.
+
+    Parameters
+    ----------
+    scenario
+        As for `earlybird.run`.
+    grid
+        Values per parameter name or dotted key (default: the scenario's ``[sweep.grid]``).
+    seeds
+        Number of seeds, counted from 1, or the seeds (default: the scenario's ``[sweep] seeds``, else 1).
+    overrides
+        Values that hold for all runs; they replace the grid's for the same key.
+    jobs
+        Number of worker processes (default: one per processor). Results do not depend on it.
+    out
+        Results folder (default: ``results``).
+    progress
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    SweepResult
+        One row per run, and the tables of all runs.
+
+    Raises
+    ------
+    ScenarioError
+        If one of the scenarios is not valid; nothing is run then.
+    StoreError
+        If the results folder cannot be written.
+    WorkerError
+        If a worker process dies twice with the same run.
+    Interrupted
+        On Ctrl-C; what is finished is kept.
+    """
+    return complete(plan(scenario, grid=grid, seeds=seeds, overrides=overrides), jobs=jobs, out=out, progress=progress)
+
+
+def plan(
+    scenario: ScenarioLike,
+    *,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    overrides: Overrides = (),
+) -> list[PlannedRun]:
+    """List the runs that `sweep` makes of its arguments, every scenario checked."""
+    fixed = override_texts(overrides)
+    declared = json.loads(resolve(scenario, fixed)).get("sweep") or {}
+    grid = declared.get("grid", {}) if grid is None else grid
+    free = {key: values for key, values in grid.items() if key not in dict(fixed)}
+    seeds = _seed_list(declared.get("seeds", 1) if seeds is None else seeds)
+    return [
+        PlannedRun(resolved, seed, point)
+        for point in _points(free)
+        for resolved in [resolve(scenario, fixed + override_texts(point))]
+        for seed in seeds
+    ]
+
+
+def complete(
+    planned: Sequence[PlannedRun], *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+) -> SweepResult:
+    """
+    Make those of the planned runs that have no result yet.
+
+    Parameters and errors are those of `sweep`; plans of several scenarios may be joined with ``+``.
+    """
+    from earlybird.progress import progress_bar
+
+    store = Store(Path(out)).open()
+    jobs_by_key = {run.key: Job(run.key, run.scenario, run.seed) for run in planned}
+    missing = [job for job in jobs_by_key.values() if not _is_there(store, job.key)]
+    with progress_bar(len(jobs_by_key), len(jobs_by_key) - len(missing), visible=progress) as advance:
+        _work(missing, store, jobs or os.cpu_count() or 1, advance)
+    return SweepResult(planned, store, made=len(missing))
+
+
+def _work(missing: list[Job], store: Store, workers: int, advance: Callable[[], None]) -> None:
+    try:
+        work_through(missing, store, workers, advance)
+    except KeyboardInterrupt as error:
+        finished = sum(store.has(job.key) for job in missing)
+        raise Interrupted(
+            f"interrupted: {finished} of {len(missing)} runs were finished and are kept in {store.root}. "
+            "The same command goes on from there."
+        ) from error
+    finally:
+        store.clear_leftovers()
+
+
+def _is_there(store: Store, key: str) -> bool:
+    """Tell whether a run has a whole result; report and delete a damaged one."""
+    if not store.has(key):
+        return False
+    try:
+        store.verify(key)
+    except StoreError as error:
+        log.warning("%s It is deleted and its run repeated now.", error)
+        store.discard(key)
+        return False
+    return True
+
+
+def _points(grid: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield every combination of the grid's values, the last key running fastest."""
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+def _seed_list(seeds: int | Sequence[int]) -> list[int]:
+    numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
+    return [checked_seed(seed) for seed in numbers]
+
+
+def _labels(run: PlannedRun) -> dict[str, Any]:
+    """Return the grid's values and the seed as cells of a table: lists and tables are written as text."""
+    cells = {key: value if _is_cell(value) else json.dumps(value) for key, value in run.parameters.items()}
+    return {**cells, "seed": run.seed}
+
+
+def _is_cell(value: object) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _constant(name: str, value: Any) -> pl.Expr:
+    """Return a column of one value, whole numbers as wide as those of the tables."""
+    import polars as pl
+
+    return pl.lit(value, dtype=pl.Int64 if type(value) is int else None).alias(name)

@@ -1,0 +1,154 @@
+"""What the viewers of a film saw: one row per flow, one per transport, and lateness against the start-up delay."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from earlybird.errors import InputError
+from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from earlybird.result import Result
+
+LATE_AT: Final = (1, 2, 5, 10)
+"""Start-up delays in seconds at which late frames are counted."""
+
+PLAYER_START_UP: Final = 2.0
+"""Start-up delay in seconds of the player that pauses."""
+
+CURVE_AT: Final = np.concatenate([np.arange(0, 2, 0.02), np.arange(2, 10, 0.05), np.arange(10, 30.01, 0.1)])
+"""Start-up delays in seconds at which the curve of late frames is drawn."""
+
+SENDER_COLUMNS: Final = ("sft_s", "rto_count")
+
+
+def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """
+    Judge every film of a run.
+
+    Parameters
+    ----------
+    result : Result
+        A run with the table of deliveries.
+    group : str
+        The group of flows that carry the film.
+
+    Returns
+    -------
+    flows : polars.DataFrame
+        A row per flow: `flow`, `frames`, start-up delay needed for no late frame (`no_stall_s`) and for fewer than
+        0.01 % (`on_time_s`), frames late and judged at each of `LATE_AT` (`late_2s`, `judged_2s`), pauses of a player
+        that starts after `PLAYER_START_UP` (`stalls`, `stalled_s`, `played_s`), `sft_s` and `rto_count`.
+    curve : polars.DataFrame
+        `start_up_s`, and frames `late` and `judged` over all flows.
+
+    Raises
+    ------
+    InputError
+        If no flow of the group sent anything.
+    """
+    end = float(result.summary["duration_s"])
+    rows, curves = [], []
+    for name, written, delivered in films(result, group):
+        timeliness = Timeliness(written, delivered, end)
+        rows.append({"flow": name, **needs(timeliness), **pauses(written, delivered, end)})
+        curves.append(curve_of(timeliness))
+    if not rows:
+        raise InputError(
+            f"no flow `{group}` sent a frame in {end:g} s. Make the duration longer than their start times."
+        )
+    sender = result.flows.select("flow", *SENDER_COLUMNS)
+    curve = pl.concat(curves).group_by("start_up_s", maintain_order=True).sum()
+    return pl.DataFrame(rows).join(sender, on="flow", maintain_order="left"), curve
+
+
+def films(result: Result, group: str) -> Iterator[tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+    """Go through the flows of a group: name, times of writing, times of delivery."""
+    deliveries = result.deliveries
+    for name in result.flows.filter(pl.col("group") == group)["flow"]:
+        frames = deliveries.filter(pl.col("flow") == name).sort("unit")
+        if frames.height:
+            yield name, frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()
+
+
+def needs(timeliness: Timeliness) -> dict[str, float]:
+    """Say what start-up delay a flow needs, and how many frames are late with less."""
+    needed = {"no_stall_s": timeliness.needed_for(0.0), "on_time_s": timeliness.needed_for(LATE_SHARE_ALLOWED)}
+    late = {f"late_{delay}s": timeliness.late(delay) for delay in LATE_AT}
+    judged = {f"judged_{delay}s": timeliness.judged(delay) for delay in LATE_AT}
+    return {"frames": timeliness.frames, **needed, **late, **judged}
+
+
+def pauses(written: np.ndarray[Any, Any], delivered: np.ndarray[Any, Any], end: float) -> dict[str, float]:
+    """Say how a flow went in a player that pauses."""
+    playback = play(written, delivered, start_up=PLAYER_START_UP, end=end)
+    return {"stalls": len(playback.stalls), "stalled_s": playback.stalled, "played_s": playback.played}
+
+
+def curve_of(timeliness: Timeliness) -> pl.DataFrame:
+    """Count late and judged frames over the start-up delay."""
+    late = [timeliness.late(delay) for delay in CURVE_AT]
+    judged = [timeliness.judged(delay) for delay in CURVE_AT]
+    return pl.DataFrame({"start_up_s": CURVE_AT, "late": late, "judged": judged})
+
+
+def summarise(flows: pl.DataFrame, curve: pl.DataFrame) -> dict[str, float]:
+    """
+    Put the flows of one transport together.
+
+    Parameters
+    ----------
+    flows, curve : polars.DataFrame
+        What `judge_run` gives, of any number of runs; the curve's counts summed.
+
+    Returns
+    -------
+    dict
+        Medians and 90th percentiles over flows of the needed start-up delays in seconds; shares of late frames among
+        all that were judged; per flow, the mean number of stalls, of seconds stalled, of seconds frozen and of
+        timeouts; the mean length of a stall in seconds (not a number without stalls); the share of flows without any.
+    """
+    stalls, stalled = total(flows, "stalls"), total(flows, "stalled_s")
+    return {
+        "flows": flows.height,
+        "frames": int(total(flows, "frames")),
+        **{f"{need}_median_s": quantile(flows, f"{need}_s", 0.5) for need in ("no_stall", "on_time")},
+        **{f"{need}_p90_s": quantile(flows, f"{need}_s", 0.9) for need in ("no_stall", "on_time")},
+        "on_time_all_s": first_below(curve, LATE_SHARE_ALLOWED),
+        **{f"late_{delay}s": late_share(flows, delay) for delay in LATE_AT},
+        "stall_free": flows.filter(pl.col("stalls") == 0).height / flows.height,
+        "stalls": stalls / flows.height,
+        "mean_stall_s": stalled / stalls if stalls else math.nan,
+        "stalled_s": stalled / flows.height,
+        "stall_ratio": stalled / (stalled + total(flows, "played_s")),
+        "frozen_s": total(flows, "sft_s") / flows.height,
+        "timeouts": total(flows, "rto_count") / flows.height,
+    }
+
+
+def total(flows: pl.DataFrame, column: str) -> float:
+    """Add up a column."""
+    return float(flows[column].sum())
+
+
+def quantile(flows: pl.DataFrame, column: str, share: float) -> float:
+    """Return the value that `share` of the flows do not exceed, between two flows by a straight line."""
+    return float(np.quantile(flows[column].to_numpy(), share))
+
+
+def late_share(flows: pl.DataFrame, delay: int) -> float:
+    """Divide the late frames of all flows by those judged; not a number where none is."""
+    judged = total(flows, f"judged_{delay}s")
+    return total(flows, f"late_{delay}s") / judged if judged else math.nan
+
+
+def first_below(curve: pl.DataFrame, allowed: float) -> float:
+    """Return the smallest start-up delay of the curve with fewer late frames than allowed; infinite without one."""
+    good = curve.filter(pl.col("late") < allowed * pl.col("judged"))["start_up_s"]
+    return float(good.to_numpy().min()) if len(good) else math.inf

@@ -1,0 +1,100 @@
+"""
+Write python/earlybird/scenario.py, the typed objects for scenarios, from the JSON schema that the Rust model gives.
+
+``python tools/typed_scenario.py`` writes the file; ``--check`` only says whether it is up to date.
+"""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from datamodel_code_generator import DataModelType, InputFileType, LiteralType, PythonVersion, generate
+from earlybird import _core
+
+TARGET = Path(__file__).parents[1] / "python" / "earlybird" / "scenario.py"
+
+HEADER = '''"""
+A scenario as typed objects: the names of the TOML form with underscores for hyphens (and ``from_`` for ``from``).
+
+Written by ``make schema`` from the JSON schema; change crates/scenario/src/model.rs instead. What is left out
+(``None``) takes the default of the core. Where the TOML form has a table with one of several keys, such as
+``application = { cbr = … }``, exactly one field is to be given: ``Application(cbr=Cbr(…))``.
+"""
+'''
+
+
+def main() -> int:
+    """Write the file, or with ``--check`` compare it; return the exit code."""
+    text = typed_scenario(json.loads(_core.schema()))
+    if "--check" not in sys.argv:
+        TARGET.write_text(text, encoding="utf-8")
+    elif text != TARGET.read_text(encoding="utf-8"):
+        print(f"{TARGET} does not fit the schema: run `make schema`", file=sys.stderr)
+        return 1
+    return 0
+
+
+def typed_scenario(schema: dict[str, Any]) -> str:
+    """Generate the module's text from the schema."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # integer formats that JSON schema does not name
+        module = generate(
+            json.dumps(simplified(schema)),
+            input_file_type=InputFileType.JsonSchema,
+            output_model_type=DataModelType.DataclassesDataclass,
+            target_python_version=PythonVersion.PY_311,
+            enum_field_as_literal=LiteralType.All,
+            use_schema_description=True,
+            use_field_description=True,
+            use_standard_collections=True,
+            use_union_operator=True,
+            snake_case_field=True,
+            keyword_only=True,
+            custom_file_header=HEADER,
+            formatters=[],
+        )
+    return formatted(str(module))
+
+
+def simplified(node: Any) -> Any:
+    """Leave defaults to the core, make choices of texts enumerations, and choices of one key tables of optional keys."""
+    if isinstance(node, list):
+        return [simplified(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: simplified(value) for key, value in node.items() if key != "default" or not _is_schema(node)}
+    return _flattened(node) if "oneOf" in node else node
+
+
+def _is_schema(node: dict[str, Any]) -> bool:
+    return bool({"type", "$ref", "anyOf", "oneOf", "description"} & node.keys())
+
+
+def _flattened(node: dict[str, Any]) -> dict[str, Any]:
+    choices = node.pop("oneOf")
+    tables = [choice for choice in choices if "properties" in choice]
+    if not tables:
+        return {**node, "type": "string", "enum": [value for choice in choices for value in _texts(choice)]}
+    properties = {
+        key: {**value, "description": choice.get("description", "")}
+        for choice in tables
+        for key, value in choice["properties"].items()
+    }
+    return {**node, "type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _texts(choice: dict[str, Any]) -> list[str]:
+    return choice.get("enum") or [choice["const"]]
+
+
+def formatted(text: str) -> str:
+    """Format with ruff, as the rest of the project is."""
+    command = ["ruff", "format", "--stdin-filename", str(TARGET), "-"]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
