@@ -11,7 +11,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from datamodel_code_generator import DataModelType, InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator.enums import DataModelType
+
 from earlybird import _core
 
 TARGET = Path(__file__).parents[1] / "python" / "earlybird" / "scenario.py"
@@ -24,6 +26,11 @@ Written by ``make schema`` from the JSON schema; change crates/scenario/src/mode
 ``application = { cbr = … }``, exactly one field is to be given: ``Application(cbr=Cbr(…))``.
 """
 '''
+
+NAME_OF_A_PARAMETER = r"^\$[A-Za-z][A-Za-z0-9_-]*$"
+PARAMETER = {"customTypePath": "earlybird.parameter.Parameter"}
+ONLY_IN_TEXTS = ("resolved", "variants")
+"""Keys of the text form for which objects have no use."""
 
 
 def main() -> int:
@@ -39,6 +46,8 @@ def main() -> int:
 
 def typed_scenario(schema: dict[str, Any]) -> str:
     """Generate the module's text from the schema."""
+    for key in ONLY_IN_TEXTS:
+        schema["properties"].pop(key, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # integer formats that JSON schema does not name
         module = generate(
@@ -59,35 +68,45 @@ def typed_scenario(schema: dict[str, Any]) -> str:
     return formatted(str(module))
 
 
-def simplified(node: Any) -> Any:
-    """Leave defaults to the core, make choices of texts enumerations, and choices of one key tables of optional keys."""
+def simplified(node: object) -> object:
+    """Leave defaults to the core, and write choices as the generator makes good types of them."""
     if isinstance(node, list):
         return [simplified(item) for item in node]
     if not isinstance(node, dict):
         return node
-    node = {key: simplified(value) for key, value in node.items() if key != "default" or not _is_schema(node)}
-    return _flattened(node) if "oneOf" in node else node
+    node = {key: simplified(value) for key, value in node.items() if key != "default" or not is_schema(node)}
+    if node.get("pattern") == NAME_OF_A_PARAMETER:
+        return or_parameter(node)
+    return one_of(node) if "oneOf" in node else node
 
 
-def _is_schema(node: dict[str, Any]) -> bool:
+def is_schema(node: dict[str, Any]) -> bool:
+    """Tell a schema from a table of schemas that has a property named `default`."""
     return bool({"type", "$ref", "anyOf", "oneOf", "description"} & node.keys())
 
 
-def _flattened(node: dict[str, Any]) -> dict[str, Any]:
+def or_parameter(node: dict[str, Any]) -> dict[str, Any]:
+    """Let a value that may be a text of the form ``$name`` be a `Parameter` instead."""
+    kinds = node.get("type", "string")
+    others = [kind for kind in kinds if kind != "string"] if isinstance(kinds, list) else []
+    rest = {key: value for key, value in node.items() if key not in ("pattern", "description", "type")}
+    values = [{**rest, "type": others}] if others else []
+    return {"description": node.get("description", ""), "anyOf": [*values, PARAMETER]} if values else PARAMETER
+
+
+def one_of(node: dict[str, Any]) -> dict[str, Any]:
+    """Make choices of texts an enumeration, and choices of tables with one key a table of optional keys."""
     choices = node.pop("oneOf")
     tables = [choice for choice in choices if "properties" in choice]
     if not tables:
-        return {**node, "type": "string", "enum": [value for choice in choices for value in _texts(choice)]}
+        texts = {"type": "string", "enum": [choice["const"] for choice in choices if "const" in choice]}
+        return {**node, "anyOf": [texts, PARAMETER]}
     properties = {
         key: {**value, "description": choice.get("description", "")}
         for choice in tables
         for key, value in choice["properties"].items()
     }
     return {**node, "type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _texts(choice: dict[str, Any]) -> list[str]:
-    return choice.get("enum") or [choice["const"]]
 
 
 def formatted(text: str) -> str:

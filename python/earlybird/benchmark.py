@@ -20,7 +20,7 @@ from typing import Any
 from earlybird import _core
 from earlybird.description import resolve
 from earlybird.errors import EarlybirdError
-from earlybird.paths import repository_file
+from earlybird.paths import REPOSITORY, repository_file
 from earlybird.runs import DEFAULT_SEED
 
 REPETITIONS = 3
@@ -79,7 +79,7 @@ def _ours(case: Case) -> dict[str, float]:
 
 def _ns2(case: Case) -> float | None:
     """Return ns-2's packets per second of processor time, or nothing where it cannot be had."""
-    program, script = shutil.which("ns"), repository_file("bench").joinpath("ns2", case.script)
+    program, script = shutil.which("ns"), REPOSITORY / "bench" / "ns2" / case.script
     if not (program and script.exists()):
         return None
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 RESULTS = Path("results")
 """The default folder for results, below the working directory."""
 
+REPORTS = Path("reports")
+"""The default folder for reports, below the working directory."""
+
 
 def repository_file(*parts: str) -> Path:
     """

@@ -91,7 +91,7 @@ class Playback:
     @property
     def stalled(self) -> float:
         """Seconds spent in pauses."""
-        return sum(self.stalls)
+        return math.fsum(self.stalls)
 
     @property
     def mean_stall(self) -> float:

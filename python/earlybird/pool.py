@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from earlybird.errors import WorkerError
 from earlybird.runs import simulate
-from earlybird.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from earlybird.store import Store
 
 ATTEMPTS = 2
 """A run whose worker dies is repeated once: memory may have been short only then."""

@@ -9,16 +9,17 @@ Written by ``make schema`` from the JSON schema; change crates/scenario/src/mode
 from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
+from earlybird.parameter import Parameter
 from dataclasses import dataclass
 
 
-AgeReference: TypeAlias = Literal["missing", "last-in-order"]
+AgeReference: TypeAlias = Literal["missing", "last-in-order"] | Parameter
 """
 The packet whose age the early-retransmission rule reads.
 """
 
 
-AlphaRule: TypeAlias = Literal["direct", "ramped", "literal"]
+AlphaRule: TypeAlias = Literal["direct", "ramped", "literal"] | Parameter
 """
 How PERT's increase per round trip moves to its target.
 """
@@ -30,13 +31,13 @@ class Bulk:
     A transfer that always has data, or a given amount.
     """
 
-    bytes: int | None = None
+    bytes: int | Parameter | None = None
     """
     Bytes to send (default: without end).
     """
 
 
-CurveTail: TypeAlias = Literal["gentle", "flat"]
+CurveTail: TypeAlias = Literal["gentle", "flat"] | Parameter
 """
 PERT's response curve above its second threshold.
 """
@@ -48,7 +49,7 @@ class DropList:
     Packets to lose by number.
     """
 
-    packets: list[int]
+    packets: list[int | Parameter] | Parameter
     """
     The numbers, in rising order; the opening packet of a lone flow has number 0.
     """
@@ -70,16 +71,19 @@ class EarlyRetransmission:
     """
 
 
-Fraction: TypeAlias = float
+Fraction: TypeAlias = float | Parameter
+"""
+A share from 0 to 1.
+"""
 
 
-LossFactor: TypeAlias = Literal["beta", "half"]
+LossFactor: TypeAlias = Literal["beta", "half"] | Parameter
 """
 PERT's window reduction on loss.
 """
 
 
-MaxDelay: TypeAlias = Literal["smoothed", "raw"]
+MaxDelay: TypeAlias = Literal["smoothed", "raw"] | Parameter
 """
 What PERT's largest queueing delay is the largest of.
 """
@@ -91,15 +95,15 @@ class Media:
     Frames of a film.
     """
 
-    length: float
+    length: float | Parameter
     """
     Length of the clip in seconds, after which it starts again.
     """
-    sizes: list[int]
+    sizes: list[int | Parameter] | Parameter
     """
     Bytes of each frame.
     """
-    times: list[float]
+    times: list[float | Parameter] | Parameter
     """
     Time of each frame from the start of the clip, in seconds, never falling.
     """
@@ -111,11 +115,11 @@ class Periodic:
     Losses at regular distances.
     """
 
-    period: int
+    period: int | Parameter
     """
     Packets from the start of one burst to the start of the next; burst k covers packets k·period … k·period + burst − 1, k ≥ 1.
     """
-    burst: int | None = None
+    burst: int | Parameter | None = None
     """
     Packets lost in a row (default 1).
     """
@@ -125,13 +129,13 @@ class Periodic:
     """
 
 
-PertPreset: TypeAlias = Literal["default", "text", "port", "flat", "h"]
+PertPreset: TypeAlias = Literal["default", "text", "port", "flat", "h"] | Parameter
 """
 Named sets of PERT flags.
 """
 
 
-Profile: TypeAlias = Literal["ns2", "rfc"]
+Profile: TypeAlias = Literal["ns2", "rfc"] | Parameter
 """
 Whose rules an endpoint follows.
 """
@@ -145,11 +149,11 @@ class Queue:
     Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent.
     """
 
-    packets: int | None = None
+    packets: int | Parameter | None = None
     """
     Limit in packets.
     """
-    bytes: int | None = None
+    bytes: int | Parameter | None = None
     """
     Limit in bytes.
     """
@@ -157,11 +161,11 @@ class Queue:
 
 Rate: TypeAlias = str
 """
-A quantity with unit.
+A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s.
 """
 
 
-Seeds: TypeAlias = int | list[int]
+Seeds: TypeAlias = int | Parameter | list[int | Parameter]
 """
 A number of seeds, or the seeds themselves.
 """
@@ -173,7 +177,7 @@ class Sweep:
     The runs of a sweep: every combination of the grid's values with every seed.
     """
 
-    grid: dict[str, list[Any]] | None = None
+    grid: dict[str, list[Any] | Parameter] | None = None
     """
     Values for keys, as `--set` takes them.
     """
@@ -185,7 +189,15 @@ class Sweep:
 
 Time: TypeAlias = str
 """
-A quantity with unit.
+A span of time with its unit: ns, us, ms, s or min.
+"""
+
+
+Transport: TypeAlias = (
+    Literal["sack", "sack-fg", "sack-er", "sack-er-fg", "pert", "pert-fg", "pert-er", "pert-er-fg"] | Parameter
+)
+"""
+Congestion control and loss repair by name; `-er` adds early retransmission, `-fg` selects the fine-grained retransmission timer.
 """
 
 
@@ -195,19 +207,19 @@ class Webtraf:
     ns-2's web traffic with the parameters of its large-scale example.
     """
 
-    object_packets: float | None = None
+    object_packets: float | Parameter | None = None
     """
     Mean object size in packets (default 12).
     """
-    object_shape: float | None = None
+    object_shape: float | Parameter | None = None
     """
     Shape of the Lomax distribution of object sizes (default 1.2).
     """
-    pairs: int | None = None
+    pairs: int | Parameter | None = None
     """
     Pairs of hosts that the sessions share (default 20).
     """
-    sessions: int | None = None
+    sessions: int | Parameter | None = None
     """
     Sessions of each flow of the group (default 200).
     """
@@ -239,7 +251,7 @@ class Cbr:
     A source of constant bit rate.
     """
 
-    packet: int
+    packet: int | Parameter
     """
     Payload bytes of one write.
     """
@@ -279,11 +291,11 @@ class Measure:
     """
     The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the first link).
     """
-    deliveries: bool | None = None
+    deliveries: bool | Parameter | None = None
     """
     Keep the delivery time of every unit of the media flows (default false).
     """
-    duplicates: bool | None = None
+    duplicates: bool | Parameter | None = None
     """
     Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
     """
@@ -295,7 +307,7 @@ class Measure:
     """
     The link counters count from here (default: 0 s).
     """
-    start_up_delays: list[Time] | None = None
+    start_up_delays: list[Time] | Parameter | None = None
     """
     Start-up delays at which lateness is judged (default 1 s … 20 s).
     """
@@ -319,7 +331,7 @@ class Pert:
     """
     The response curve above its second threshold.
     """
-    growth_on_response: bool | None = None
+    growth_on_response: bool | Parameter | None = None
     """
     Whether the ACK that causes an early response also adds the growth term.
     """
@@ -359,7 +371,7 @@ class RetransmissionTimer:
     """
     Timeout before the first round-trip sample (`ns2`: 3 s, `rfc`: 1 s).
     """
-    restart_on_duplicate: bool | None = None
+    restart_on_duplicate: bool | Parameter | None = None
     """
     Restart the timer on duplicate ACKs outside recovery (default false).
     """
@@ -379,11 +391,11 @@ class Start:
     """
     At one time.
     """
-    uniform: list[Time] | None = None
+    uniform: list[Time] | Parameter | None = None
     """
     At a random time between two.
     """
-    each: list[Time] | None = None
+    each: list[Time] | Parameter | None = None
     """
     Each flow of the group at its own time.
     """
@@ -421,13 +433,13 @@ class Channel:
 
     delay: Time
     """
-    Propagation time.
+    Propagation time of the link.
     """
     rate: Rate
     """
-    Bits per second.
+    How fast the link sends, in bits per second.
     """
-    loss: list[Loss] | None = None
+    loss: list[Loss] | Parameter | None = None
     """
     What gets lost on the way to the queue.
     """
@@ -471,15 +483,15 @@ class Endpoint:
     """
     The early-retransmission rule (transports with `-er`).
     """
-    initial_window: int | None = None
+    initial_window: int | Parameter | None = None
     """
     Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).
     """
-    limited_transmit: bool | None = None
+    limited_transmit: bool | Parameter | None = None
     """
     Send new data on the first two duplicate ACKs, RFC 3042 (default true).
     """
-    mss: int | None = None
+    mss: int | Parameter | None = None
     """
     Payload bytes of a full segment (default 1000).
     """
@@ -487,7 +499,7 @@ class Endpoint:
     """
     PERT's flags (transports with `pert`).
     """
-    precise_halving: bool | None = None
+    precise_halving: bool | Parameter | None = None
     """
     Halve the window without rounding down to whole segments (default true).
     """
@@ -499,15 +511,15 @@ class Endpoint:
     """
     The retransmission timer.
     """
-    timestamps: bool | None = None
+    timestamps: bool | Parameter | None = None
     """
     RFC 7323 timestamps (`ns2`: false, `rfc`: true).
     """
-    transport: str | None = None
+    transport: Transport | None = None
     """
-    Congestion control and loss repair by name: `sack`, `sack-er`, `pert`, `pert-er`; `-fg` at the end selects the fine-grained RTO.
+    Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
     """
-    window: int | None = None
+    window: int | Parameter | None = None
     """
     Largest window in segments (default 64).
     """
@@ -529,17 +541,17 @@ class Flow:
     """
     name: str
     """
-    The group's name; its flows are called name0, name1, …
+    The group's name (letters, digits, `-`, `_`; no digit at the end); its flows are called name0, name1, …
     """
     to: str
     """
     The receiving node (`right` in a dumbbell).
     """
-    count: int | None = None
+    count: int | Parameter | None = None
     """
     Number of flows (default 1).
     """
-    endpoint: dict[str, Any] | None = None
+    endpoint: Endpoint | None = None
     """
     Endpoint settings that differ from the scenario's, given as the keys of `endpoint`.
     """
@@ -547,7 +559,7 @@ class Flow:
     """
     When each flow starts (default: at once).
     """
-    transport: str | None = None
+    transport: Transport | None = None
     """
     The transport, in place of `endpoint.transport`.
     """
@@ -561,7 +573,7 @@ class Link:
 
     delay: Time
     """
-    Propagation time.
+    Propagation time of the link.
     """
     from_: str
     """
@@ -569,13 +581,13 @@ class Link:
     """
     rate: Rate
     """
-    Bits per second.
+    How fast the link sends, in bits per second.
     """
     to: str
     """
     The node at the receiving side.
     """
-    loss: list[Loss] | None = None
+    loss: list[Loss] | Parameter | None = None
     """
     What gets lost on the way to the queue, in the forward direction only.
     """
@@ -585,7 +597,7 @@ class Link:
     """
     reverse: Channel | None = None
     """
-    The opposite direction, where it differs.
+    The opposite direction, if it is not the same; then with rate and delay.
     """
 
 
@@ -599,7 +611,7 @@ class Network:
     """
     Two routers with one bottleneck between them; every flow brings its own hosts (`left`, `right`).
     """
-    links: list[Link] | None = None
+    links: list[Link] | Parameter | None = None
     """
     Any nodes and links; routes take the fewest links.
     """
@@ -615,7 +627,7 @@ class Scenario:
     """
     Simulated time from start to end.
     """
-    flows: list[Flow]
+    flows: list[Flow] | Parameter
     """
     The traffic.
     """

@@ -254,7 +254,7 @@ def _is_cell(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def _constant(name: str, value: Any) -> pl.Expr:
+def _constant(name: str, value: object) -> pl.Expr:
     """Return a column of one value, whole numbers as wide as those of the tables."""
     import polars as pl
 

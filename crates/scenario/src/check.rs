@@ -2,6 +2,7 @@
 
 use crate::document::{join, step_to};
 use crate::error::{ScenarioError, text_of};
+use crate::nearby::elsewhere;
 use crate::quantity::{Rate, Time};
 use crate::shape::{Kind, Shape};
 use crate::suggest::{did_you_mean, listed, nearest};
@@ -30,22 +31,6 @@ pub(crate) fn unknown_key(path: &str, key: &str, shape: Shape) -> ScenarioError 
     let guess = nearest(key, keys.iter().copied());
     let hint = guess.map_or_else(|| elsewhere(key), |guess| did_you_mean(Some(guess)));
     ScenarioError::new(&join(path, key), "is not a key here").text(key).allowed(listed(keys)).hint(hint)
-}
-
-/// Points at the place where a key does exist.
-fn elsewhere(key: &str) -> String {
-    find_key(Shape::root(), key, "").map_or_else(String::new, |place| format!("there is a key `{place}`."))
-}
-
-fn find_key(shape: Shape, key: &str, path: &str) -> Option<String> {
-    let keys = shape.keys();
-    if path.contains('.') && keys.contains(&key) {
-        return Some(join(path, key));
-    }
-    if let Kind::List(inner) = shape.kind() {
-        return find_key(inner, key, &join(path, "0"));
-    }
-    keys.iter().find_map(|name| find_key(shape.child(name)?, key, &join(path, name)))
 }
 
 fn table<'a>(value: &'a Value, shape: Shape, path: &str) -> Result<&'a Map<String, Value>, ScenarioError> {
@@ -116,7 +101,10 @@ fn check_list(value: &Value, shape: Shape, inner: Shape, path: &str) -> Result<(
         return Err(misfit(value, shape, path, "is too long"));
     }
     let mut elements = list.iter().enumerate();
-    elements.try_for_each(|(index, element)| check(element, inner, &join(path, &step_to(list, index))))
+    // The name of an element is only looked up where it is needed.
+    elements.try_for_each(|(index, element)| {
+        check(element, inner, "").or_else(|_| check(element, inner, &join(path, &step_to(list, index))))
+    })
 }
 
 fn check_scalar(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
@@ -149,7 +137,10 @@ fn check_range(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioEr
     let high_enough = bound("minimum").is_none_or(|least| number >= least);
     let above = bound("exclusiveMinimum").is_none_or(|limit| number > limit);
     fits(high_enough && above, value, shape, path, "is too small")?;
-    fits(shape.maximum().is_none_or(|most| number <= most), value, shape, path, "is too large")
+    match shape.maximum().filter(|most| number > *most) {
+        Some(most) => Err(misfit(value, shape, path, "is too large").allowed(format!("a number up to {most}"))),
+        None => Ok(()),
+    }
 }
 
 fn fits(fits: bool, value: &Value, shape: Shape, path: &str, problem: &str) -> Result<(), ScenarioError> {

@@ -16,9 +16,10 @@ pub(crate) fn parse_value(text: &str, path: &str) -> Result<Value, ScenarioError
     }
 }
 
-/// Appends a key to a path.
+/// Joins two parts of a path, either of which may be empty.
 pub(crate) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    let dot = if path.is_empty() || key.is_empty() { "" } else { "." };
+    format!("{path}{dot}{key}")
 }
 
 /// Gives the name by which a path picks this list element: its `name`, or `from-to` if it is a link.

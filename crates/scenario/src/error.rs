@@ -20,7 +20,7 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     pub(crate) fn new(path: &str, problem: impl Into<String>) -> Self {
-        Self { path: path.into(), problem: problem.into(), ..Self::default() }
+        Self { path: path.into(), problem: one_line(&problem.into()), ..Self::default() }
     }
 
     #[must_use]
@@ -78,10 +78,15 @@ pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
 fn shortened(text: &str) -> String {
     const LIMIT: usize = 60;
+    let text = one_line(text);
     match text.char_indices().nth(LIMIT) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        None => text,
     }
 }

@@ -5,26 +5,29 @@
 //! a profile leaves open stays open (`None`): the experiment fills it in.
 #![forbid(unsafe_code)]
 
+mod allowed;
 mod check;
 mod decimal;
+mod declarations;
 mod document;
-mod editor;
 mod endpoints;
 mod error;
 mod model;
 mod names;
+mod nearby;
 mod overrides;
 mod parameters;
 mod quantity;
+mod schema;
 mod shape;
 mod suggest;
 mod transport;
 mod validate;
 
-pub use editor::schema;
 pub use error::ScenarioError;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
+pub use schema::schema;
 pub use transport::{Control, Transport, transport_names};
 
 use serde::de::DeserializeOwned;
@@ -40,7 +43,7 @@ use serde_json::Value;
 /// The first thing that is wrong, see [`ScenarioError`].
 pub fn resolve(text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
     let mut document = document::parse(text)?;
-    let variants = parameters::take_variants(&mut document)?;
+    let variants = declarations::take_variants(&mut document)?;
     let paths = parameters::assign(&mut document, overrides)?;
     parameters::overlay(&mut document, &variants)?;
     for (key, value) in paths {

@@ -3,10 +3,13 @@
 use crate::check::unknown_key;
 use crate::document::{element_name, join, position};
 use crate::error::ScenarioError;
+use crate::nearby::elsewhere;
 use crate::parameters::{self, reference};
 use crate::shape::{Kind, Shape};
 use crate::suggest::{did_you_mean, listed, nearest};
 use serde_json::{Map, Value};
+
+type Table = Map<String, Value>;
 
 /// Puts `value` in the place of what stands at the key path `key`; tables on the way are made where they are missing.
 pub(crate) fn set(document: &mut Value, key: &str, value: Value) -> Result<(), ScenarioError> {
@@ -32,27 +35,35 @@ pub(crate) fn check_key(document: &Value, key: &str) -> Result<(), ScenarioError
 
 /// Merges `overlay` into `base`: tables key by key, list elements by name or number; all else is replaced.
 pub(crate) fn merge(base: &mut Value, overlay: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
-    match (base, overlay) {
-        (Value::Array(list), Value::Object(changes)) => changes.iter().try_for_each(|(step, change)| {
-            let Kind::List(inner) = shape.kind() else { return Ok(()) };
-            let index = position(list, step).ok_or_else(|| no_element(list, path, step))?;
-            merge(&mut list[index], change, inner, &join(path, step))
-        }),
-        (Value::Object(table), Value::Object(changes)) if !chooses_anew(table, changes, shape) => {
-            changes.iter().try_for_each(|(key, change)| {
-                let entry = table.entry(key).or_insert(Value::Null);
-                merge(entry, change, shape.child(key).unwrap_or(shape), &join(path, key))
-            })
+    match (base, overlay, shape.kind()) {
+        (Value::Array(list), Value::Object(changes), Kind::List(inner)) => merge_list(list, changes, inner, path),
+        (Value::Object(table), Value::Object(changes), _) if !chooses_anew(table, changes, shape) => {
+            merge_table(table, changes, shape, path)
         }
-        (base, overlay) => {
-            *base = overlay.clone();
+        (base, overlay, _) => {
+            base.clone_from(overlay);
             Ok(())
         }
     }
 }
 
+fn merge_list(list: &mut [Value], changes: &Table, inner: Shape, path: &str) -> Result<(), ScenarioError> {
+    changes.iter().try_for_each(|(step, change)| {
+        let index = position(list, step).ok_or_else(|| no_element(list, path, step))?;
+        merge(&mut list[index], change, inner, &join(path, step))
+    })
+}
+
+fn merge_table(table: &mut Table, changes: &Table, shape: Shape, path: &str) -> Result<(), ScenarioError> {
+    changes.iter().try_for_each(|(key, change)| {
+        // What does not exist in the model is found later, by the check of the whole.
+        let child = shape.child(key).unwrap_or_else(Shape::anything);
+        merge(table.entry(key).or_insert(Value::Null), change, child, &join(path, key))
+    })
+}
+
 /// Tells whether the changes pick another option of a choice, which then replaces the old one.
-fn chooses_anew(table: &Map<String, Value>, changes: &Map<String, Value>, shape: Shape) -> bool {
+fn chooses_anew(table: &Table, changes: &Table, shape: Shape) -> bool {
     matches!(shape.kind(), Kind::Choice) && !changes.keys().all(|key| table.contains_key(key))
 }
 
@@ -133,12 +144,10 @@ fn unknown_root(document: &Value, key: &str, step: &str) -> ScenarioError {
     let declared = parameters::declared(document);
     let parameters = || declared.keys().map(String::as_str);
     let keys = root_keys();
-    let unknown = unknown_key("", step, Shape::root());
-    let error = match nearest(step, parameters().chain(keys.iter().copied())) {
-        Some(guess) => unknown.hint(did_you_mean(Some(guess))),
-        None => unknown,
-    };
     let names = if declared.is_empty() { "none".to_owned() } else { listed(parameters()) };
-    let allowed = format!("parameters ({names}), and paths that start with {}", listed(keys));
-    ScenarioError { problem: "is neither a parameter nor a key".to_owned(), ..error }.at(key).allowed(allowed)
+    let guess = nearest(step, parameters().chain(keys.iter().copied()));
+    ScenarioError::new(key, "is neither a parameter nor a key")
+        .text(step)
+        .allowed(format!("parameters ({names}), and paths that start with {}", listed(keys.iter().copied())))
+        .hint(guess.map_or_else(|| elsewhere(key), |guess| did_you_mean(Some(guess))))
 }

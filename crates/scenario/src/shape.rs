@@ -1,8 +1,6 @@
 //! What may stand where, read from the model's JSON schema, so that the model is the only description.
 
 use crate::model::Scenario;
-use crate::suggest::listed;
-use crate::{quantity, transport};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -43,11 +41,17 @@ impl Shape {
         Self { node: &SCHEMA, description: "", optional: false }
     }
 
+    /// Whatever one likes.
+    pub(crate) fn anything() -> Self {
+        Self::of(&ANYTHING)
+    }
+
     /// Follows references and looks through "or null".
     fn of(schema: &'static Value) -> Self {
         let alternative = only_alternative(schema);
         let target = schema["$ref"].as_str().map(referenced).or(alternative).map(Self::of);
-        let own = schema["description"].as_str();
+        // The opening paragraph says what the key means.
+        let own = schema["description"].as_str().and_then(|text| text.split("\n\n").next());
         Self {
             node: target.map_or(schema, |shape| shape.node),
             description: own.or(target.map(|shape| shape.description)).unwrap_or_default(),
@@ -124,12 +128,9 @@ impl Shape {
         self.node.get(name)
     }
 
-    /// The largest whole number that may stand here.
+    /// The largest number that may stand here; schemas leave the one out that the number's width sets.
     pub(crate) fn maximum(self) -> Option<f64> {
-        let width = match self.format() {
-            "uint32" => Some(f64::from(u32::MAX)),
-            _ => None,
-        };
+        let width = (self.format() == "uint32").then_some(f64::from(u32::MAX));
         self.keyword("maximum").and_then(Value::as_f64).or(width)
     }
 
@@ -143,65 +144,15 @@ impl Shape {
         has_type(self.node, name)
     }
 
-    /// Says in words what may stand here.
-    pub(crate) fn allowed(self) -> String {
-        match self.kind() {
-            Kind::Table(_) => format!("a table with the keys {}", listed(self.keys())),
-            Kind::Map(_) => "a table".to_owned(),
-            Kind::Choice => self.options().map(option_text).collect::<Vec<_>>().join(", "),
-            Kind::Either => self.alternatives().map(Self::allowed).collect::<Vec<_>>().join(", or "),
-            Kind::List(_) => self.allowed_list(),
-            Kind::Scalar => self.allowed_scalar(),
-            Kind::Any => "any value".to_owned(),
-        }
-    }
-
-    fn allowed_list(self) -> String {
-        match (self.length("minItems"), self.length("maxItems")) {
-            (Some(least), Some(most)) if least == most => format!("a list of {least}"),
-            (Some(least), _) => format!("a list of at least {least}"),
-            _ => "a list".to_owned(),
-        }
-    }
-
     /// A bound on the length of a list.
     pub(crate) fn length(self, keyword: &str) -> Option<u64> {
         self.keyword(keyword).and_then(Value::as_u64)
-    }
-
-    fn allowed_scalar(self) -> String {
-        match self.format() {
-            "time-with-unit" => quantity::TIME.allowed.to_owned(),
-            "rate-with-unit" => quantity::RATE.allowed.to_owned(),
-            "transport" => transport::allowed_transports(),
-            _ if self.has_type("boolean") => "true or false".to_owned(),
-            _ if self.has_type("string") => "a text".to_owned(),
-            _ => self.allowed_number(),
-        }
-    }
-
-    fn allowed_number(self) -> String {
-        let sort = if self.has_type("integer") { "a whole number" } else { "a number" };
-        let least = self.keyword("minimum");
-        let above = self.keyword("exclusiveMinimum");
-        // A bound that only says how wide the number is stored helps nobody.
-        let most = self.keyword("maximum");
-        match (least, most, above) {
-            (Some(least), Some(most), _) => format!("{sort} from {least} to {most}"),
-            (Some(least), None, _) => format!("{sort} of at least {least}"),
-            (_, _, Some(above)) => format!("{sort} above {above}"),
-            _ => sort.to_owned(),
-        }
     }
 }
 
 fn has_type(schema: &Value, name: &str) -> bool {
     let types = &schema["type"];
     types == name || types.as_array().is_some_and(|types| types.iter().any(|one| one == name))
-}
-
-fn option_text((name, shape): (&str, Option<Shape>)) -> String {
-    if shape.is_some() { format!("{{ {name} = … }}") } else { name.to_owned() }
 }
 
 fn referenced(reference: &str) -> &'static Value {

@@ -9,8 +9,9 @@ use crate::send::sender::{Expiry, Sender};
 use crate::send::timer::TimerValue;
 use crate::state::{FirstToClose, ReceiveSide, RfcState, SendSide, Sides, State};
 use crate::trace::{Cx, Statistics};
+use core::ops::Range;
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Flags, Options, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
 
 /// A TCP connection, from either side.
 #[derive(Debug)]
@@ -42,6 +43,17 @@ pub enum Event {
     Closed,
     /// The peer reset the connection.
     Reset,
+}
+
+/// A segment to send, and which part of the stream it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Number of the segment in the stream, the opening one being 0; `None` for a pure ACK or reset.
+    pub number: Option<u64>,
+    /// Whether it was sent before.
+    pub is_again: bool,
 }
 
 /// In the order in which they are told.
@@ -134,7 +146,7 @@ impl Connection {
         }
     }
 
-    fn on_payload(&mut self, cx: &mut Cx<'_>, range: core::ops::Range<u64>, has_fin: bool) {
+    fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) {
         if self.receiver.on_data(cx.now, range, has_fin) > 0 {
             self.tell(Event::Readable);
         }
@@ -201,9 +213,9 @@ impl Connection {
 
     /// Gives the next segment to send, if there is one.
     #[must_use]
-    pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Segment> {
+    pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
         if core::mem::take(&mut self.reset_due) {
-            return Some(self.emit(cx.now, Flags::RST | Flags::ACK, self.sender.board.end_position(), 0));
+            return Some(self.emit_bare(cx.now, Flags::RST | Flags::ACK));
         }
         if core::mem::take(&mut self.opening_due) {
             return Some(self.emit_opening(cx.now));
@@ -213,21 +225,27 @@ impl Connection {
         {
             return self.emit_number(cx.now, number);
         }
-        (self.receiver.due == AckDue::Now).then(|| self.emit(cx.now, Flags::ACK, self.sender.board.end_position(), 0))
+        (self.receiver.due == AckDue::Now).then(|| self.emit_bare(cx.now, Flags::ACK))
     }
 
-    fn emit_number(&mut self, now: Instant, number: u64) -> Option<Segment> {
+    fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
+        let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
+        Transmit { segment, number: None, is_again: false }
+    }
+
+    fn emit_number(&mut self, now: Instant, number: u64) -> Option<Transmit> {
         let (start, sent) = self.sender.board.segment(number)?;
         let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
-        Some(self.emit(now, sent.flags, start, len as u16))
+        let (flags, is_again) = (sent.flags, sent.transmissions > 1);
+        Some(Transmit { segment: self.emit(now, flags, start, len as u16), number: Some(number), is_again })
     }
 
     pub(crate) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
-        self.receiver.due = AckDue::Nothing;
+        self.receiver.on_acknowledged();
         self.peer.last_ack_sent = self.receiver.nxt();
         let options = Options {
             timestamps: self.peer.timestamps.then(|| self.timestamps(now)),
-            sack: if self.peer.sack { self.receiver.sack(self.peer.origin) } else { Default::default() },
+            sack: if self.peer.sack { self.receiver.sack(self.peer.origin) } else { SackBlocks::default() },
             ..Options::default()
         };
         Segment {

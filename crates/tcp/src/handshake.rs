@@ -1,6 +1,6 @@
 //! Opening a connection (RFC 9293 §3.5) and what both sides agree on (RFC 2018, RFC 7323).
 
-use crate::connection::{Connection, Event};
+use crate::connection::{Connection, Event, Transmit};
 use crate::policy::acking::AckDue;
 use crate::state::{FirstToClose, SendSide, Sides, State};
 use crate::trace::Cx;
@@ -108,20 +108,20 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }
     }
 
-    pub(crate) fn emit_opening(&mut self, now: Instant) -> Segment {
+    pub(crate) fn emit_opening(&mut self, now: Instant) -> Transmit {
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
-        self.sender.send_opening(flags, now);
-        self.receiver.due = AckDue::Nothing;
-        let window = self.receiver.window().min(u64::from(u16::MAX)) as u16;
-        Segment {
+        let is_again = self.sender.send_opening(flags, now);
+        self.receiver.on_acknowledged();
+        let segment = Segment {
             seq: self.local_origin,
             ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },
-            window,
+            window: self.receiver.window().min(u64::from(u16::MAX)) as u16,
             len: 0,
             flags,
             options: self.opening_options(now, is_answer),
-        }
+        };
+        Transmit { segment, number: Some(0), is_again }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

@@ -16,12 +16,13 @@
 //! client.write(100_000);
 //! for round in 0..100 {
 //!     let cx = &mut Cx { now: at(round * 10_000_000), trace: &mut () };
-//!     while let Some(segment) = client.poll_transmit(cx) {
-//!         server.on_segment(cx, &segment);
+//!     while let Some(transmit) = client.poll_transmit(cx) {
+//!         server.on_segment(cx, &transmit.segment);
 //!     }
-//!     while let Some(segment) = server.poll_transmit(cx) {
-//!         client.on_segment(cx, &segment);
+//!     while let Some(transmit) = server.poll_transmit(cx) {
+//!         client.on_segment(cx, &transmit.segment);
 //!     }
+//!     server.read(u64::MAX);
 //! }
 //! assert_eq!(server.received(), 100_000);
 //! ```
@@ -42,7 +43,7 @@ mod state;
 mod trace;
 
 pub use config::{Config, Control, Recovery, RtoConfig, Trigger};
-pub use connection::{Connection, Event};
+pub use connection::{Connection, Event, Transmit};
 pub use policy::acking::Acking;
 pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,

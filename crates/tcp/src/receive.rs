@@ -20,6 +20,8 @@ pub(crate) struct Receiver {
     /// Bytes delivered in order that the application has not read.
     unread: u64,
     buffer: u64,
+    /// First position beyond the window that the peer was last told of.
+    advertised: u64,
     fin: Option<u64>,
 }
 
@@ -34,6 +36,7 @@ impl Receiver {
             sack_blocks: config.sack_blocks.min(SackBlocks::MAX),
             unread: 0,
             buffer: u64::from(config.window) * u64::from(config.mss),
+            advertised: 0,
             fin: None,
         }
     }
@@ -128,11 +131,21 @@ impl Receiver {
         blocks
     }
 
-    /// Reads up to `bytes` and gives how many were there.
+    /// Reads up to `bytes` and gives how many were there. A window that was nearly closed is told anew.
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let read = bytes.min(self.unread);
         self.unread -= read;
+        let is_nearly_closed = self.advertised < self.nxt + self.buffer / 4;
+        if is_nearly_closed && self.window() >= self.buffer / 2 && self.nxt > 1 {
+            self.due = AckDue::Now;
+        }
         read
+    }
+
+    /// Learns that a segment with the current acknowledgement and window leaves.
+    pub(crate) fn on_acknowledged(&mut self) {
+        self.due = AckDue::Nothing;
+        self.advertised = self.nxt + self.window();
     }
 
     /// Gives the time at which a delayed ACK must go.

@@ -1,1 +1,54 @@
-//! placeholder
+//! Applications: what the ends of a connection write, and when.
+//!
+//! An application sees the world only through [`Io`], so the same source can drive the simulator and a real network.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bulk;
+mod constant;
+mod media;
+mod web;
+
+pub use bulk::Bulk;
+pub use constant::ConstantRate;
+pub use media::{Frame, Media};
+pub use web::{WebParameters, WebSession};
+
+use core::fmt::Debug;
+use earlybird_units::Instant;
+
+/// A connection that an application opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectionId(pub u32);
+
+/// A pair of hosts between which connections can be opened, in a given direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PathId(pub u32);
+
+/// What an application can do.
+pub trait Io {
+    /// Gives the time.
+    fn now(&self) -> Instant;
+    /// Opens a connection along a path.
+    fn open(&mut self, path: PathId) -> ConnectionId;
+    /// Queues bytes at the opener's side.
+    fn write(&mut self, connection: ConnectionId, bytes: u64);
+    /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing.
+    fn write_unit(&mut self, connection: ConnectionId, bytes: u64);
+    /// Closes a connection whose data are all acknowledged.
+    fn close(&mut self, connection: ConnectionId);
+    /// Asks to be woken; an earlier wish that has not come true is forgotten.
+    fn wake_at(&mut self, at: Instant);
+    /// Gives the largest payload of a segment in bytes.
+    fn mss(&self) -> u64;
+}
+
+/// A source of data.
+pub trait Application: Debug + Send {
+    /// Starts, and later continues where [`Io::wake_at`] asked for it.
+    fn on_wake(&mut self, io: &mut dyn Io);
+    /// Learns that everything written to a connection was acknowledged.
+    fn on_drained(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
+}

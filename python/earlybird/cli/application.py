@@ -7,11 +7,10 @@ import typer
 from earlybird import __version__
 from earlybird.cli import bench, compare, run, schema, study, sweep, validate
 from earlybird.cli.arguments import examples
-from earlybird.cli.rim import Rim
+from earlybird.cli.rim import guarded
 
 application = typer.Typer(
     name="earlybird",
-    cls=Rim,
     help="Simulates live video over TCP and measures what early retransmission buys it.",
     epilog=examples(
         "earlybird run scenarios/dumbbell.toml --set pairs=28 --set transport=sack-er",
@@ -23,11 +22,9 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, sweep, validate, schema):
-    application.command(module.NAME, epilog=module.EXAMPLES)(module.command)
+for module in (run, sweep, validate, schema, compare, bench):
+    application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
-for module in (compare, bench):
-    application.command(module.NAME, epilog=module.EXAMPLES)(module.command)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001, typer's form of a callback

@@ -1,4 +1,4 @@
-"""`earlybird bench`: how fast is the simulator?"""
+"""`earlybird bench`: how fast the simulator is."""
 
 from earlybird.cli.arguments import Json, examples
 

@@ -14,9 +14,9 @@ NOTHING = "–"
 
 
 def number(value: float) -> str:
-    """Write a number with four significant digits, thousands apart."""
-    digits = 0 if abs(value) >= 1000 or value == int(value) else max(0, 3 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(digits, 3)}f}".replace(",", " ")
+    """Write a number with three significant digits, but no fewer than it has before the point, in groups of three."""
+    digits = 0 if value == int(value) else max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}".replace(",", " ")
 
 
 def percent(value: float) -> str:
@@ -78,21 +78,21 @@ FLOW_COLUMNS = (
     Column("throughput_bps", "throughput", bit_rate),
     Column("packets_sent", "packets sent", number),
     Column("retransmissions", "sent again", number),
-    Column("packets_dropped", "dropped", number),
+    Column("packets_dropped", "dropped at the bottleneck", number),
     Column("rto_count", "timeouts", number),
-    Column("sft_s", "frozen", seconds),
-    Column("delay_p50_ms", "delay: median", milliseconds),
-    Column("delay_p99_ms", "99 %", milliseconds),
-    Column("required_sud_s", "start-up delay needed", seconds),
+    Column("sft_s", "frozen waiting for timeouts", seconds),
+    Column("delay_p50_ms", "packet delay: median", milliseconds),
+    Column("delay_p99_ms", "packet delay: 99 %", milliseconds),
+    Column("required_sud_s", "start-up delay needed for 99.99 % on time", seconds),
 )
 
 SWEEP_COLUMNS = (
     Column("t_over_mu", "T/µ", number),
     Column("drop_rate", "drop rate", percent),
-    Column("rto_count", "timeouts per video flow", number),
-    Column("sft_s", "frozen per video flow", seconds),
-    Column("success_sud_2s", "on time at 2 s", whole_percent),
-    Column("success_sud_10s", "on time at 10 s", whole_percent),
+    Column("rto_count", "timeouts\nper video", number),
+    Column("sft_s", "frozen\nper video", seconds),
+    Column("success_sud_2s", "on time\nat 2 s", whole_percent),
+    Column("success_sud_10s", "on time\nat 10 s", whole_percent),
 )
 
 

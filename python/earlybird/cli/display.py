@@ -9,6 +9,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from earlybird.cli.columns import FLOW_COLUMNS, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
 from earlybird.files import finite
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
+    from rich.console import RenderableType
 
     from earlybird.result import Result
+    from earlybird.study import StudyInfo
     from earlybird.sweeps import SweepResult
 
 
@@ -33,14 +36,28 @@ def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
     typer.echo(json.dumps(clean, indent=2, ensure_ascii=False))
 
 
+def show(drawing: RenderableType) -> None:
+    """Print a table or text."""
+    Console().print(drawing)
+
+
+def show_studies(studies: Sequence[StudyInfo]) -> None:
+    """Print names, titles and scales of studies."""
+    table = _table("", ["study"])
+    for heading in ("title", "scales"):
+        table.add_column(heading)
+    for study in studies:
+        table.add_row(study.name, study.title, ", ".join(study.scales))
+    show(table)
+
+
 def show_result(result: Result) -> None:
     """Print a run: what it was, its summary, its flows."""
-    console = Console()
-    console.print(_headline(result), style="bold")
-    console.print(_summary_table(result.summary))
+    show(Text(_headline(result), style="bold"))
+    show(_summary_table(result.summary))
     if delays := success_delays(result.summary):
-        console.print(_success_table(result.summary, delays))
-    console.print(_flow_table(result.flows))
+        show(_success_table(result.summary, delays))
+    show(_flow_table(result.flows))
 
 
 def show_sweep(sweep: SweepResult) -> None:
@@ -54,7 +71,7 @@ def show_sweep(sweep: SweepResult) -> None:
     for values, group in runs.group_by(grid or [""], maintain_order=True) if grid else [((), runs)]:
         cells = [_mean(column, group[column.key].drop_nulls().to_list()) for column in columns]
         table.add_row(*map(str, values), str(group.height), *cells)
-    Console().print(table)
+    show(table)
 
 
 def show_bench(rows: Sequence[dict[str, Any]]) -> None:
@@ -64,7 +81,7 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
         table.add_column(title, justify="right")
     for row in rows:
         table.add_row(row["case"], *_speeds(row), f"{row['peak_memory_mb']:.0f} MB")
-    Console().print(table)
+    show(table)
 
 
 def _speeds(row: dict[str, Any]) -> tuple[str, str, str]:
@@ -82,9 +99,11 @@ def _headline(result: Result) -> str:
 
 
 def _table(title: str, left: Sequence[str] = ()) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False
+    )
     for heading in left:
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     return table
 
 
@@ -107,13 +126,13 @@ def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
 
 
 def _flow_table(flows: pl.DataFrame) -> Table:
-    """Make a table with one row per group of flows and transport."""
-    table = _table("Flows: mean of each group", ["group", "flows", "transport"])
+    """Make a table with one column per group of flows and transport."""
+    groups = flows.partition_by("group", "transport", maintain_order=True)
+    table = _table("\nFlows: mean of each group", ["group"])
+    for group in groups:
+        table.add_column(f"{group['group'][0]}\n{group.height} × {group['transport'][0]}", justify="right")
     for column in FLOW_COLUMNS:
-        table.add_column(column.title, justify="right")
-    for (group, transport), rows in flows.group_by("group", "transport", maintain_order=True):
-        cells = [column.cell(_finite_mean(rows[column.key])) for column in FLOW_COLUMNS]
-        table.add_row(str(group), str(rows.height), str(transport), *cells)
+        table.add_row(column.title, *(column.cell(_finite_mean(group[column.key])) for group in groups))
     return table
 
 
@@ -123,9 +142,9 @@ def _finite_mean(values: pl.Series) -> float | None:
 
 
 def _mean(column: Column, values: Sequence[float]) -> str:
-    """Write a mean with its interval."""
+    """Write a mean, and its interval on the next line."""
     from earlybird.statistics import student_interval
 
     estimate = student_interval(values)
-    half = f" ± {column.cell(estimate.half_width)}" if estimate.is_bounded else ""
+    half = f"\n± {column.cell(estimate.half_width)}" if estimate.is_bounded else ""
     return column.cell(estimate.mean) + half

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
-from typer.core import TyperGroup
 
 from earlybird.errors import EarlybirdError, ScenarioError, because
 
@@ -16,35 +16,39 @@ if TYPE_CHECKING:
 FAILED = 2
 INTERRUPTED = 130
 
-
-class Rim(TyperGroup):
-    """The outermost command: what is raised inside ends here."""
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401, typer keeps the context's type to itself
-        """Run the sub-command."""
-        return at_the_rim(lambda: super(Rim, self).invoke(ctx))
+Arguments = ParamSpec("Arguments")
 
 
-def at_the_rim(work: Callable[[], Any]) -> Any:  # noqa: ANN401, whatever the work returns
+def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """
-    Do the work; turn what can go wrong into a message.
+    Let a sub-command end with a message where it would end with an error.
 
-    Raises
-    ------
-    typer.Exit
-        With 2 after an error a person can put right, 130 after Ctrl-C. Anything else is a fault of the program and
-        passes through.
+    Parameters
+    ----------
+    command
+        The sub-command.
+
+    Returns
+    -------
+    Callable
+        The same, which leaves with code 2 after an error that a person can put right and with 130 after Ctrl-C.
+        Anything else is a fault of the program and passes through.
     """
-    try:
-        return work()
-    except KeyboardInterrupt as error:
-        raise _fail(str(error) or "interrupted.", INTERRUPTED) from error
-    except (EarlybirdError, ScenarioError) as error:
-        raise _fail(str(error)) from error
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            raise
-        raise _fail(_about(error)) from error
+
+    @functools.wraps(command)
+    def guarded_command(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt as error:
+            raise _leave(str(error) or "interrupted.", INTERRUPTED) from error
+        except (EarlybirdError, ScenarioError) as error:
+            raise _leave(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader of a pipe is gone, which is no error
+                raise
+            raise _leave(_about(error)) from error
+
+    return guarded_command
 
 
 def _about(error: OSError) -> str:
@@ -52,6 +56,6 @@ def _about(error: OSError) -> str:
     return f"{where}{because(error)}."
 
 
-def _fail(message: str, code: int = FAILED) -> typer.Exit:
+def _leave(message: str, code: int = FAILED) -> typer.Exit:
     typer.echo(f"earlybird: {message}", err=True)
     return typer.Exit(code)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
-from earlybird.cli.display import show_json, show_result, say
+from earlybird.cli.display import say, show_json, show_result
 from earlybird.runs import DEFAULT_SEED, run
 from earlybird.store import run_key
 

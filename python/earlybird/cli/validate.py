@@ -1,4 +1,4 @@
-"""`earlybird validate`: is a scenario valid?"""
+"""`earlybird validate`: whether a scenario is valid."""
 
 import json as json_module
 

@@ -26,6 +26,7 @@ from earlybird.study.definition import (
     Scale,
     Study,
 )
+from earlybird.study.metrics import metric
 
 T = TypeVar("T")
 Table = Mapping[str, Any]
@@ -132,7 +133,7 @@ def _listed(values: object) -> Iterable[Scalar]:
 
 
 def _numbers(path: Path) -> tuple[Number, ...]:
-    """Read a table of the paper's numbers: ``metric``, ``value``, ``note`` and one column per coordinate."""
+    """Read a table of the paper's numbers: ``metric``, ``value`` as printed, ``note``, one column per coordinate."""
     with path.open(encoding="utf-8", newline="") as file:
         return tuple(_number(row) for row in csv.DictReader(file))
 
@@ -142,7 +143,8 @@ def _number(row: Mapping[str, str]) -> Number:
     for column, text in row.items():
         if column not in ("metric", "value", "note") and text:
             _place(point, column, _scalar(text))
-    return Number(row["metric"], point, float(row["value"]), row.get("note") or "")
+    scale = 1 if "over" in point else metric(row["metric"]).scale
+    return Number(row["metric"], point, float(row["value"]) / scale, row.get("note") or "")
 
 
 def _place(point: dict[str, Any], column: str, value: Scalar) -> None:

@@ -12,6 +12,11 @@ Holds: TypeAlias = Literal["yes", "no", "not testable", "reported"]
 """``not testable`` where the runs cannot tell; ``reported`` where there is nothing to hold, only numbers to compare."""
 
 
+NO_RUNS = "no runs"
+CLEAR = "clear"
+"""Notes on findings that are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One cell of a statement."""
@@ -24,7 +29,7 @@ class Finding:
     ours: str
     interval: str
     effect: float
-    """First ÷ second quantity of an order, ours ÷ the paper's of a number, first − second for shares; NaN if unknown."""
+    """First ÷ second quantity of an order (first − second for shares), ours ÷ the paper's of a number, or NaN."""
     strength: float
     """How strongly it speaks for the statement, to compare the cells of one statement with; negative if against."""
     holds: Holds
@@ -50,12 +55,10 @@ class Verdict:
 
 
 def overall(findings: Sequence[Finding]) -> Holds:
-    """A statement holds where all cells that can tell agree with it; one that does not agree decides against it."""
+    """Put cells together: one that fails decides against the statement, else one that agrees decides for it."""
     outcomes = {finding.holds for finding in findings}
-    for outcome in ("no", "yes", "reported"):
-        if outcome in outcomes:
-            return outcome  # type: ignore[return-value]
-    return "not testable"
+    by_weight: tuple[Holds, ...] = ("no", "yes", "reported")
+    return next((outcome for outcome in by_weight if outcome in outcomes), "not testable")
 
 
 def weakest(findings: Sequence[Finding]) -> Finding | None:
@@ -72,11 +75,11 @@ def order_holds(level: Level, difference: Estimate) -> tuple[Holds, str]:
     has to be right, and a wrong sign within the noise decides nothing.
     """
     if difference.count == 0 or math.isnan(difference.mean):
-        return "not testable", "no runs"
+        return "not testable", NO_RUNS
     if difference.low > 0:
         return "no", "clearly the other way round"
     if difference.mean < 0:
-        return "yes", "clear" if difference.high < 0 else _unclear(difference)
+        return "yes", CLEAR if difference.high < 0 else _unclear(difference)
     if not difference.is_bounded:
         return "not testable", "the other way round, but one seed says nothing of the spread"
     if level == "must":
@@ -103,7 +106,7 @@ def range_holds(value: Estimate, bounds: tuple[float | None, float | None], *, i
     """
     least, most = bounds
     if value.count == 0 or math.isnan(value.mean):
-        return "not testable", "no runs"
+        return "not testable", NO_RUNS
     if (least is None or value.mean >= least) and (most is None or value.mean <= most):
         return "yes", "" if is_exact or value.is_bounded else "one seed"
     side = "below the range" if least is not None and value.mean < least else "above the range"

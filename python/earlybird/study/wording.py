@@ -8,7 +8,7 @@ from typing import TypeAlias
 from earlybird.statistics import Estimate
 from earlybird.study.definition import Check, Point
 from earlybird.study.metrics import Metric, metric
-from earlybird.study.verdicts import Finding
+from earlybird.study.verdicts import CLEAR, NO_RUNS, Finding
 
 Printer: TypeAlias = Callable[[float], str]
 
@@ -89,11 +89,16 @@ def detail_text(findings: Sequence[Finding]) -> str:
         return findings[0].note
     if findings[0].holds == "reported":
         return f"{len(findings)} numbers"
-    counts = {outcome: sum(finding.holds == outcome for finding in findings) for outcome in ("yes", "no")}
-    clear = sum(finding.note == "clear" for finding in findings)
-    parts = [f"holds in {counts['yes']} of {len(findings)} cells"]
+    tested = [finding for finding in findings if finding.note != NO_RUNS]
+    held, clear, failed = (
+        sum(finding.holds == "yes" for finding in tested),
+        sum(finding.note == CLEAR for finding in tested),
+        sum(finding.holds == "no" for finding in tested),
+    )
+    parts = [f"holds in {held} of {len(tested)} cells"]
     parts += [f"clearly in {clear}"] if clear else []
-    parts += [f"fails in {counts['no']}"] if counts["no"] else []
+    parts += [f"fails in {failed}"] if failed else []
+    parts += [f"{len(findings) - len(tested)} without runs"] if len(tested) < len(findings) else []
     return ", ".join(parts)
 
 

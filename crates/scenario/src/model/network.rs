@@ -29,9 +29,9 @@ pub struct Dumbbell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Channel {
-    /// Bits per second.
+    /// How fast the link sends, in bits per second.
     pub rate: Rate,
-    /// Propagation time.
+    /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front.
     #[serde(default)]
@@ -49,9 +49,9 @@ pub struct Link {
     pub from: String,
     /// The node at the receiving side.
     pub to: String,
-    /// Bits per second.
+    /// How fast the link sends, in bits per second.
     pub rate: Rate,
-    /// Propagation time.
+    /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front, in both directions.
     #[serde(default)]
@@ -59,7 +59,7 @@ pub struct Link {
     /// What gets lost on the way to the queue, in the forward direction only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
-    /// The opposite direction, where it differs.
+    /// The opposite direction, if it is not the same; then with rate and delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Channel>,
 }

@@ -2,6 +2,7 @@ use super::{ensure, known};
 use crate::error::ScenarioError;
 use crate::model::{Channel, DropList, Flow, Link, Loss, Network, Periodic, Scenario};
 use crate::suggest::listed;
+use std::collections::BTreeSet;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     if let Network::Links(links) = &scenario.network {
@@ -12,12 +13,13 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check_links(links: &[Link]) -> Result<(), ScenarioError> {
+    let mut names = BTreeSet::new();
     for (index, link) in links.iter().enumerate() {
         let path = format!("network.links.{index}");
         check_node(&link.from, &format!("{path}.from"))?;
         check_node(&link.to, &format!("{path}.to"))?;
         check_pair(link, &path)?;
-        check_new(&links[..index], link, &path)?;
+        check_new(&mut names, link, &path)?;
     }
     Ok(())
 }
@@ -32,10 +34,10 @@ fn check_pair(link: &Link, path: &str) -> Result<(), ScenarioError> {
     ensure(link.from != link.to, || error().allowed("another node"))
 }
 
-fn check_new(earlier: &[Link], link: &Link, path: &str) -> Result<(), ScenarioError> {
-    let names = [link.name(), link.reverse_name()];
-    let error = || ScenarioError::new(path, "joins two nodes that are already joined").text(&names[0]);
-    ensure(!earlier.iter().any(|other| names.contains(&other.name())), || {
+fn check_new(names: &mut BTreeSet<String>, link: &Link, path: &str) -> Result<(), ScenarioError> {
+    let is_new = names.insert(link.name()) && names.insert(link.reverse_name());
+    let error = || ScenarioError::new(path, "joins two nodes that are already joined").text(&link.name());
+    ensure(is_new, || {
         error()
             .allowed("one link for every two nodes, with names `from-to` that differ")
             .hint("a link runs in both directions; `reverse` describes the opposite one.")
@@ -59,7 +61,7 @@ fn check_route(network: &Network, flow: &Flow, path: &str) -> Result<(), Scenari
     let error = |problem: String| ScenarioError::new(&format!("{path}.to"), problem).text(to);
     let others = reachable(network, from);
     ensure(from != to, || error("is also where the flow begins".to_owned()).allowed(listed(others.iter().copied())))?;
-    ensure(others.contains(&to), || {
+    ensure(others.contains(to), || {
         error(format!("cannot be reached: there is no route between `{from}` and `{to}`"))
             .allowed(listed(others.iter().copied()))
             .hint("add a link to `network.links`.")
@@ -67,23 +69,26 @@ fn check_route(network: &Network, flow: &Flow, path: &str) -> Result<(), Scenari
 }
 
 /// Gives the other nodes to which there is a way.
-fn reachable<'a>(network: &'a Network, start: &'a str) -> Vec<&'a str> {
+fn reachable<'a>(network: &'a Network, start: &'a str) -> BTreeSet<&'a str> {
     let Network::Links(links) = network else {
         return ["left", "right"].into_iter().filter(|node| *node != start).collect();
     };
-    let mut found = vec![start];
-    while let Some(node) = links.iter().find_map(|link| beyond(link, &found)) {
-        found.push(node);
+    let mut found = BTreeSet::from([start]);
+    let mut size = 0;
+    while found.len() > size {
+        size = found.len();
+        for link in links {
+            cross(link, &mut found);
+        }
     }
-    found.split_off(1)
+    found.remove(start);
+    found
 }
 
-/// Gives the end of the link that is not yet found, if the other end is.
-fn beyond<'a>(link: &'a Link, found: &[&str]) -> Option<&'a str> {
-    match (found.contains(&link.from.as_str()), found.contains(&link.to.as_str())) {
-        (true, false) => Some(&link.to),
-        (false, true) => Some(&link.from),
-        _ => None,
+/// Adds the end of the link that is not yet found, if the other end is.
+fn cross<'a>(link: &'a Link, found: &mut BTreeSet<&'a str>) {
+    if found.contains(link.from.as_str()) || found.contains(link.to.as_str()) {
+        found.extend([link.from.as_str(), link.to.as_str()]);
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use earlybird_units::Duration;
 
 /// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
-pub trait LossTrigger: Debug + Send {
+pub(crate) trait LossTrigger: Debug + Send {
     /// Learns an exact round-trip time.
     fn on_rtt(&mut self, _rtt: Duration) {}
     /// Says whether the `count`-th duplicate means that the missing packet is lost.
@@ -17,11 +17,11 @@ pub trait LossTrigger: Debug + Send {
 
 /// How long ago the packets around the hole were last sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Age {
+pub(crate) struct Age {
     /// The first missing packet.
-    pub missing: Duration,
+    pub(crate) missing: Duration,
     /// The last packet acknowledged in order.
-    pub last_in_order: Duration,
+    pub(crate) last_in_order: Duration,
 }
 
 /// The rule of three duplicate ACKs (RFC 5681 §3.2).

@@ -3,7 +3,7 @@
 use super::board::Board;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
-use crate::policy::control::CongestionControl;
+use crate::policy::control::{CongestionControl, Flight};
 use crate::policy::recovery::{Limits, LossRecovery};
 use crate::policy::trigger::LossTrigger;
 use crate::trace::{Cx, Statistics, TraceEvent};
@@ -25,6 +25,8 @@ pub(crate) struct Sender {
     /// A FIN waits behind the unsent bytes.
     pub(crate) fin_queued: bool,
     pub(crate) mss: u64,
+    /// The next new segment is one byte, whatever the receiver's window says.
+    probes_window: bool,
     /// The receiver's window in bytes.
     pub(crate) peer_window: u64,
     largest_window: u64,
@@ -55,6 +57,7 @@ impl Sender {
             unsent: 0,
             fin_queued: false,
             mss: u64::from(config.mss),
+            probes_window: false,
             peer_window: 0,
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
@@ -71,10 +74,10 @@ impl Sender {
 
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
     fn new_segment(&self) -> Option<(u64, Flags)> {
-        let len = self.unsent.min(self.mss);
+        let len = if self.probes_window { self.unsent.min(1) } else { self.unsent.min(self.mss) };
         let room = (self.board.una_position() + self.peer_window).saturating_sub(self.board.end_position());
         if len > 0 {
-            (len <= room).then_some((len, Flags::ACK))
+            (len <= room || self.probes_window).then_some((len, Flags::ACK))
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
         }
@@ -83,7 +86,10 @@ impl Sender {
     /// Decides which segment to send now, and takes note of it.
     pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
         let limits = self.limits();
-        let number = self.recovery.next(&self.board, &limits)?;
+        let Some(number) = self.recovery.next(&self.board, &limits) else {
+            self.watch_closed_window(now);
+            return None;
+        };
         if number == self.board.smax() {
             self.cut_segment()?;
         }
@@ -92,8 +98,17 @@ impl Sender {
         Some(number)
     }
 
+    /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
+    /// (RFC 9293 §3.8.6.1).
+    fn watch_closed_window(&mut self, now: Instant) {
+        if self.unsent > 0 && self.board.outstanding() == 0 && self.timer.deadline().is_none() {
+            self.timer.restart(now);
+        }
+    }
+
     fn cut_segment(&mut self) -> Option<()> {
         let (len, flags) = self.new_segment()?;
+        self.probes_window = false;
         let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
         self.unsent -= len;
         self.fin_queued &= !flags.contains(Flags::FIN);
@@ -102,14 +117,15 @@ impl Sender {
     }
 
     /// Sends the opening segment, number 0, for the first time or again.
-    pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) {
+    /// Says whether it was sent before.
+    pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) -> bool {
         if self.board.smax() == 0 {
             self.board.push(1, flags);
         }
-        self.on_sent(0, now);
+        self.on_sent(0, now)
     }
 
-    fn on_sent(&mut self, number: u64, now: Instant) {
+    fn on_sent(&mut self, number: u64, now: Instant) -> bool {
         let was_idle = self.board.outstanding() == 1 && number + 1 == self.board.smax();
         let is_again = self.board.on_sent(number, now);
         self.statistics.segments_sent += 1;
@@ -118,6 +134,7 @@ impl Sender {
         if was_idle && !is_again {
             self.last_progress = now;
         }
+        is_again
     }
 
     /// The handshake is done: the window opens. A lost opening segment leaves one segment (RFC 5681 §3.1).
@@ -140,13 +157,14 @@ impl Sender {
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
         if self.board.outstanding() == 0 {
+            self.probes_window = self.unsent > 0;
             self.control.on_idle();
             self.recovery.on_timeout(&mut self.board);
             self.timer.cancel_measurement();
             self.restart_timer(cx.now);
             return Expiry::Idle;
         }
-        let flight = crate::policy::control::Flight { outstanding: self.board.outstanding() };
+        let flight = Flight { outstanding: self.board.outstanding() };
         self.control.on_timeout(cx, &flight);
         self.recovery.on_timeout(&mut self.board);
         let timer = self.timer.back_off(cx.now);

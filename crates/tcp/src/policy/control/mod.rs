@@ -1,6 +1,6 @@
 //! How much may be in flight: one file per congestion control.
 
-pub mod pert;
+pub(crate) mod pert;
 pub(crate) mod reno;
 
 use crate::trace::Cx;

@@ -1,8 +1,8 @@
-//! The JSON schema for editors: the model's, and in addition what only a text may contain.
+//! The JSON schema for editors: the model's, and in addition what only a scenario's text may contain.
 
 use crate::model::Scenario;
 use schemars::Schema;
-use schemars::transform::{RecursiveTransform, Transform};
+use schemars::transform::transform_subschemas;
 use serde_json::{Value, json};
 
 /// A parameter in the place of a value.
@@ -13,7 +13,7 @@ const REFERENCE: &str = r"^\$[A-Za-z][A-Za-z0-9_-]*$";
 /// Every value but a table may be a `"$parameter"`, and `variants` may be given, which [`crate::resolve`] removes.
 pub fn schema() -> String {
     let mut schema = schemars::schema_for!(Scenario);
-    RecursiveTransform(allow_reference).transform(&mut schema);
+    allow_references(&mut schema);
     schema.insert("$comment".to_owned(), json!("A \"$name\" stands for the value of parameter `name`."));
     if let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         keys.insert("variants".to_owned(), variants());
@@ -28,6 +28,12 @@ fn variants() -> Value {
         "type": "object",
         "additionalProperties": { "type": "object", "additionalProperties": { "type": "object" } },
     })
+}
+
+/// From the inside out, so that what is added is not itself extended.
+fn allow_references(schema: &mut Schema) {
+    transform_subschemas(&mut allow_references, schema);
+    allow_reference(schema);
 }
 
 fn allow_reference(schema: &mut Schema) {

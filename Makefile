@@ -1,0 +1,74 @@
+# Every command a person or the continuous integration runs; `make` lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test check bench docs schema format clean tools
+
+# uv manages Python and its packages; where it is missing, a copy is put under .cache.
+UV := $(or $(shell command -v uv),.cache/uv/bin/uv)
+RUN := $(UV) run --frozen --no-sync
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# What `sync` and `build` have done; both are skipped while nothing they depend on has changed.
+SYNCED := .venv/.synced
+BUILT := .venv/.built
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(SYNCED) ## Install what everything else needs
+
+build: $(BUILT) ## Compile the simulator and install the program `earlybird` into .venv
+
+demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
+	$(RUN) earlybird study run early-retransmission --scale smoke
+	$(RUN) earlybird study report early-retransmission --scale smoke
+	$(RUN) earlybird compare --media media/test-clip.mp4
+
+test: build ## Run all tests
+	cargo test --workspace --locked
+	$(RUN) pytest
+
+check: build ## Check format, lints, types, stubs, generated files, and that the endpoint needs no standard library
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	tools/check-no-std earlybird-units earlybird-wire earlybird-tcp
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) mypy
+	$(RUN) python -m mypy.stubtest earlybird._core
+	$(RUN) python tools/typed_scenario.py --check
+
+bench: build ## Measure the simulator's speed, beside ns-2 where `ns` is installed
+	$(RUN) earlybird bench
+
+docs: build ## Write the scenario reference and the Rust documentation
+	$(RUN) python tools/scenario_reference.py
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+schema: build ## Write the typed scenario objects anew from the Rust model
+	$(RUN) python tools/typed_scenario.py
+
+format: $(SYNCED) ## Format all code
+	cargo fmt --all
+	$(RUN) ruff check --fix
+	$(RUN) ruff format
+
+clean: ## Delete what was built (results and reports stay)
+	rm -rf target .venv .cache python/earlybird/_core.*.so
+
+$(BUILT): $(SYNCED) $(RUST_SOURCES)
+	$(RUN) maturin develop --release --uv --locked
+	@touch $@
+
+$(SYNCED): pyproject.toml uv.lock | tools $(UV)
+	$(UV) sync --frozen --no-install-project
+	@touch $@
+
+.cache/uv/bin/uv:
+	@python3 -m venv .cache/uv || { echo "uv is missing and a virtual environment for it cannot be made: apt-get install python3-venv" >&2; exit 1; }
+	.cache/uv/bin/python -m pip install --quiet uv
+
+# One line about each tool that cannot be installed from here.
+tools:
+	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.85 or later, see https://rustup.rs" >&2; exit 1; }
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python3 3.11 or later is missing" >&2; exit 1; }

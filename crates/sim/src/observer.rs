@@ -1,0 +1,49 @@
+//! What a world tells while it runs.
+
+use crate::link::Link;
+use crate::network::LinkId;
+use crate::packet::{FlowId, Packet};
+use earlybird_tcp::{Connection, TraceEvent};
+use earlybird_units::Instant;
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// An endpoint sent it for the first time.
+    Sent,
+    /// An endpoint sent its data once more.
+    Retransmitted,
+    /// A link let it in.
+    Entered(LinkId),
+    /// A link dropped it.
+    Dropped(LinkId),
+    /// It reached its endpoint.
+    Arrived,
+}
+
+/// Watches a world. Every method does nothing unless it is written, and then costs nothing.
+pub trait Observer {
+    /// Whether [`Self::on_packet`] is of any use, apart from drops, which are always told.
+    const PACKETS: bool = false;
+    /// Whether [`Self::on_state`] is of any use.
+    const STATES: bool = false;
+
+    /// Something happened to a packet. On links that no other link joins, this is told ahead of time.
+    fn on_packet(&mut self, _at: Instant, _event: PacketEvent, _packet: &Packet) {}
+    /// A connection that its application opened may have changed its state: after each arrival and timer.
+    fn on_state(&mut self, _at: Instant, _flow: FlowId, _arrived: Option<&Packet>, _connection: &Connection) {}
+    /// A sender made a decision.
+    fn on_trace(&mut self, _at: Instant, _flow: FlowId, _event: TraceEvent) {}
+    /// A unit of media was written: `bytes` of the flow's stream end behind it.
+    fn on_unit(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
+    /// The receiver of a flow with units has `bytes` of its stream in order.
+    fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
+    /// A connection came to its end, or the run did.
+    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, _received: u64) {}
+    /// It is time for a sample of a flow's opener …
+    fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
+    /// … and of a link.
+    fn on_link_probe(&mut self, _at: Instant, _link: LinkId, _settings: &Link, _backlog: usize) {}
+}
+
+impl Observer for () {}

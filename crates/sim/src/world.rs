@@ -1,0 +1,472 @@
+//! The world: everything that happens, in order.
+
+use crate::endpoint::{Endpoint, EndpointId, EndpointSettings};
+use crate::events::{Event, Events, Kind};
+use crate::network::{LinkId, Network, RouteId};
+use crate::observer::{Observer, PacketEvent};
+use crate::packet::{FlowId, GroupId, Packet};
+use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent, Transmit};
+use earlybird_traffic::{Application, ConnectionId, Io, PathId};
+use earlybird_units::{Duration, Instant, SeedTree};
+
+/// An application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AppId(pub u32);
+
+/// A flow and what its connections are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSettings {
+    /// The group it belongs to.
+    pub group: GroupId,
+    /// Its connections.
+    pub endpoints: EndpointSettings,
+    /// Its random numbers.
+    pub seeds: SeedTree,
+}
+
+#[derive(Debug)]
+struct App {
+    /// Away while it runs.
+    application: Option<Box<dyn Application>>,
+    flow: FlowId,
+    wake: Instant,
+}
+
+#[derive(Debug)]
+struct Flow {
+    settings: FlowSettings,
+    connections: u64,
+    has_units: bool,
+}
+
+/// A network with its endpoints and applications, and the events to come.
+#[derive(Debug)]
+pub struct World<O: Observer = ()> {
+    now: Instant,
+    events: Events,
+    network: Network,
+    paths: Vec<(RouteId, RouteId)>,
+    endpoints: Vec<Endpoint>,
+    free: Vec<EndpointId>,
+    apps: Vec<App>,
+    flows: Vec<Flow>,
+    probe_period: Option<Duration>,
+    /// The watcher.
+    pub observer: O,
+}
+
+impl<O: Observer> World<O> {
+    /// Makes a world of this network, without traffic.
+    pub fn new(network: Network, observer: O) -> Self {
+        Self {
+            now: Instant::ZERO,
+            events: Events::default(),
+            network,
+            paths: Vec::new(),
+            endpoints: Vec::new(),
+            free: Vec::new(),
+            apps: Vec::new(),
+            flows: Vec::new(),
+            probe_period: None,
+            observer,
+        }
+    }
+
+    /// Adds a way to open connections: there and back.
+    pub fn add_path(&mut self, there: RouteId, back: RouteId) -> PathId {
+        self.paths.push((there, back));
+        PathId(self.paths.len() as u32 - 1)
+    }
+
+    /// Adds a flow.
+    pub fn add_flow(&mut self, settings: FlowSettings) -> FlowId {
+        self.flows.push(Flow { settings, connections: 0, has_units: false });
+        FlowId(self.flows.len() as u32 - 1)
+    }
+
+    /// Adds an application that starts at a given time.
+    pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
+        let id = AppId(self.apps.len() as u32);
+        self.apps.push(App { application: Some(application), flow, wake: start });
+        self.events.push(Event::new(start, Kind::Wake, id.0));
+        id
+    }
+
+    /// Samples every flow and link from now on.
+    pub fn probe_every(&mut self, period: Duration) {
+        self.probe_period = Some(period);
+        self.events.push(Event::new(self.now, Kind::Probe, 0));
+    }
+
+    /// Gives the network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Gives the time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Gives the bytes that the receivers of a flow's open connections have in order.
+    pub fn received(&self, flow: FlowId) -> u64 {
+        let listeners = self.endpoints.iter().skip(1).step_by(2).filter(|endpoint| endpoint.is_in_use);
+        listeners.filter(|endpoint| endpoint.flow == flow).map(|endpoint| endpoint.connection.received()).sum()
+    }
+
+    /// Runs up to and including time `end`, but for at most `budget` events; says whether it got there.
+    pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
+        for _ in 0..budget {
+            let Some(event) = self.events.first().filter(|event| event.at() <= end) else {
+                self.now = end;
+                return true;
+            };
+            self.now = event.at();
+            match event.kind() {
+                Kind::Arrival => self.on_arrival(LinkId(event.number())),
+                Kind::Timer => self.on_timer(EndpointId(event.number())),
+                Kind::Wake => self.on_wake(AppId(event.number())),
+                Kind::Probe => self.on_probe(),
+            }
+        }
+        false
+    }
+
+    /// Tells the observer of every connection that is still open.
+    pub fn finish(&mut self) {
+        for number in (0..self.endpoints.len()).step_by(2) {
+            self.tell_end(EndpointId(number as u32));
+        }
+    }
+
+    fn on_arrival(&mut self, link: LinkId) {
+        let (packet, next) = self.network.link_mut(link).pop();
+        match next {
+            Some(next) => self.events.replace_first(Event::new(next, Kind::Arrival, link.0)),
+            None => self.events.remove_first(),
+        }
+        if let Some(packet) = packet {
+            self.forward(packet);
+        }
+    }
+
+    /// Carries a packet over its next links as far as its fate is known now.
+    fn forward(&mut self, mut packet: Packet) {
+        let Some(mut link) = self.network.next_link(packet.route, packet.hop) else {
+            self.deliver(&packet);
+            return;
+        };
+        let mut at = self.now;
+        loop {
+            let Some(arrival) = self.network.link_mut(link).accept(at, &packet) else {
+                self.observer.on_packet(at, PacketEvent::Dropped(link), &packet);
+                return;
+            };
+            if O::PACKETS {
+                self.observer.on_packet(at, PacketEvent::Entered(link), &packet);
+            }
+            packet.hop += 1;
+            match self.network.next_link(packet.route, packet.hop).filter(|next| self.network.is_private(*next)) {
+                Some(next) => (link, at) = (next, arrival),
+                None => break self.enter_pipe(link, arrival, packet),
+            }
+        }
+    }
+
+    fn enter_pipe(&mut self, link: LinkId, arrival: Instant, packet: Packet) {
+        if self.network.link_mut(link).push(arrival, packet) {
+            self.events.push(Event::new(arrival, Kind::Arrival, link.0));
+        }
+    }
+
+    fn deliver(&mut self, packet: &Packet) {
+        let endpoint = &mut self.endpoints[packet.to.0 as usize];
+        if endpoint.generation != packet.generation {
+            return;
+        }
+        if O::PACKETS {
+            self.observer.on_packet(self.now, PacketEvent::Arrived, packet);
+        }
+        let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
+        endpoint.connection.on_segment(&mut Cx { now: self.now, trace: &mut listener }, &packet.segment);
+        self.tell_state(packet.to, Some(packet));
+        self.serve(packet.to);
+    }
+
+    fn tell_state(&mut self, id: EndpointId, arrived: Option<&Packet>) {
+        if O::STATES && id.is_opener() {
+            let endpoint = &self.endpoints[id.0 as usize];
+            self.observer.on_state(self.now, endpoint.flow, arrived, &endpoint.connection);
+        }
+    }
+
+    /// Does what a connection asks for after it was told something: events, then segments, then its timer.
+    fn serve(&mut self, id: EndpointId) {
+        let generation = self.endpoints[id.0 as usize].generation;
+        while let Some(event) = self.endpoints[id.0 as usize].connection.poll_event() {
+            self.on_event(id, event);
+            if self.endpoints[id.0 as usize].generation != generation {
+                return;
+            }
+        }
+        self.transmit(id);
+        self.arm(id);
+    }
+
+    fn on_event(&mut self, id: EndpointId, event: TcpEvent) {
+        match event {
+            TcpEvent::Readable => self.on_readable(id),
+            TcpEvent::Drained if id.is_opener() => {
+                let app = self.endpoints[id.0 as usize].app;
+                self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
+            }
+            TcpEvent::PeerClosed => self.endpoints[id.0 as usize].connection.shutdown(),
+            TcpEvent::Closed | TcpEvent::Reset => self.release(id),
+            TcpEvent::Established | TcpEvent::Drained => {}
+        }
+    }
+
+    fn on_readable(&mut self, id: EndpointId) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.connection.read(u64::MAX);
+        if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
+            self.observer.on_delivered(self.now, endpoint.flow, endpoint.connection.received());
+        }
+    }
+
+    fn transmit(&mut self, id: EndpointId) {
+        loop {
+            let endpoint = &mut self.endpoints[id.0 as usize];
+            let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
+            let mut cx = Cx { now: self.now, trace: &mut listener };
+            let Some(transmit) = endpoint.connection.poll_transmit(&mut cx) else {
+                return;
+            };
+            let packet = self.packet(id, &transmit);
+            if O::PACKETS {
+                let event = if transmit.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+                self.observer.on_packet(self.now, event, &packet);
+            }
+            self.forward(packet);
+        }
+    }
+
+    fn packet(&self, id: EndpointId, transmit: &Transmit) -> Packet {
+        let endpoint = &self.endpoints[id.0 as usize];
+        Packet {
+            segment: transmit.segment,
+            to: id.peer(),
+            generation: endpoint.generation,
+            route: endpoint.route,
+            hop: 0,
+            flow: endpoint.flow,
+            group: endpoint.group,
+            bytes: endpoint.headers.packet_bytes(&transmit.segment),
+            number: transmit.number.map_or(Packet::PURE_ACK, |number| number as u32),
+        }
+    }
+
+    /// Makes sure that an event comes no later than the connection's deadline. Later deadlines wait for the event that
+    /// is there: moving the timer with every ACK costs nothing.
+    fn arm(&mut self, id: EndpointId) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if let Some(deadline) = endpoint.connection.poll_timeout()
+            && deadline < endpoint.armed
+        {
+            endpoint.armed = deadline;
+            self.events.push(Event::new(deadline, Kind::Timer, id.0));
+        }
+    }
+
+    fn on_timer(&mut self, id: EndpointId) {
+        self.events.remove_first();
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if endpoint.armed != self.now || !endpoint.is_in_use {
+            return;
+        }
+        endpoint.armed = Instant::NEVER;
+        if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
+            let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
+            endpoint.connection.on_timeout(&mut Cx { now: self.now, trace: &mut listener });
+            self.tell_state(id, None);
+            self.serve(id);
+        } else {
+            self.arm(id);
+        }
+    }
+
+    fn on_wake(&mut self, id: AppId) {
+        self.events.remove_first();
+        if self.apps[id.0 as usize].wake == self.now {
+            self.with_app(id, |application, io| application.on_wake(io));
+        }
+    }
+
+    /// Lets an application act, then serves the connections it touched.
+    fn with_app(&mut self, id: AppId, act: impl FnOnce(&mut dyn Application, &mut dyn Io)) {
+        let Some(mut application) = self.apps[id.0 as usize].application.take() else {
+            return;
+        };
+        let mut io = AppIo { world: self, app: id, touched: None };
+        act(&mut *application, &mut io);
+        let touched = io.touched;
+        self.apps[id.0 as usize].application = Some(application);
+        if let Some(connection) = touched {
+            self.serve(EndpointId(connection.0 * 2));
+        }
+    }
+
+    fn on_probe(&mut self) {
+        match self.probe_period {
+            Some(period) => self.events.replace_first(Event::new(self.now + period, Kind::Probe, 0)),
+            None => self.events.remove_first(),
+        }
+        for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
+            self.observer.on_flow_probe(self.now, endpoint.flow, &endpoint.connection);
+        }
+        for number in 0..self.network.links.len() {
+            let link = &mut self.network.links[number];
+            let backlog = link.backlog(self.now);
+            self.observer.on_link_probe(self.now, LinkId(number as u32), link, backlog);
+        }
+    }
+
+    fn open(&mut self, app: AppId, path: PathId) -> ConnectionId {
+        let flow_id = self.apps[app.0 as usize].flow;
+        let flow = &mut self.flows[flow_id.0 as usize];
+        let seeds = flow.settings.seeds.nth(flow.connections);
+        flow.connections += 1;
+        let settings = flow.settings;
+        let opener = Connection::connect(&settings.endpoints.opener, seeds.child("opener"));
+        let listener = Connection::listen(&settings.endpoints.listener, seeds.child("listener"));
+        let (there, back) = self.paths[path.0 as usize];
+        let place = self.place_for_two();
+        for (id, connection, route) in [(place, opener, there), (place.peer(), listener, back)] {
+            let generation = self.endpoints.get(id.0 as usize).map_or(0, |old| old.generation + 1);
+            let endpoint = Endpoint {
+                connection,
+                flow: flow_id,
+                group: settings.group,
+                app,
+                route,
+                generation,
+                headers: settings.endpoints.headers,
+                armed: Instant::NEVER,
+                is_in_use: true,
+            };
+            self.put(id, endpoint);
+        }
+        ConnectionId(place.0 / 2)
+    }
+
+    fn place_for_two(&mut self) -> EndpointId {
+        self.free.pop().unwrap_or(EndpointId(self.endpoints.len() as u32))
+    }
+
+    fn put(&mut self, id: EndpointId, endpoint: Endpoint) {
+        match self.endpoints.get_mut(id.0 as usize) {
+            Some(place) => *place = endpoint,
+            None => self.endpoints.push(endpoint),
+        }
+    }
+
+    fn close(&mut self, connection: ConnectionId) {
+        let id = EndpointId(connection.0 * 2);
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if self.flows[endpoint.flow.0 as usize].settings.endpoints.closes_with_fin {
+            endpoint.connection.shutdown();
+        } else {
+            self.release(id);
+            self.release(id.peer());
+        }
+    }
+
+    /// Gives an endpoint's place back once both ends are done.
+    fn release(&mut self, id: EndpointId) {
+        if !self.endpoints[id.0 as usize].is_in_use {
+            return;
+        }
+        if self.endpoints[id.peer().0 as usize].is_in_use {
+            self.tell_end(EndpointId(id.0 & !1));
+        }
+        self.endpoints[id.0 as usize].is_in_use = false;
+        if !self.endpoints[id.peer().0 as usize].is_in_use {
+            self.endpoints[id.0 as usize].generation += 1;
+            self.endpoints[id.peer().0 as usize].generation += 1;
+            self.free.push(EndpointId(id.0 & !1));
+        }
+    }
+
+    fn tell_end(&mut self, opener: EndpointId) {
+        let endpoint = &self.endpoints[opener.0 as usize];
+        if endpoint.is_in_use {
+            let received = self.endpoints[opener.peer().0 as usize].connection.received();
+            self.observer.on_end(endpoint.flow, &endpoint.connection, received);
+        }
+    }
+}
+
+/// Passes a connection's decisions on with the name of its flow.
+struct Listener<'a, O> {
+    flow: FlowId,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Trace for Listener<'_, O> {
+    fn record(&mut self, at: Instant, event: TraceEvent) {
+        self.observer.on_trace(at, self.flow, event);
+    }
+}
+
+/// An application's view of the world.
+struct AppIo<'a, O: Observer> {
+    world: &'a mut World<O>,
+    app: AppId,
+    /// The connection last written to, opened or closed. Applications touch one at a time.
+    touched: Option<ConnectionId>,
+}
+
+impl<O: Observer> AppIo<'_, O> {
+    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+        self.touched = Some(id);
+        &mut self.world.endpoints[id.0 as usize * 2].connection
+    }
+}
+
+impl<O: Observer> Io for AppIo<'_, O> {
+    fn now(&self) -> Instant {
+        self.world.now
+    }
+
+    fn open(&mut self, path: PathId) -> ConnectionId {
+        let id = self.world.open(self.app, path);
+        self.touched = Some(id);
+        id
+    }
+
+    fn write(&mut self, connection: ConnectionId, bytes: u64) {
+        self.connection(connection).write(bytes);
+    }
+
+    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
+        self.connection(connection).write(bytes);
+        let flow = self.world.apps[self.app.0 as usize].flow;
+        self.world.flows[flow.0 as usize].has_units = true;
+        self.world.observer.on_unit(self.world.now, flow, bytes);
+    }
+
+    fn close(&mut self, connection: ConnectionId) {
+        self.touched = Some(connection);
+        self.world.close(connection);
+    }
+
+    fn wake_at(&mut self, at: Instant) {
+        self.world.apps[self.app.0 as usize].wake = at;
+        self.world.events.push(Event::new(at, Kind::Wake, self.app.0));
+    }
+
+    fn mss(&self) -> u64 {
+        let flow = self.world.apps[self.app.0 as usize].flow;
+        u64::from(self.world.flows[flow.0 as usize].settings.endpoints.opener.mss)
+    }
+}

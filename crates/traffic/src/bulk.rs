@@ -1,0 +1,29 @@
+use crate::{Application, ConnectionId, Io, PathId};
+
+/// A transfer of a given size, or one that never ends.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    path: PathId,
+    bytes: Option<u64>,
+}
+
+/// More than any run can send, and far from overflowing a stream position.
+const ENDLESS: u64 = 1 << 60;
+
+impl Bulk {
+    /// Makes a transfer of `bytes`; `None` never ends.
+    pub const fn new(path: PathId, bytes: Option<u64>) -> Self {
+        Self { path, bytes }
+    }
+}
+
+impl Application for Bulk {
+    fn on_wake(&mut self, io: &mut dyn Io) {
+        let connection = io.open(self.path);
+        io.write(connection, self.bytes.unwrap_or(ENDLESS));
+    }
+
+    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+        io.close(connection);
+    }
+}

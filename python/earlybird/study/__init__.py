@@ -1,0 +1,12 @@
+"""
+Studies: a question, the runs that answer it, and what papers state about the answer.
+
+A study is a folder below studies/ with ``study.toml`` (scenarios and grids), ``items.toml`` (statements, as data),
+``expected/*.csv`` (the papers' numbers) and a README. What studies share is here.
+"""
+
+from earlybird.study.execution import StudyOutcome, run_study
+from earlybird.study.library import StudyInfo, list_studies
+from earlybird.study.verdicts import Verdict
+
+__all__ = ["StudyInfo", "StudyOutcome", "Verdict", "list_studies", "run_study"]

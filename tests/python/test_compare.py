@@ -1,0 +1,227 @@
+"""A film under several transports: the scenario, the runs, the table, the picture."""
+
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from earlybird import InputError, ScenarioError
+from earlybird.cli.application import application
+from earlybird.compare import Comparison, compare_media, fit, read_network, with_film
+from earlybird.compare_plot import save_plot
+from earlybird.compare_view import render, seconds, share
+from earlybird.media import read_clip
+from earlybird.quantities import bits_per_second
+from earlybird.viewers import first_below, summarise
+
+REPOSITORY = Path(__file__).parents[2]
+CLIP = REPOSITORY / "media" / "test-clip.mp4"
+NETWORK = REPOSITORY / "scenarios" / "compare.toml"
+
+SMALL_NETWORK = """
+title = "Two films over one narrow link"
+duration = "40s"
+[network.dumbbell]
+bottleneck = { rate = "1Mb/s", delay = "15ms", queue = { packets = 8 } }
+access = { rate = "10Mb/s", delay = "5ms" }
+[[flows]]
+name = "video"
+count = 2
+from = "left"
+to = "right"
+application = { bulk = {} }
+start = { uniform = ["0s", "5s"] }
+[[flows]]
+name = "file"
+from = "left"
+to = "right"
+application = { bulk = {} }
+[measure]
+warm-up = "4s"
+"""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("network") / "narrow.toml"
+    path.write_text(SMALL_NETWORK)
+    return path
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def comparison(network: Path, out: Path) -> Comparison:
+    return compare_media(CLIP, network=network, transports=["sack", "sack-er"], seeds=2, jobs=1, out=out)
+
+
+def test_the_default_network_takes_the_film_in_place_of_its_video(out: Path) -> None:
+    document = with_film(read_network(NETWORK, 4, "60s"), read_clip(CLIP))
+    flows = {flow["name"]: flow for flow in document["flows"]}
+    assert flows["video"]["count"] == flows["file"]["count"] == 4
+    assert len(flows["video"]["application"]["media"]["sizes"]) == 300
+    assert flows["file"]["application"].keys() == {"bulk"}
+    assert document["duration"] == "60s"
+    assert document["measure"]["deliveries"] is True
+
+
+def test_there_is_a_row_per_transport_seed_and_flow(comparison: Comparison) -> None:
+    assert comparison.flows.height == 2 * 2 * 2
+    assert comparison.flows.select("transport", "seed", "flow").is_duplicated().sum() == 0
+    assert list(comparison.transports) == ["sack", "sack-er"]
+    assert comparison.seeds == (1, 2)
+
+
+def test_every_flow_sent_the_film_to_the_end(comparison: Comparison) -> None:
+    # 25 frames a second from a start between 0 s and 5 s to the end at 40 s; the connection takes a moment to open.
+    assert comparison.flows["frames"].is_between(34 * 25, 40 * 25).all()
+    assert comparison.sent.mean_rate == pytest.approx(300e3, abs=1)
+
+
+def test_more_start_up_delay_makes_fewer_frames_late(comparison: Comparison) -> None:
+    for values in comparison.transports.values():
+        late = [values[f"late_{delay}s"] for delay in (1, 2, 5, 10)]
+        assert late == sorted(late, reverse=True)
+        assert 0 <= values["stall_free"] <= 1
+        assert values["no_stall_median_s"] <= values["no_stall_p90_s"]
+
+
+def test_a_flow_that_needs_less_than_two_seconds_does_not_stall(comparison: Comparison) -> None:
+    calm = comparison.flows.filter(pl.col("no_stall_s") < 2)
+    restless = comparison.flows.filter(pl.col("no_stall_s") > 2)
+    assert (calm["stalls"] == 0).all()
+    assert (restless["stalls"] > 0).all()
+
+
+def test_finished_runs_are_not_made_again(comparison: Comparison, network: Path, out: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
+    again = compare_media(CLIP, network=network, transports=["sack", "sack-er"], seeds=2, jobs=1, out=out)
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")} == before
+    assert again.flows.equals(comparison.flows)
+
+
+def test_the_table_has_a_column_per_transport_and_fits_eighty_columns(comparison: Comparison) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(render(comparison))
+    text = console.export_text()
+    assert re.search(r"^ +sack +sack-er$", text, re.MULTILINE)
+    assert "start-up delay 10 s" in text
+    assert "…" not in text
+
+
+def test_the_picture_comes_as_png_and_svg_with_the_same_bytes_each_time(comparison: Comparison, tmp_path: Path) -> None:
+    first = save_plot(comparison, tmp_path / "one" / "film")
+    second = save_plot(comparison, tmp_path / "two" / "film")
+    assert [path.name for path in first] == ["film.png", "film.svg"]
+    assert first[0].read_bytes().startswith(b"\x89PNG")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_the_json_has_no_number_that_json_cannot_say(comparison: Comparison) -> None:
+    text = json.dumps(comparison.to_dict(), allow_nan=False)
+    assert json.loads(text)["transports"].keys() == {"sack", "sack-er"}
+    assert json.loads(text)["clip"]["frames"] == 300
+
+
+def test_a_network_without_video_is_refused(network: Path) -> None:
+    document = read_network(network, None, None)
+    document["flows"][0]["name"] = "film"
+    with pytest.raises(InputError, match="no group of flows named `video`; it has film, file"):
+        with_film(document, read_clip(CLIP))
+
+
+def test_pairs_need_a_parameter_of_that_name(network: Path) -> None:
+    with pytest.raises(InputError, match="declares no parameter `pairs`"):
+        read_network(network, 4, None)
+
+
+def test_an_unknown_transport_is_refused_before_anything_runs(network: Path, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="sack-er"):
+        compare_media(CLIP, network=network, transports=["sack-err"], out=tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("rate", ["300", "300kB/s", "0kb/s", "-1kb/s", "fast", ""])
+def test_what_is_not_a_rate_is_refused(rate: str) -> None:
+    with pytest.raises(InputError, match="scale-to"):
+        fit(read_clip(CLIP), rate, "10s")
+
+
+@pytest.mark.parametrize(("text", "value"), [("300kb/s", 3e5), ("2.5Mb/s", 2.5e6), ("1Gb/s", 1e9), ("64b/s", 64.0)])
+def test_rates_are_read_with_their_unit(text: str, value: float) -> None:
+    assert bits_per_second(text) == value
+
+
+def test_a_film_is_cut_to_the_run_and_left_unscaled_on_request() -> None:
+    assert fit(read_clip(CLIP), "clip", "3s").frames == 75
+    assert fit(read_clip(CLIP), "clip", "60s").mean_rate == read_clip(CLIP).mean_rate
+
+
+def test_the_summary_of_flows_counts_frames_not_flows() -> None:
+    flow = {"frames": 100, "no_stall_s": 1.0, "on_time_s": 1.0, "played_s": 90.0, "rto_count": 0, "sft_s": 0.0}
+    late = {f"late_{delay}s": 10 for delay in (1, 2, 5, 10)} | {f"judged_{delay}s": 100 for delay in (1, 2, 5, 10)}
+    calm = {**flow, **dict.fromkeys(late, 0), "stalls": 0, "stalled_s": 0.0}
+    stalled = {**flow, **late, "no_stall_s": 3.0, "stalls": 2, "stalled_s": 3.0, "rto_count": 4, "sft_s": 5.0}
+    curve = pl.DataFrame({"start_up_s": [0.0, 1.0], "late": [10, 0], "judged": [100, 100]})
+    summary = summarise(pl.DataFrame([calm, stalled]), curve)
+    assert summary["late_2s"] == 0.10  # no frame of the calm flow was judged
+    assert summary["stall_free"] == 0.5
+    assert (summary["stalls"], summary["mean_stall_s"], summary["stalled_s"]) == (1.0, 1.5, 1.5)
+    assert (summary["timeouts"], summary["frozen_s"]) == (2.0, 2.5)
+    assert summary["no_stall_median_s"] == 2.0
+    assert summary["on_time_all_s"] == 1.0
+
+
+def test_a_curve_that_never_gets_good_needs_forever() -> None:
+    assert first_below(pl.DataFrame({"start_up_s": [0.0, 1.0], "late": [9, 1], "judged": [10, 10]}), 1e-4) == math.inf
+
+
+@pytest.mark.parametrize(("value", "text"), [(math.nan, "–"), (math.inf, "never"), (1.234, "1.23"), (12.34, "12.3")])
+def test_seconds_are_written_with_three_digits(value: float, text: str) -> None:
+    assert seconds(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "none"), (1.0, "100.0 %"), (0.0312, "3.12 %"), (0.00002, "0.002 %")])
+def test_small_shares_can_be_told_from_none(value: float, text: str) -> None:
+    assert share(value) == text
+
+
+def test_the_command_says_in_one_paragraph_what_is_wrong_with_a_film(tmp_path: Path) -> None:
+    outcome = CliRunner().invoke(application, ["compare", "--media", str(tmp_path / "nowhere.mp4")])
+    assert outcome.exit_code == 2
+    assert outcome.stderr.strip().count("\n") == 0
+    assert "does not exist" in outcome.stderr
+
+
+def test_the_command_prints_json(comparison: Comparison, network: Path, out: Path) -> None:
+    arguments = [
+        "compare",
+        "--media",
+        str(CLIP),
+        "--network",
+        str(network),
+        "--out",
+        str(out),
+        "--seeds",
+        "2",
+        "--json",
+    ]
+    outcome = CliRunner().invoke(application, [*arguments, "--transport", "sack", "--transport", "sack-er"])
+    assert outcome.exit_code == 0
+    assert json.loads(outcome.stdout)["transports"] == comparison.to_dict()["transports"]
+
+
+def test_the_command_draws_the_picture_where_it_is_told(network: Path, out: Path, tmp_path: Path) -> None:
+    arguments = ["compare", "--media", str(CLIP), "--network", str(network), "--out", str(out), "--transport", "sack"]
+    outcome = CliRunner().invoke(application, [*arguments, "--plot", str(tmp_path / "film")])
+    assert outcome.exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"film.png", "film.svg"}
