@@ -8,9 +8,9 @@ SHELL := bash
 UV := $(or $(shell command -v uv),.cache/uv/bin/uv)
 RUN := $(UV) run --frozen --no-sync
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-# What `sync` and `build` have done; both are skipped while nothing they depend on has changed.
+# What was done last; both are skipped while nothing they depend on has changed.
 SYNCED := .venv/.synced
-BUILT := .venv/.built
+BUILT := python/earlybird/_core.abi3.so
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,6 @@ check: build ## Check format, lints, types, stubs, generated files, and that the
 	$(RUN) ruff format --check
 	$(RUN) mypy
 	$(RUN) python -m mypy.stubtest earlybird._core
-	$(RUN) python tools/typed_scenario.py --check
 
 bench: build ## Measure the simulator's speed, beside ns-2 where `ns` is installed
 	$(RUN) earlybird bench

@@ -15,7 +15,7 @@ class ScenarioError(ValueError):
     hint: str
     """What to do about it."""
 
-def resolve(text: str, overrides: list[tuple[str, str]], base_directory: str) -> str:
+def resolve(text: str, overrides: list[tuple[str, str]]) -> str:
     """Turn TOML or JSON into the canonical JSON of the complete, valid scenario."""
 
 def schema() -> str:
@@ -27,6 +27,7 @@ def run(
     *,
     trace: str | None = None,
     trace_flows: list[str] | None = None,
+    link_trace: str | None = None,
     pcap: str | None = None,
 ) -> dict[str, Any]:
     """Simulate a resolved scenario; return its `summary` and its `tables` of columns."""

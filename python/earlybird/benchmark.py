@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from earlybird import _core
 from earlybird.description import resolve
@@ -24,6 +25,8 @@ from earlybird.paths import REPOSITORY, repository_file
 from earlybird.runs import DEFAULT_SEED
 
 REPETITIONS = 3
+
+Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,12 @@ CASES = (
 )
 
 
-def measure_all(repetitions: int = REPETITIONS) -> list[dict[str, Any]]:
+def number_of_runs(repetitions: int = REPETITIONS) -> int:
+    """Return how many runs `measure_all` makes, those of ns-2 included."""
+    return len(CASES) * repetitions * 2
+
+
+def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
     """
     Measure every case.
 
@@ -49,6 +57,8 @@ def measure_all(repetitions: int = REPETITIONS) -> list[dict[str, Any]]:
     ----------
     repetitions
         How often each is run; the best counts.
+    done
+        Called after each run.
 
     Returns
     -------
@@ -56,18 +66,24 @@ def measure_all(repetitions: int = REPETITIONS) -> list[dict[str, Any]]:
         Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
         ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes).
     """
-    return [_measure(case, repetitions) for case in CASES]
+    return [_measure(case, repetitions, done) for case in CASES]
 
 
-def _measure(case: Case, repetitions: int) -> dict[str, Any]:
-    runs = [_ours(case) for _ in range(repetitions)]
-    theirs = [speed for speed in (_ns2(case) for _ in range(repetitions)) if speed]
+def _measure(case: Case, repetitions: int, done: Callable[[], None]) -> dict[str, Any]:
+    runs = list(_repeated(lambda: _ours(case), repetitions, done))
+    theirs = [speed for speed in _repeated(lambda: _ns2(case), repetitions, done) if speed]
     return {
         "case": case.name,
         "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),
         "ns2_bottleneck_packets_per_cpu_second": round(max(theirs)) if theirs else None,
         "peak_memory_mb": round(min(run["peak_memory_mb"] for run in runs), 1),
     }
+
+
+def _repeated(measure: Callable[[], Measured], repetitions: int, done: Callable[[], None]) -> Iterator[Measured]:
+    for _ in range(repetitions):
+        yield measure()
+        done()
 
 
 def _ours(case: Case) -> dict[str, float]:

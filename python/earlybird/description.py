@@ -41,7 +41,7 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
         If the file cannot be read.
     """
     text, folder = _read(scenario)
-    return _core.resolve(text, override_texts(overrides), str(folder))
+    return _core.resolve(text, override_texts(overrides))
 
 
 def override_texts(overrides: Overrides) -> list[tuple[str, str]]:

@@ -12,7 +12,9 @@ MEMORY_S = 600.0
 
 
 @contextmanager
-def progress_bar(total: int, done: int = 0, *, visible: bool = True) -> Iterator[Callable[[], None]]:
+def progress_bar(
+    total: int, done: int = 0, *, visible: bool = True, what: str = "simulating"
+) -> Iterator[Callable[[], None]]:
     """
     Show a progress bar on the terminal's error stream.
 
@@ -24,6 +26,8 @@ def progress_bar(total: int, done: int = 0, *, visible: bool = True) -> Iterator
         Number of runs that need not be made.
     visible
         Whether to show it at all.
+    what
+        The word before the bar.
 
     Yields
     ------
@@ -34,7 +38,7 @@ def progress_bar(total: int, done: int = 0, *, visible: bool = True) -> Iterator
         yield lambda: None
         return
     with Progress(*_columns(), console=Console(stderr=True), speed_estimate_period=MEMORY_S) as progress:
-        task = progress.add_task("simulating", total=total, completed=done)
+        task = progress.add_task(what, total=total, completed=done)
         yield lambda: progress.advance(task)
 
 

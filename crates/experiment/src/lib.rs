@@ -1,1 +1,168 @@
-//! placeholder
+//! From a scenario and a seed to tables: builds the world, runs it, measures.
+#![forbid(unsafe_code)]
+
+mod capture;
+mod endpoint;
+mod media;
+mod plan;
+mod recorder;
+mod report;
+mod series;
+mod summary;
+mod table;
+mod trace;
+
+pub use report::Report;
+pub use summary::{Summary, Value};
+pub use table::{Column, Table};
+
+use capture::Capture;
+use earlybird_scenario::{Scenario, ScenarioError};
+use earlybird_sim::{Network, Observer, World};
+use earlybird_units::Instant;
+use plan::Plan;
+use recorder::Recorder;
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use trace::{FlowTrace, LinkTrace};
+
+/// The files a run writes besides its tables.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// One line per event of the chosen flows.
+    pub trace: Option<PathBuf>,
+    /// The flows to trace; empty: all but web flows.
+    pub trace_flows: Vec<String>,
+    /// One line per packet offered to the bottleneck.
+    pub link_trace: Option<PathBuf>,
+    /// A capture at the hosts that open connections.
+    pub capture: Option<PathBuf>,
+}
+
+/// Why a run gave no report.
+#[derive(Debug)]
+pub enum RunError {
+    /// The scenario cannot be built.
+    Scenario(ScenarioError),
+    /// A file could not be written.
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        error: std::io::Error,
+    },
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(formatter),
+            Self::Output { path, error } => write!(formatter, "cannot write {}: {error}", path.display()),
+            Self::Interrupted => formatter.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<ScenarioError> for RunError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+/// Events between two questions whether to go on: about a tenth of a second.
+const EVENTS_BETWEEN_CHECKS: u64 = 1 << 20;
+
+/// Runs a scenario that [`earlybird_scenario::resolve`] gave.
+///
+/// `keep_going` is asked about ten times a second whether to go on.
+///
+/// # Errors
+///
+/// See [`RunError`].
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<Report, RunError> {
+    let plan = Plan::new(scenario, seed)?;
+    let recorder = Recorder::new(scenario, &plan);
+    let wants_files = outputs.trace.is_some() || outputs.link_trace.is_some() || outputs.capture.is_some();
+    let (network, recorder) = if wants_files {
+        let files = Files::open(&plan, outputs)?;
+        let (network, (recorder, files)) = execute(plan.world((recorder, files))?, scenario, keep_going)?;
+        files.finish(&plan, outputs)?;
+        (network, recorder)
+    } else {
+        execute(plan.world(recorder)?, scenario, keep_going)?
+    };
+    Ok(report::report(scenario, &plan, seed, &recorder, &network))
+}
+
+fn execute<O: Observer>(
+    mut world: World<O>,
+    scenario: &Scenario,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(Network, O), RunError> {
+    world.mark_at(Instant::ZERO + scenario.measure.warm_up.duration());
+    if let Some(period) = scenario.measure.series {
+        world.probe_every(period.duration());
+    }
+    let end = Instant::ZERO + scenario.duration.duration();
+    while !world.run_until(end, EVENTS_BETWEEN_CHECKS) {
+        if !keep_going() {
+            return Err(RunError::Interrupted);
+        }
+    }
+    world.finish();
+    Ok(world.into_parts())
+}
+
+type Files = (Option<FlowTrace>, (Option<LinkTrace>, Option<Capture>));
+
+trait OutputFiles: Sized {
+    fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError>;
+    fn finish(self, plan: &Plan, outputs: &Outputs) -> Result<(), RunError>;
+}
+
+impl OutputFiles for Files {
+    fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError> {
+        let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
+        let link = outputs.link_trace.as_ref().map(|_| LinkTrace::new(plan));
+        let capture = outputs.capture.as_deref().map(Capture::create).transpose()?;
+        Ok((trace, (link, capture)))
+    }
+
+    fn finish(self, plan: &Plan, outputs: &Outputs) -> Result<(), RunError> {
+        let (trace, (link, capture)) = self;
+        if let (Some(trace), Some(path)) = (trace, &outputs.trace) {
+            write_file(path, |file| trace.write(plan, file))?;
+        }
+        if let (Some(link), Some(path)) = (link, &outputs.link_trace) {
+            write_file(path, |file| link.write(plan, file))?;
+        }
+        capture.map_or(Ok(()), Capture::finish)
+    }
+}
+
+pub(crate) fn output_error(path: &Path, error: std::io::Error) -> RunError {
+    RunError::Output { path: path.to_owned(), error }
+}
+
+fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), RunError> {
+    let create = || {
+        let mut file = BufWriter::new(File::create(path)?);
+        write(&mut file)?;
+        std::io::Write::flush(&mut file)
+    };
+    create().map_err(|error| output_error(path, error))
+}

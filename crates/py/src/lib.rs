@@ -1,1 +1,130 @@
-//! placeholder
+//! The Python extension `earlybird._core`: conversions only.
+
+use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
+use earlybird_scenario::Scenario;
+use numpy::PyArray1;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+
+create_exception!(
+    earlybird._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run; `str()` is one paragraph for the person who wrote it."
+);
+
+fn scenario_error(error: earlybird_scenario::ScenarioError) -> PyErr {
+    let exception = ScenarioError::new_err(error.to_string());
+    let attributes =
+        [("path", error.path), ("value", error.value), ("allowed", error.allowed), ("hint", error.hint)];
+    // Setting an attribute of an exception only fails if memory is short; the message is there in any case.
+    Python::attach(|py| {
+        let _ = attributes.into_iter().try_for_each(|(name, value)| exception.value(py).setattr(name, value));
+    });
+    exception
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Scenario(error) => scenario_error(error),
+        RunError::Output { path, error } => {
+            PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
+        }
+        RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+/// Turns TOML or JSON into the canonical JSON of the complete, valid scenario.
+#[pyfunction]
+fn resolve(text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    let scenario = earlybird_scenario::resolve(text, &overrides).map_err(scenario_error)?;
+    Ok(earlybird_scenario::canonical_json(&scenario))
+}
+
+/// Gives the JSON schema of scenarios.
+#[pyfunction]
+fn schema() -> String {
+    earlybird_scenario::schema()
+}
+
+/// Simulates a scenario; gives its summary and its tables of columns.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, seed, *, trace=None, trace_flows=None, link_trace=None, pcap=None))]
+fn run<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    seed: u64,
+    trace: Option<PathBuf>,
+    trace_flows: Option<Vec<String>>,
+    link_trace: Option<PathBuf>,
+    pcap: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario: Scenario =
+        earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), link_trace, capture: pcap };
+    let report = py
+        .detach(|| {
+            let mut keep_going = || Python::attach(|py| py.check_signals().is_ok());
+            earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going)
+        })
+        .map_err(run_error)?;
+    report_dict(py, report)
+}
+
+fn report_dict(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
+    let summary = PyDict::new(py);
+    for (key, value) in report.summary {
+        match value {
+            Value::Real(value) => summary.set_item(key, value)?,
+            Value::Whole(value) => summary.set_item(key, value)?,
+            Value::Text(value) => summary.set_item(key, value)?,
+        }
+    }
+    let tables = PyDict::new(py);
+    for (name, table) in report.tables {
+        tables.set_item(name, table_dict(py, table)?)?;
+    }
+    let result = PyDict::new(py);
+    result.set_item("summary", summary)?;
+    result.set_item("tables", tables)?;
+    Ok(result)
+}
+
+fn table_dict(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, column) in table.columns {
+        match column {
+            Column::Real(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Whole(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Flag(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Text(values) => columns.set_item(name, PyList::new(py, values)?)?,
+        }
+    }
+    Ok(columns)
+}
+
+/// Gives the version of earlybird.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Gives the hash of the code that decides what a run gives.
+#[pyfunction]
+fn code_version() -> &'static str {
+    env!("EARLYBIRD_CODE_VERSION")
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(code_version, module)?)?;
+    Ok(())
+}

@@ -51,6 +51,7 @@ impl Shape {
     }
 }
 
-fn option_text((name, shape): (&str, Option<Shape>)) -> String {
+/// Writes an option of a choice as it stands in a scenario.
+pub(crate) fn option_text((name, shape): (&str, Option<Shape>)) -> String {
     if shape.is_some() { format!("{{ {name} = … }}") } else { name.to_owned() }
 }

@@ -1,5 +1,6 @@
 //! Compares a document with the shape of the model, so that every misfit is named in the user's terms.
 
+use crate::allowed::option_text;
 use crate::document::{join, step_to};
 use crate::error::{ScenarioError, text_of};
 use crate::nearby::elsewhere;
@@ -27,7 +28,9 @@ pub(crate) fn check(value: &Value, shape: Shape, path: &str) -> Result<(), Scena
 
 /// Says that `key` does not exist at `path`, and which do.
 pub(crate) fn unknown_key(path: &str, key: &str, shape: Shape) -> ScenarioError {
-    let keys = shape.keys();
+    // Variants are taken out of the document before it is compared with the model.
+    let more = path.is_empty().then_some("variants");
+    let keys: Vec<_> = shape.keys().into_iter().chain(more).collect();
     let guess = nearest(key, keys.iter().copied());
     let hint = guess.map_or_else(|| elsewhere(key), |guess| did_you_mean(Some(guess)));
     ScenarioError::new(&join(path, key), "is not a key here").text(key).allowed(listed(keys)).hint(hint)
@@ -75,10 +78,11 @@ fn check_word(word: &str, shape: Shape, path: &str) -> Result<(), ScenarioError>
         return Ok(());
     }
     let guess = nearest(word, shape.options().map(|(name, _)| name));
+    let guess = shape.options().find(|(name, _)| guess == Some(name)).map(option_text);
     Err(ScenarioError::new(path, "is not one of the choices")
         .text(word)
         .allowed(shape.allowed())
-        .hint(did_you_mean(guess))
+        .hint(did_you_mean(guess.as_deref()))
         .or_hint(shape.description))
 }
 
@@ -138,9 +142,15 @@ fn check_range(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioEr
     let above = bound("exclusiveMinimum").is_none_or(|limit| number > limit);
     fits(high_enough && above, value, shape, path, "is too small")?;
     match shape.maximum().filter(|most| number > *most) {
-        Some(most) => Err(misfit(value, shape, path, "is too large").allowed(format!("a number up to {most}"))),
+        Some(most) => Err(too_large(value, shape, path, most)),
         None => Ok(()),
     }
+}
+
+fn too_large(value: &Value, shape: Shape, path: &str, most: f64) -> ScenarioError {
+    let error = misfit(value, shape, path, "is too large");
+    let is_said = shape.keyword("maximum").is_some();
+    if is_said { error } else { error.allowed(format!("a whole number up to {most}")) }
 }
 
 fn fits(fits: bool, value: &Value, shape: Shape, path: &str, problem: &str) -> Result<(), ScenarioError> {

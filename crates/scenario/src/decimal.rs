@@ -24,7 +24,7 @@ impl Dimension {
             return Err(self.error(text, "is negative"));
         }
         let (number, unit) = split(text);
-        if !is_decimal(number) {
+        if !is_decimal(number) || unit.contains(|letter: char| letter.is_ascii_digit()) {
             return Err(self.error(text, format!("is not {}", self.name)));
         }
         let size = self.size_of(unit).ok_or_else(|| self.unit_error(text, number, unit))?;
@@ -47,7 +47,7 @@ impl Dimension {
     }
 
     fn unit_error(&self, text: &str, number: &str, unit: &str) -> ScenarioError {
-        let guess = match unit.trim() {
+        let guess = match unit.trim().replace(['µ', 'μ'], "u").as_str() {
             "" => Some(self.usual),
             unit => nearest(unit, self.units.iter().map(|(name, _)| *name)),
         };

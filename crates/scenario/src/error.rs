@@ -20,7 +20,7 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     pub(crate) fn new(path: &str, problem: impl Into<String>) -> Self {
-        Self { path: path.into(), problem: one_line(&problem.into()), ..Self::default() }
+        Self { path: path.into(), problem: problem.into(), ..Self::default() }
     }
 
     #[must_use]
@@ -56,21 +56,20 @@ impl ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = if self.value.is_empty() { String::new() } else { format!("`{}`", self.value) };
-        let parts = [(self.path.as_str(), ": "), (&value, " "), (&self.problem, "")];
-        for (part, separator) in parts.iter().filter(|(part, _)| !part.is_empty()) {
-            write!(formatter, "{part}{separator}")?;
-        }
-        write_after(formatter, "; allowed: ", &self.allowed)?;
-        formatter.write_str(".")?;
-        write_after(formatter, " hint: ", &self.hint)
+        let value = if self.value.is_empty() { String::new() } else { format!("`{}` ", self.value) };
+        let place = labelled("", &self.path, ": ");
+        let allowed = labelled("; allowed: ", &self.allowed, "");
+        let hint = labelled(" hint: ", &self.hint, "");
+        let text = format!("{place}{value}{}{allowed}.{hint}", self.problem);
+        // Keys and values may contain anything; the message is one line all the same.
+        formatter.write_str(&text.replace(char::is_control, " "))
     }
 }
 
 impl std::error::Error for ScenarioError {}
 
-fn write_after(formatter: &mut fmt::Formatter<'_>, label: &str, part: &str) -> fmt::Result {
-    if part.is_empty() { Ok(()) } else { write!(formatter, "{label}{part}") }
+fn labelled(before: &str, part: &str, after: &str) -> String {
+    if part.is_empty() { String::new() } else { format!("{before}{part}{after}") }
 }
 
 /// Gives a value as a user would write it: texts without quotation marks, everything else as JSON.
@@ -78,15 +77,10 @@ pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn one_line(text: &str) -> String {
-    text.replace('\n', " ")
-}
-
 fn shortened(text: &str) -> String {
     const LIMIT: usize = 60;
-    let text = one_line(text);
     match text.char_indices().nth(LIMIT) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }

@@ -114,8 +114,13 @@ impl Shape {
         self.node["oneOf"].as_array().into_iter().flatten().filter_map(|option| {
             let word = option["const"].as_str().map(|word| (word, None));
             let keyed = option["properties"].as_object().and_then(|keys| keys.iter().next());
-            word.or_else(|| keyed.map(|(key, schema)| (key.as_str(), Some(Self::of(schema)))))
+            word.or_else(|| keyed.map(|(key, schema)| (key.as_str(), Some(Self::of(schema).or_description(option)))))
         })
+    }
+
+    fn or_description(self, schema: &'static Value) -> Self {
+        let described = self.description.is_empty().then(|| schema["description"].as_str()).flatten();
+        Self { description: described.unwrap_or(self.description), ..self }
     }
 
     /// The alternatives of an "either".

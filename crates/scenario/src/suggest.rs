@@ -3,7 +3,9 @@ use strsim::damerau_levenshtein;
 /// Gives the name closest to `word`, if one is close enough to be what was meant.
 pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let farthest = word.chars().count().div_ceil(3);
+    let length = word.chars().count();
+    // Something must be left of the word, so that single letters suggest nothing.
+    let farthest = length.div_ceil(3).min(length.saturating_sub(1));
     let distance = |name: &str| damerau_levenshtein(&word, &name.to_lowercase());
     names
         .into_iter()

@@ -43,7 +43,8 @@ fn validate_measure(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn before_the_end(time: Time, duration: Time, path: &str) -> Result<(), ScenarioError> {
     let error = || ScenarioError::new(path, format!("leaves nothing of a run of {duration}")).text(&time.to_string());
-    ensure(time < duration, || error().allowed(format!("a duration shorter than {duration}")))
+    let error = || error().allowed(format!("a duration shorter than {duration}"));
+    ensure(time < duration, || error().hint("shorten it, or lengthen `duration`."))
 }
 
 /// Checks that a name is among those that exist.

@@ -56,7 +56,7 @@ const TIMES: &str = "a number with one of the units ns, us, ms, s, min and no sp
 #[case("5 ms", "`5 ms` is not a duration: ` ms` is not a unit", " hint: did you mean `5ms`?")]
 #[case("5 µs", "`5 µs` is not a duration: ` µs` is not a unit", " hint: did you mean `5us`?")]
 #[case("5MS", "`5MS` is not a duration: `MS` is not a unit", " hint: did you mean `5ms`?")]
-#[case("1e3ms", "`1e3ms` is not a duration: `e3ms` is not a unit", " hint: did you mean `1ms`?")]
+#[case("1e3ms", "`1e3ms` is not a duration", "")]
 #[case("5parsecs", "`5parsecs` is not a duration: `parsecs` is not a unit", "")]
 #[case("0.5ns", "`0.5ns` is not a whole number of ns", "")]
 #[case("0.003395772ms", "`0.003395772ms` is not a whole number of ns", "")]

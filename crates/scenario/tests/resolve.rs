@@ -10,7 +10,7 @@ const FALL_FLOYD: &str = include_str!("../../../scenarios/fall-floyd-1996.toml")
 
 /// Splits `key=value` texts, as the command line does.
 fn overrides(texts: &[&str]) -> Vec<(String, String)> {
-    let pairs = texts.iter().map(|text| text.split_once('=').unwrap());
+    let pairs = texts.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
     pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
@@ -33,7 +33,11 @@ fn assert_round_trip(scenario: &Scenario) {
 #[rstest]
 fn dumbbells_survive_the_round_trip(
     #[values("pairs=1", "pairs=28", "flows.video.count=4")] count: &str,
-    #[values("buffer=20", "network.dumbbell.bottleneck.queue.bytes=80000", "network.dumbbell.bottleneck.queue=unlimited")]
+    #[values(
+        "buffer=20",
+        "network.dumbbell.bottleneck.queue.bytes=80000",
+        "network.dumbbell.bottleneck.queue=unlimited"
+    )]
     queue: &str,
     #[values("transport=sack", "transport=pert-er-fg", "flows.file.endpoint.rto.floor=1000ms")] transport: &str,
     #[values("measure.series=100ms", "duration=101s", "sweep.grid.pairs=[1, 2]", "title=Another")] other: &str,
@@ -46,7 +50,8 @@ fn lone_flows_survive_the_round_trip(
     #[values("options=stock", "options=fall96")] options: &str,
     #[values("drops=[]", "drops=[14]", "drops=[14,28]")] drops: &str,
     #[values("transport=sack", "transport=pert-er")] transport: &str,
-    #[values("flows.flow.start.uniform=[\"0s\", \"1s\"]", "network.links.1.loss.0.bernoulli.probability=0.01")] other: &str,
+    #[values("flows.flow.start.uniform=[\"0s\", \"1s\"]", "network.links.1.loss.0.bernoulli.probability=0.01")]
+    other: &str,
 ) {
     assert_round_trip(&fall_floyd(&[options, drops, transport, other]));
 }

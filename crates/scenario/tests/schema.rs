@@ -4,7 +4,7 @@ use earlybird_scenario::schema;
 use serde_json::Value;
 
 fn document() -> Value {
-    serde_json::from_str(&schema()).unwrap()
+    serde_json::from_str(&schema()).expect("a schema is JSON")
 }
 
 #[test]

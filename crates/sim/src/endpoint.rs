@@ -16,7 +16,8 @@ impl EndpointId {
         Self(self.0 ^ 1)
     }
 
-    pub(crate) const fn is_opener(self) -> bool {
+    /// Says whether this end opened the connection.
+    pub const fn is_opener(self) -> bool {
         self.0 & 1 == 0
     }
 }

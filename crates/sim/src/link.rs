@@ -74,10 +74,10 @@ pub struct Link {
     pipe: VecDeque<(Instant, Packet)>,
     /// Everything since the start.
     pub total: Counters,
-    /// By group, since [`Link::settle`]; empty if not asked for.
+    /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
     /// From when on groups are counted.
-    pub settle: Instant,
+    settle: Instant,
     /// Sum of all waiting times.
     pub waited: Duration,
     /// The most packets that ever waited.
@@ -99,6 +99,12 @@ impl Link {
             waited: Duration::ZERO,
             most_waiting: 0,
         }
+    }
+
+    /// Counts the packets of each of `groups` groups from `settle` on.
+    pub fn count_groups(&mut self, groups: usize, settle: Instant) {
+        self.groups = vec![Counters::default(); groups];
+        self.settle = settle;
     }
 
     /// Gives what the link is made of.

@@ -64,15 +64,20 @@ impl Network {
     ///
     /// [`NoRoute`] if the nodes are not connected.
     pub fn add_route(&mut self, from: NodeId, to: NodeId) -> Result<RouteId, NoRoute> {
-        let route = self.shortest(from, to).ok_or(NoRoute { from, to })?;
+        let links = self.shortest(from, to).ok_or(NoRoute { from, to })?;
+        Ok(self.add_route_over(links))
+    }
+
+    /// Adds a route over these links, each of which must begin where the one before ends.
+    pub fn add_route_over(&mut self, links: Vec<LinkId>) -> RouteId {
         let mut feeder = Feeder::Many;
-        for &link in &route {
+        for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
             *known = if *known == Feeder::Nobody || *known == feeder { feeder } else { Feeder::Many };
             feeder = Feeder::One(link);
         }
-        self.routes.push(route);
-        Ok(RouteId(self.routes.len() as u32 - 1))
+        self.routes.push(links);
+        RouteId(self.routes.len() as u32 - 1)
     }
 
     fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {

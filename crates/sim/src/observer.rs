@@ -1,6 +1,5 @@
 //! What a world tells while it runs.
 
-use crate::link::Link;
 use crate::network::LinkId;
 use crate::packet::{FlowId, Packet};
 use earlybird_tcp::{Connection, TraceEvent};
@@ -30,7 +29,7 @@ pub trait Observer {
 
     /// Something happened to a packet. On links that no other link joins, this is told ahead of time.
     fn on_packet(&mut self, _at: Instant, _event: PacketEvent, _packet: &Packet) {}
-    /// A connection that its application opened may have changed its state: after each arrival and timer.
+    /// A connection that its application opened may have changed its state: after each arrival at it and each timer.
     fn on_state(&mut self, _at: Instant, _flow: FlowId, _arrived: Option<&Packet>, _connection: &Connection) {}
     /// A sender made a decision.
     fn on_trace(&mut self, _at: Instant, _flow: FlowId, _event: TraceEvent) {}
@@ -38,12 +37,84 @@ pub trait Observer {
     fn on_unit(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
     /// The receiver of a flow with units has `bytes` of its stream in order.
     fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
+    /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
+    fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
     /// A connection came to its end, or the run did.
     fn on_end(&mut self, _flow: FlowId, _opener: &Connection, _received: u64) {}
     /// It is time for a sample of a flow's opener …
     fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
     /// … and of a link.
-    fn on_link_probe(&mut self, _at: Instant, _link: LinkId, _settings: &Link, _backlog: usize) {}
+    fn on_link_probe(&mut self, _at: Instant, _link: LinkId, _backlog: usize) {}
 }
 
 impl Observer for () {}
+
+/// Makes the same call to both observers of a pair.
+macro_rules! pass_on {
+    ($self:ident, $each:ident => $call:expr) => {{
+        {
+            let $each = &mut $self.0;
+            $call;
+        }
+        let $each = &mut $self.1;
+        $call;
+    }};
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const PACKETS: bool = A::PACKETS || B::PACKETS;
+    const STATES: bool = A::STATES || B::STATES;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        pass_on!(self, each => each.on_packet(at, event, packet));
+    }
+
+    fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
+        pass_on!(self, each => each.on_state(at, flow, arrived, connection));
+    }
+
+    fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
+        pass_on!(self, each => each.on_trace(at, flow, event));
+    }
+
+    fn on_unit(&mut self, at: Instant, flow: FlowId, bytes: u64) {
+        pass_on!(self, each => each.on_unit(at, flow, bytes));
+    }
+
+    fn on_delivered(&mut self, at: Instant, flow: FlowId, bytes: u64) {
+        pass_on!(self, each => each.on_delivered(at, flow, bytes));
+    }
+
+    fn on_mark(&mut self, received: &[(FlowId, u64)]) {
+        pass_on!(self, each => each.on_mark(received));
+    }
+
+    fn on_end(&mut self, flow: FlowId, opener: &Connection, received: u64) {
+        pass_on!(self, each => each.on_end(flow, opener, received));
+    }
+
+    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
+        pass_on!(self, each => each.on_flow_probe(at, flow, opener));
+    }
+
+    fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {
+        pass_on!(self, each => each.on_link_probe(at, link, backlog));
+    }
+}
+
+impl<A: Observer> Observer for Option<A> {
+    const PACKETS: bool = A::PACKETS;
+    const STATES: bool = A::STATES;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        if let Some(observer) = self {
+            observer.on_packet(at, event, packet);
+        }
+    }
+
+    fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
+        if let Some(observer) = self {
+            observer.on_state(at, flow, arrived, connection);
+        }
+    }
+}

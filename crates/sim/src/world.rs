@@ -51,9 +51,12 @@ pub struct World<O: Observer = ()> {
     apps: Vec<App>,
     flows: Vec<Flow>,
     probe_period: Option<Duration>,
-    /// The watcher.
-    pub observer: O,
+    observer: O,
 }
+
+/// The two probes.
+const SAMPLE: u32 = 0;
+const MARK: u32 = 1;
 
 impl<O: Observer> World<O> {
     /// Makes a world of this network, without traffic.
@@ -95,23 +98,17 @@ impl<O: Observer> World<O> {
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.events.push(Event::new(self.now, Kind::Probe, 0));
+        self.events.push(Event::new(self.now, Kind::Probe, SAMPLE));
     }
 
-    /// Gives the network.
-    pub fn network(&self) -> &Network {
-        &self.network
+    /// Tells the observer at this time how much every open connection has received.
+    pub fn mark_at(&mut self, at: Instant) {
+        self.events.push(Event::new(at, Kind::Probe, MARK));
     }
 
-    /// Gives the time.
-    pub fn now(&self) -> Instant {
-        self.now
-    }
-
-    /// Gives the bytes that the receivers of a flow's open connections have in order.
-    pub fn received(&self, flow: FlowId) -> u64 {
-        let listeners = self.endpoints.iter().skip(1).step_by(2).filter(|endpoint| endpoint.is_in_use);
-        listeners.filter(|endpoint| endpoint.flow == flow).map(|endpoint| endpoint.connection.received()).sum()
+    /// Gives the network and the observer, at the end.
+    pub fn into_parts(self) -> (Network, O) {
+        (self.network, self.observer)
     }
 
     /// Runs up to and including time `end`, but for at most `budget` events; says whether it got there.
@@ -126,7 +123,8 @@ impl<O: Observer> World<O> {
                 Kind::Arrival => self.on_arrival(LinkId(event.number())),
                 Kind::Timer => self.on_timer(EndpointId(event.number())),
                 Kind::Wake => self.on_wake(AppId(event.number())),
-                Kind::Probe => self.on_probe(),
+                Kind::Probe if event.number() == MARK => self.on_mark(),
+                Kind::Probe => self.on_sample(),
             }
         }
         false
@@ -312,22 +310,28 @@ impl<O: Observer> World<O> {
         let touched = io.touched;
         self.apps[id.0 as usize].application = Some(application);
         if let Some(connection) = touched {
+            self.tell_state(EndpointId(connection.0 * 2), None);
             self.serve(EndpointId(connection.0 * 2));
         }
     }
 
-    fn on_probe(&mut self) {
+    fn on_mark(&mut self) {
+        self.events.remove_first();
+        let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
+        let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].connection.received())).collect();
+        self.observer.on_mark(&received);
+    }
+
+    fn on_sample(&mut self) {
         match self.probe_period {
-            Some(period) => self.events.replace_first(Event::new(self.now + period, Kind::Probe, 0)),
+            Some(period) => self.events.replace_first(Event::new(self.now + period, Kind::Probe, SAMPLE)),
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             self.observer.on_flow_probe(self.now, endpoint.flow, &endpoint.connection);
         }
-        for number in 0..self.network.links.len() {
-            let link = &mut self.network.links[number];
-            let backlog = link.backlog(self.now);
-            self.observer.on_link_probe(self.now, LinkId(number as u32), link, backlog);
+        for (number, link) in self.network.links.iter_mut().enumerate() {
+            self.observer.on_link_probe(self.now, LinkId(number as u32), link.backlog(self.now));
         }
     }
 

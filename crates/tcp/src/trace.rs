@@ -64,3 +64,16 @@ pub struct Statistics {
     /// Sum of the expired timers' own lengths.
     pub frozen_timers: Duration,
 }
+
+impl core::ops::AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.segments_sent += other.segments_sent;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.early_on_first += other.early_on_first;
+        self.early_on_second += other.early_on_second;
+        self.frozen += other.frozen;
+        self.frozen_timers += other.frozen_timers;
+    }
+}

@@ -8,10 +8,12 @@ EXAMPLES = examples("earlybird bench", "earlybird bench --json")
 
 def command(*, json: Json = False) -> None:
     """Measure bottleneck packets per second of processor time, and of ns-2 beside it where `ns` is installed."""
-    from earlybird.benchmark import measure_all
+    from earlybird.benchmark import measure_all, number_of_runs
     from earlybird.cli.display import show_bench, show_json
+    from earlybird.progress import progress_bar
 
-    rows = measure_all()
+    with progress_bar(number_of_runs(), what="measuring") as advance:
+        rows = measure_all(done=advance)
     if json:
         show_json(rows)
     else:

@@ -33,8 +33,9 @@ def run_command(name: Name, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None, 
     """Make a study's runs. After an interruption the same command goes on where it stopped."""
     from earlybird.study import run_study
 
-    run_study(name, scale, jobs=jobs, out=out)
-    say(f"Results kept in {out}. Next: earlybird study report {name} --scale {scale}")
+    outcome = run_study(name, scale=scale, jobs=jobs, out=out, progress=True)
+    say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
+    say(f"Next: earlybird study report {name} --scale {scale}")
 
 
 def report_command(

@@ -5,8 +5,21 @@ A study is a folder below studies/ with ``study.toml`` (scenarios and grids), ``
 ``expected/*.csv`` (the papers' numbers) and a README. What studies share is here.
 """
 
+from earlybird.report import report_study, terminal_summary, write_report
+from earlybird.study.evaluation import Evaluation, evaluate_study
 from earlybird.study.execution import StudyOutcome, run_study
 from earlybird.study.library import StudyInfo, list_studies
 from earlybird.study.verdicts import Verdict
 
-__all__ = ["StudyInfo", "StudyOutcome", "Verdict", "list_studies", "run_study"]
+__all__ = [
+    "Evaluation",
+    "StudyInfo",
+    "StudyOutcome",
+    "Verdict",
+    "evaluate_study",
+    "list_studies",
+    "report_study",
+    "run_study",
+    "terminal_summary",
+    "write_report",
+]

@@ -54,6 +54,50 @@ def histogram(ages: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return (edges[:-1] + edges[1:]) / 2, counts.astype(float)
 
 
+def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
+    """
+    Count ages in bins, by the number of the duplicate.
+
+    Parameters
+    ----------
+    duplicates
+        One row per duplicate ACK.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``age_ms``, shares in per cent, and the threshold's median, 10 % and 90 % quantile, all in milliseconds.
+    """
+    number = pl.col("count")
+    parts = {"first": number == 1, "second": number == 2, "later": number >= 3}
+    counts = {name: histogram(duplicates.filter(rows)["age_s"].to_numpy())[1] for name, rows in parts.items()}
+    shares = {name: 100 * values / max(duplicates.height, 1) for name, values in counts.items()}
+    centres = 1000 * histogram(duplicates["age_s"].to_numpy())[0]
+    quantiles = {"threshold_ms": 0.5, "threshold_low_ms": 0.1, "threshold_high_ms": 0.9}
+    threshold = [
+        (pl.lit(duplicates["threshold_s"].quantile(part)) * 1000).alias(name) for name, part in quantiles.items()
+    ]
+    table = pl.DataFrame({"age_ms": centres, **shares}).with_columns(threshold)
+    return table.filter(pl.col("age_ms") <= _last_crowded(table))
+
+
+def duplicate_history(duplicates: pl.DataFrame) -> pl.DataFrame:
+    """Take one flow's duplicate ACKs: ``time_s``, ``number`` (3: third and later), ``age_ms``, ``threshold_ms``."""
+    one = duplicates.filter(pl.col("flow") == pl.col("flow").first()).sort("time_s")
+    return one.select(
+        "time_s",
+        number=pl.col("count").clip(upper_bound=3),
+        age_ms=pl.col("age_s") * 1000,
+        threshold_ms=pl.col("threshold_s") * 1000,
+    )
+
+
+def _last_crowded(bins: pl.DataFrame) -> float:
+    """Return the age up to which 99.5 % of the duplicates lie, so that a few old ones do not stretch the plot."""
+    total = bins.select(pl.sum_horizontal("first", "second", "later").cum_sum()).to_series()
+    return float(bins["age_ms"][int((total < 0.995 * total[-1]).sum())])
+
+
 def clusters(ages: NDArray[np.float64]) -> list[float]:
     """Find where ages crowd: the peaks of their histogram in seconds, the tallest first."""
     centres, counts = histogram(ages)

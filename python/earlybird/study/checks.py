@@ -10,7 +10,7 @@ from earlybird.study.definition import Check, Item, Number, Point, Scalar
 from earlybird.study.metrics import metric
 from earlybird.study.names import point_name
 from earlybird.study.quantities import Measurements, Quantity
-from earlybird.study.verdicts import Finding, Verdict, order_holds, overall, range_holds, weakest
+from earlybird.study.verdicts import NO_RUNS, Finding, Verdict, order_holds, overall, range_holds, was_run, weakest
 from earlybird.study.wording import (
     bound_name,
     detail_text,
@@ -20,6 +20,7 @@ from earlybird.study.wording import (
     interval_text,
     joined,
     printer,
+    stated_text,
 )
 
 Cell: TypeAlias = Mapping[str, Scalar]
@@ -39,9 +40,15 @@ def verdicts(item: Item, measurements: Measurements) -> list[Verdict]:
     Returns
     -------
     list of Verdict
-        One per statement and variant, in the order of the item.
+        One per statement and variant, in the order of the item; of variants that were not run at this scale, only a
+        statement's first.
     """
-    return [verdict(item, check, each, measurements) for check in item.checks for each in combinations(check.each)]
+    return [each for check in item.checks for each in _variants(item, check, measurements)]
+
+
+def _variants(item: Item, check: Check, measurements: Measurements) -> list[Verdict]:
+    every = [verdict(item, check, variant, measurements) for variant in combinations(check.each)]
+    return [each for each in every if each is every[0] or was_run(each)]
 
 
 def verdict(item: Item, check: Check, variant: Cell, measurements: Measurements) -> Verdict:
@@ -125,7 +132,7 @@ def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measureme
     return Finding(
         cell=cell,
         label=joined(point_name(measurements.study, cell), f"{names[0]} < {bound_name(check, names[1])}"),
-        paper=math.nan,
+        paper="",
         ours=f"{text(means[0])} against {text(means[1])}",
         interval=interval_text(lambda value: difference_text(unit, value), difference),
         effect=effect_size(unit, *means),
@@ -144,7 +151,7 @@ def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
         yield Finding(
             cell=cell,
             label=point_name(measurements.study, {**check.at, **cell}),
-            paper=math.nan,
+            paper="",
             ours=text(value.mean),
             interval=interval_text(text, value),
             effect=math.nan,
@@ -161,13 +168,13 @@ def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterato
         yield Finding(
             cell={name: coordinate for name, coordinate in number.point.items() if isinstance(coordinate, Scalar)},
             label=joined(metric(number.metric).label, point_name(measurements.study, number.point)),
-            paper=number.value,
+            paper=stated_text(number),
             ours=text(value.mean),
             interval=interval_text(text, value),
             effect=value.mean / number.value if number.value else math.nan,
             strength=math.nan,
             holds="reported" if value.count else "not testable",
-            note=number.note,
+            note=number.note if value.count else NO_RUNS,
         )
 
 

@@ -31,6 +31,8 @@ class Axis:
     """What a value is called in tables, with ``{}`` for the value."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What particular values are called."""
+    title: str = ""
+    """What stands at a plot's axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class Plot:
 
     name: str
     title: str
-    kind: Literal["lines", "ages", "packets"]
+    kind: Literal["lines", "ages", "age-history", "packets"]
     part: str = ""
     metric: str = ""
     x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class StudyOutcome:
 
 
 def run_study(
-    name: str, *, scale: str = "smoke", jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+    name: str, scale: str = "smoke", *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = True
 ) -> StudyOutcome:
     """
     Make those runs of a study that have no result yet.
@@ -104,7 +104,9 @@ def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, 
     observations = list(_observed(runs, store))
     if not observations:
         command = f"earlybird study run {study.name} --scale {scale}"
-        raise InputError(f"{store.root} has no results of the study {study.name!r} at scale {scale!r}; `{command}` makes them.")
+        raise InputError(
+            f"{store.root} has no results of the study {study.name!r} at scale {scale!r}; `{command}` makes them."
+        )
     return Measurements(study, observations), len(runs) - len(observations)
 
 

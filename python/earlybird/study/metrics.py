@@ -14,7 +14,7 @@ class Metric:
     label: str
     unit: str = ""
     digits: int = 1
-    """Decimals in print, after scaling."""
+    """Most decimals in print; three significant digits are enough."""
     scale: float = 1.0
     """Printed value ÷ stored value, such as 100 for a share printed in per cent."""
 
@@ -23,9 +23,15 @@ class Metric:
         """Whether a difference says more than a ratio."""
         return self.unit == "%"
 
-    def text(self, value: float) -> str:
-        """Print a value without its unit; a dash where there is none."""
-        return f"{value * self.scale:.{self.digits}f}" if math.isfinite(value) else "–"
+    def text(self, value: float, like: float | None = None) -> str:
+        """Print a value without its unit, with as many decimals as another one; a dash where there is none."""
+        if not math.isfinite(value):
+            return "–"
+        return f"{value * self.scale:.{self._decimals(value if like is None else like)}f}"
+
+    def _decimals(self, value: float) -> int:
+        size = abs(value * self.scale)
+        return min(self.digits, max(0, 2 - math.floor(math.log10(size)))) if size else self.digits
 
     def with_unit(self, value: float) -> str:
         """Print a value with its unit."""

@@ -5,6 +5,9 @@ import math
 import numpy as np
 import polars as pl
 
+AFTER = 0.4
+"""Seconds after a loss that are shown, and a quarter of them before."""
+
 
 def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
     """
@@ -49,3 +52,23 @@ def recovery_time(trace: pl.DataFrame) -> float:
     sent = trace.filter((pl.col("event") == "snd") & (pl.col("time") < repeats[0]))["seq"].max()
     done = trace.filter((pl.col("event") == "ack") & (pl.col("seq") >= sent))["time"].to_list()
     return float(done[0] - repeats[0]) if done else math.nan
+
+
+def around_the_loss(trace: pl.DataFrame) -> pl.DataFrame:
+    """
+    Cut out what happened around the first loss.
+
+    Parameters
+    ----------
+    trace
+        One row per event.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``time_ms`` after the first loss, ``event``, ``seq``.
+    """
+    losses = trace.filter(pl.col("event") == "drp")["time"].to_list()
+    origin = losses[0] if losses else 0.0
+    moved = trace.select(time_ms=(pl.col("time") - origin) * 1000, event="event", seq="seq")
+    return moved.filter(pl.col("time_ms").is_between(-1000 * AFTER / 4, 1000 * AFTER), pl.col("seq").is_not_null())

@@ -62,10 +62,14 @@ class Measurements:
             Values of axes, and a ``group``; an axis that it leaves out is at its default, or pooled if it has none.
         """
         full = self.complete(point)
-        key = tuple(sorted((name, str(value)) for name, value in full.items()))
-        if key not in self._selected:
-            self._selected[key] = [run for run in self.observations if self._matches(run, full)]
-        return self._selected[key]
+        axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))
+        if (axes, None) not in self._selected:
+            self._selected[axes, None] = [run for run in self.observations if _matches(run, full)]
+        group = full.get("group")
+        if (axes, group) not in self._selected:
+            chosen = self._group(group)
+            self._selected[axes, group] = [run for run in self._selected[axes, None] if is_member(run, chosen)]
+        return self._selected[axes, group]
 
     def complete(self, point: Point) -> dict[str, object]:
         """Add the part and the defaults of axes to a point."""
@@ -75,6 +79,17 @@ class Measurements:
     def free_axes(self, point: Point) -> tuple[str, ...]:
         """Return the axes over which runs at a point are pooled."""
         return tuple(name for name in self.study.axes if name not in self.complete(point))
+
+    def stated(self, name: str, point: Point) -> float:
+        """
+        Return the number that a paper gives for a metric at a point, or NaN.
+
+        A paper's number says nothing of our variants, so it stands beside all of them.
+        """
+        variants = {axis.name for axis in self.study.axes.values() if axis.default is not None}
+        own = {key: value for key, value in point.items() if key not in variants}
+        tables = self.study.numbers.values()
+        return next((n.value for table in tables for n in table if n.metric == name and n.point == own), math.nan)
 
     def is_exact(self, point: Point) -> bool:
         """Tell whether nothing is random at a point."""
@@ -95,17 +110,10 @@ class Measurements:
         """Measure one quantity once per seed."""
         return self.samples([quantity])[0]
 
-    def _matches(self, run: Observation, point: Mapping[str, object]) -> bool:
-        if run.part != point["part"] or not self._is_in(run, point.get("group")):
-            return False
-        return all(run.axes.get(name) == value for name, value in point.items() if name not in NOT_AXES)
-
-    def _is_in(self, run: Observation, name: object) -> bool:
-        if name is None:
-            return True
+    def _group(self, name: object) -> Group:
         if name not in self.study.groups:
             raise InputError(f"there is no group {name!r}; there are: {', '.join(self.study.groups)}.")
-        return is_member(run, self.study.groups[str(name)])
+        return self.study.groups[str(name)]
 
     def _aligned(self, points: Sequence[Point]) -> list[Pool]:
         """Select the runs at each point, without those that have no counterpart at the others of their group."""
@@ -144,6 +152,13 @@ class Measurements:
             raise InputError(f"there is no start-up delay {wanted!r}; there are: {', '.join(self.study.delays)}.")
         reference = self.study.delays[str(wanted)]
         return crossing(*success_curve(self.select({**point, **reference.at, "delay": 0})), reference.success)
+
+
+def _matches(run: Observation, point: Point) -> bool:
+    """Tell whether a run has the part and the axes of a point."""
+    return run.part == point["part"] and all(
+        run.axes.get(name) == value for name, value in point.items() if name not in NOT_AXES
+    )
 
 
 def is_member(run: Observation, group: Group) -> bool:

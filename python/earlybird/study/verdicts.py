@@ -14,7 +14,8 @@ Holds: TypeAlias = Literal["yes", "no", "not testable", "reported"]
 
 NO_RUNS = "no runs"
 CLEAR = "clear"
-"""Notes on findings that are counted."""
+TIE = "no difference"
+"""Notes that are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class Finding:
     cell: Mapping[str, Scalar]
     label: str
     """What was compared, in words."""
-    paper: float
-    """The paper's number as it is stored (a share, seconds); NaN where it gives none."""
+    paper: str
+    """The paper's number in print, if it gives one."""
     ours: str
     interval: str
     effect: float
@@ -61,10 +62,15 @@ def overall(findings: Sequence[Finding]) -> Holds:
     return next((outcome for outcome in by_weight if outcome in outcomes), "not testable")
 
 
+def was_run(verdict: Verdict) -> bool:
+    """Tell whether any of a verdict's cells had runs."""
+    return any(finding.note != NO_RUNS for finding in verdict.findings)
+
+
 def weakest(findings: Sequence[Finding]) -> Finding | None:
-    """Return the cell that speaks most against a statement, if its cells can be compared."""
+    """Return the cell that speaks most against a statement, leaving aside ties if there is anything else."""
     known = [finding for finding in findings if math.isfinite(finding.strength)]
-    return min(known, key=lambda finding: finding.strength, default=None)
+    return min(known, key=lambda finding: (finding.note == TIE, finding.strength), default=None)
 
 
 def order_holds(level: Level, difference: Estimate) -> tuple[Holds, str]:
@@ -78,13 +84,13 @@ def order_holds(level: Level, difference: Estimate) -> tuple[Holds, str]:
         return "not testable", NO_RUNS
     if difference.low > 0:
         return "no", "clearly the other way round"
+    if difference.mean == 0:
+        return "yes" if level == "must" else "not testable", TIE
     if difference.mean < 0:
         return "yes", CLEAR if difference.high < 0 else _unclear(difference)
-    if not difference.is_bounded:
-        return "not testable", "the other way round, but one seed says nothing of the spread"
-    if level == "must":
-        return "yes", "no difference" if difference.mean == 0 else "the other way round, but within the noise"
-    return "not testable", "no difference" if difference.mean == 0 else "the other way round, within the noise"
+    if level == "must" and difference.is_bounded:
+        return "yes", "the other way round, but within the noise"
+    return "not testable", f"the other way round, {_unclear(difference)}"
 
 
 def _unclear(difference: Estimate) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from earlybird.statistics import Estimate
-from earlybird.study.definition import Check, Point
+from earlybird.study.definition import Check, Number, Point
 from earlybird.study.metrics import Metric, metric
 from earlybird.study.verdicts import CLEAR, NO_RUNS, Finding
 
@@ -41,13 +41,26 @@ def difference_text(unit: Metric, value: float) -> str:
     """Print a difference with its sign, of shares in percentage points."""
     if not math.isfinite(value):
         return "–"
-    name = "points" if unit.is_share else unit.unit
-    return f"{value * unit.scale:+.{unit.digits}f} {name}".strip().replace("-", "−")
+    return f"{value * unit.scale:+.{unit.digits}f} {difference_unit(unit)}".strip().replace("-", "−")
+
+
+def difference_unit(unit: Metric) -> str:
+    """Name the unit of a difference."""
+    return "points" if unit.is_share else unit.unit
 
 
 def interval_text(text: Printer, estimate: Estimate) -> str:
     """Print an interval; nothing where one seed leaves it open."""
     return f"{text(estimate.low)} … {text(estimate.high)}" if estimate.is_bounded else ""
+
+
+def stated_text(number: Number) -> str:
+    """Print a paper's number as the paper does."""
+    if "over" in number.point:
+        return f"{number.value:g}"
+    unit = metric(number.metric)
+    sign, name = ("+", difference_unit(unit)) if "minus" in number.point else ("", unit.unit)
+    return f"{number.value * unit.scale:{sign}.6g} {name}".strip().replace("-", "−")
 
 
 def effect_size(unit: Metric, first: float, second: float) -> float:

@@ -1,6 +1,7 @@
 use super::ensure;
 use crate::error::ScenarioError;
 use crate::model::{Application, Flow, Media, Scenario, Start};
+use serde_json::json;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     for (index, flow) in scenario.flows.iter().enumerate() {
@@ -54,7 +55,7 @@ fn check_start(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
         }),
         Start::Each(times) => ensure(times.len() as u64 == u64::from(flow.count), || {
             ScenarioError::new(&format!("{path}.start.each"), "does not have one time per flow")
-                .text(&format!("{} times", times.len()))
+                .value(&json!(times))
                 .allowed(format!("a list of {}, which is `{path}.count`", flow.count))
         }),
         Start::At(_) => Ok(()),
@@ -65,7 +66,7 @@ fn check_media(media: &Media, path: &str) -> Result<(), ScenarioError> {
     let error = |key: &str, problem: &str| ScenarioError::new(&format!("{path}.{key}"), problem);
     ensure(media.sizes.len() == media.times.len(), || {
         error("sizes", "does not have one size per frame")
-            .text(&format!("{} sizes", media.sizes.len()))
+            .value(&json!(media.sizes))
             .allowed(format!("a list of {}, as `{path}.times`", media.times.len()))
     })?;
     let mut pairs = media.times.iter().zip(media.times.iter().skip(1));

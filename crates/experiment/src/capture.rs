@@ -1,0 +1,109 @@
+//! A packet capture as the hosts that open connections see it, for Wireshark.
+
+use crate::{RunError, output_error};
+use earlybird_sim::{Observer, Packet, PacketEvent};
+use earlybird_units::Instant;
+use earlybird_wire::{Addresses, HEADERS_MAX, emit_headers};
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::{DataLink, PcapError, TsResolution};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Writes headers only: the payload of a simulated packet is all zeros, and its length stands in the header.
+pub(crate) struct Capture {
+    path: PathBuf,
+    writer: PcapWriter<BufWriter<File>>,
+    identification: u16,
+    error: Option<io::Error>,
+}
+
+impl std::fmt::Debug for Capture {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Capture").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Capture {
+    pub(crate) fn create(path: &Path) -> Result<Self, RunError> {
+        let header = PcapHeader {
+            snaplen: HEADERS_MAX as u32,
+            datalink: DataLink::IPV4,
+            ts_resolution: TsResolution::NanoSecond,
+            ..PcapHeader::default()
+        };
+        let file = File::create(path).map_err(|error| output_error(path, error))?;
+        let writer = PcapWriter::with_header(BufWriter::new(file), header)
+            .map_err(|error| output_error(path, plain(error)))?;
+        Ok(Self { path: path.to_owned(), writer, identification: 0, error: None })
+    }
+
+    pub(crate) fn finish(self) -> Result<(), RunError> {
+        let flushed = self.writer.into_writer().flush();
+        self.error.map_or(flushed, Err).map_err(|error| output_error(&self.path, error))
+    }
+
+    fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+        let mut bytes = [0; HEADERS_MAX];
+        let payload = vec![0; usize::from(packet.segment.len)];
+        self.identification = self.identification.wrapping_add(1);
+        let length =
+            emit_headers(&packet.segment, &addresses(packet), self.identification, &payload, &mut bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        let record = PcapPacket {
+            timestamp: Duration::from_nanos(at.as_nanos()),
+            orig_len: length as u32 + u32::from(packet.segment.len),
+            data: Cow::Borrowed(&bytes[..length]),
+        };
+        self.writer.write_packet(&record).map_err(plain).map(|_| ())
+    }
+}
+
+fn plain(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+    }
+}
+
+/// Gives every connection its own pair of addresses, and every later user of its place another port.
+fn addresses(packet: &Packet) -> Addresses {
+    let connection = (packet.to.0 / 2).to_be_bytes();
+    let opener = [10, connection[1], connection[2], connection[3]];
+    let listener = [11, connection[1], connection[2], connection[3]];
+    let opener_port = 49152 + (packet.generation % 16384) as u16;
+    // 5001 is iperf's port: Wireshark does not try to read a protocol into the zeros.
+    let listener_port = 5001;
+    if packet.to.is_opener() {
+        Addresses {
+            source: listener,
+            destination: opener,
+            source_port: listener_port,
+            destination_port: opener_port,
+        }
+    } else {
+        Addresses {
+            source: opener,
+            destination: listener,
+            source_port: opener_port,
+            destination_port: listener_port,
+        }
+    }
+}
+
+impl Observer for Capture {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        let is_here = match event {
+            PacketEvent::Sent | PacketEvent::Retransmitted => !packet.to.is_opener(),
+            PacketEvent::Arrived => packet.to.is_opener(),
+            PacketEvent::Entered(_) | PacketEvent::Dropped(_) => false,
+        };
+        if is_here && self.error.is_none() {
+            self.error = self.write(at, packet).err();
+        }
+    }
+}

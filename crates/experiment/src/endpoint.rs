@@ -1,0 +1,113 @@
+//! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
+
+use earlybird_scenario as scenario;
+use earlybird_scenario::{Endpoint, Profile};
+use earlybird_sim::{EndpointSettings, HeaderSize};
+use earlybird_tcp::{
+    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, RtoConfig, Trigger,
+};
+
+/// Gives the settings of both ends of a flow's connections.
+pub(crate) fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
+    let opener = config_of(endpoint);
+    let is_ns2 = endpoint.profile == Profile::Ns2;
+    EndpointSettings {
+        opener,
+        listener: opener,
+        headers: if is_ns2 { HeaderSize::Ns2 } else { HeaderSize::Real },
+        closes_with_fin: !is_ns2,
+    }
+}
+
+fn config_of(endpoint: &Endpoint) -> Config {
+    let base = match endpoint.profile {
+        Profile::Ns2 => Config::ns2(),
+        Profile::Rfc => Config::rfc(),
+    };
+    let mss = endpoint.mss.unwrap_or(base.mss);
+    let initial_window = match endpoint.profile {
+        Profile::Ns2 => base.initial_window,
+        Profile::Rfc => rfc3390_window(mss),
+    };
+    Config {
+        mss,
+        window: endpoint.window.unwrap_or(base.window),
+        initial_window: endpoint.initial_window.unwrap_or(initial_window),
+        limited_transmit: endpoint.limited_transmit.unwrap_or(base.limited_transmit),
+        precise_halving: endpoint.precise_halving.unwrap_or(base.precise_halving),
+        timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
+        acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
+        control: control_of(endpoint),
+        trigger: trigger_of(endpoint),
+        rto: rto_of(endpoint, base.rto),
+        restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),
+        ..base
+    }
+}
+
+/// min(4·MSS, max(2·MSS, 4380 B)) in whole segments (RFC 3390 §1).
+fn rfc3390_window(mss: u16) -> u32 {
+    let mss = u32::from(mss);
+    (4 * mss).min((2 * mss).max(4380)) / mss
+}
+
+fn rto_of(endpoint: &Endpoint, base: RtoConfig) -> RtoConfig {
+    let base = if endpoint.transport.fine_grained { base.fine_grained() } else { base };
+    let timer = &endpoint.rto;
+    RtoConfig {
+        tick: timer.tick.map_or(base.tick, scenario::Time::duration),
+        floor: timer.floor.map_or(base.floor, scenario::Time::duration),
+        ceiling: timer.ceiling.map_or(base.ceiling, scenario::Time::duration),
+        initial: timer.initial.map_or(base.initial, scenario::Time::duration),
+        clock_phase: timer.clock_phase.map(scenario::Time::duration),
+        ..base
+    }
+}
+
+fn trigger_of(endpoint: &Endpoint) -> Trigger {
+    if !endpoint.transport.early_retransmission {
+        return Trigger::ThreeDuplicates;
+    }
+    Trigger::EarlyRetransmission(match endpoint.early_retransmission.reference {
+        scenario::AgeReference::Missing => AgeReference::Missing,
+        scenario::AgeReference::LastInOrder => AgeReference::LastInOrder,
+    })
+}
+
+fn control_of(endpoint: &Endpoint) -> Control {
+    match endpoint.transport.control {
+        scenario::Control::Sack => Control::Reno,
+        scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
+    }
+}
+
+fn pert_flags(pert: &scenario::Pert) -> PertFlags {
+    let preset = match pert.preset {
+        scenario::PertPreset::Default => PertFlags::DEFAULT,
+        scenario::PertPreset::Text => PertFlags::TEXT,
+        scenario::PertPreset::Port => PertFlags::PORT,
+        scenario::PertPreset::Flat => PertFlags::FLAT,
+        scenario::PertPreset::H => PertFlags::HOMOGENEOUS,
+    };
+    PertFlags {
+        max_delay: pert.max_delay.map_or(preset.max_delay, |max_delay| match max_delay {
+            scenario::MaxDelay::Smoothed => MaxDelay::Smoothed,
+            scenario::MaxDelay::Raw => MaxDelay::Raw,
+        }),
+        curve_tail: pert.curve_tail.map_or(preset.curve_tail, |tail| match tail {
+            scenario::CurveTail::Gentle => CurveTail::Gentle,
+            scenario::CurveTail::Flat => CurveTail::Flat,
+        }),
+        alpha: pert.alpha.map_or(preset.alpha, |alpha| match alpha {
+            scenario::AlphaRule::Direct => AlphaRule::Direct,
+            scenario::AlphaRule::Ramped => AlphaRule::Ramped,
+            scenario::AlphaRule::Literal => AlphaRule::Literal,
+        }),
+        growth_on_response: pert.growth_on_response.unwrap_or(preset.growth_on_response),
+        loss_factor: pert.loss_factor.map_or(preset.loss_factor, |factor| match factor {
+            scenario::LossFactor::Beta => LossFactor::Beta,
+            scenario::LossFactor::Half => LossFactor::Half,
+        }),
+        is_adaptive: preset.is_adaptive,
+    }
+}

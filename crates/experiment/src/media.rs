@@ -1,0 +1,210 @@
+//! How timely the units of a media flow arrive.
+
+use earlybird_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A unit that was written and is not delivered.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    end: u64,
+    written: Instant,
+}
+
+/// A unit's whole story, kept on request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) bytes: u64,
+    pub(crate) written: Instant,
+}
+
+/// Every unit of one media flow: packets of a constant-rate source, or frames.
+#[derive(Clone, Debug)]
+pub(crate) struct MediaLog {
+    end_of_run: Instant,
+    start_up_delays: Vec<Duration>,
+    pending: VecDeque<Pending>,
+    written_bytes: u64,
+    written_units: u64,
+    /// Delay of each delivered unit from its writing, in order.
+    pub(crate) delays: Vec<Duration>,
+    /// Per start-up delay, the units whose deadline lies within the run.
+    evaluated: Vec<u64>,
+    /// Per start-up delay, how many of the delivered ones came after it.
+    late: Vec<u64>,
+    spacing: Spacing,
+    pub(crate) deliveries: Option<Vec<Delivery>>,
+}
+
+/// Lateness at one start-up delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lateness {
+    pub(crate) start_up_delay: Duration,
+    pub(crate) evaluated: u64,
+    pub(crate) late: u64,
+}
+
+/// The share of late units below which a stream succeeds (ER-PERT paper).
+const SUCCESS_SHARE: f64 = 1e-4;
+
+impl Lateness {
+    pub(crate) fn is_success(&self) -> bool {
+        (self.late as f64) < SUCCESS_SHARE * self.evaluated as f64
+    }
+}
+
+impl MediaLog {
+    pub(crate) fn new(end_of_run: Instant, start_up_delays: &[Duration], keeps_deliveries: bool) -> Self {
+        Self {
+            end_of_run,
+            start_up_delays: start_up_delays.to_vec(),
+            pending: VecDeque::new(),
+            written_bytes: 0,
+            written_units: 0,
+            delays: Vec::new(),
+            evaluated: vec![0; start_up_delays.len()],
+            late: vec![0; start_up_delays.len()],
+            spacing: Spacing::default(),
+            deliveries: keeps_deliveries.then(Vec::new),
+        }
+    }
+
+    pub(crate) fn on_written(&mut self, at: Instant, bytes: u64) {
+        self.written_bytes += bytes;
+        self.written_units += 1;
+        self.pending.push_back(Pending { end: self.written_bytes, written: at });
+        for (delay, evaluated) in self.start_up_delays.iter().zip(&mut self.evaluated) {
+            *evaluated += u64::from(at + *delay <= self.end_of_run);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.push(Delivery { bytes, written: at });
+        }
+    }
+
+    /// Learns that the first `bytes` of the stream can be read.
+    pub(crate) fn on_delivered(&mut self, at: Instant, bytes: u64) {
+        while let Some(unit) = self.pending.pop_front_if(|unit| unit.end <= bytes) {
+            let delay = at - unit.written;
+            self.spacing.on_delivery(at);
+            self.count_late(unit.written, delay);
+            self.delays.push(delay);
+        }
+    }
+
+    fn count_late(&mut self, written: Instant, delay: Duration) {
+        for (start_up, late) in self.start_up_delays.iter().zip(&mut self.late) {
+            *late += u64::from(delay > *start_up && written + *start_up <= self.end_of_run);
+        }
+    }
+
+    pub(crate) fn units_written(&self) -> u64 {
+        self.written_units
+    }
+
+    pub(crate) fn units_delivered(&self) -> u64 {
+        self.delays.len() as u64
+    }
+
+    /// Gives lateness at each start-up delay. Units that never came are late if their deadline has passed.
+    pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
+        let rows = self.start_up_delays.iter().zip(&self.evaluated).zip(&self.late);
+        rows.map(|((delay, evaluated), late)| {
+            let missing = self.pending.iter().filter(|unit| unit.written + *delay <= self.end_of_run).count() as u64;
+            Lateness { start_up_delay: *delay, evaluated: *evaluated, late: late + missing }
+        })
+    }
+
+    /// Gives the population standard deviation of the spacing between deliveries, in seconds.
+    pub(crate) fn spacing_deviation(&self) -> f64 {
+        self.spacing.deviation()
+    }
+
+    /// Gives the delays in rising order; a unit that never came counts with the time it has been waiting.
+    pub(crate) fn sorted_delays(&self) -> Vec<Duration> {
+        let waiting = self.pending.iter().map(|unit| self.end_of_run - unit.written);
+        let mut delays: Vec<Duration> = self.delays.iter().copied().chain(waiting).collect();
+        delays.sort_unstable();
+        delays
+    }
+}
+
+/// Gives the delay that a share of the units does not exceed; `None` without units.
+pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<Duration> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+/// Gives the smallest start-up delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
+pub(crate) fn required_start_up_delay(sorted: &[Duration]) -> Option<Duration> {
+    let allowed = ((sorted.len() as f64 * SUCCESS_SHARE).ceil() as usize).saturating_sub(1);
+    sorted.get(sorted.len().checked_sub(allowed + 1)?).copied()
+}
+
+/// Running moments of the time between deliveries.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spacing {
+    last: Option<Instant>,
+    count: u64,
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+impl Spacing {
+    fn on_delivery(&mut self, at: Instant) {
+        if let Some(last) = self.last.replace(at) {
+            let spacing = (at - last).as_secs_f64();
+            self.count += 1;
+            self.sum += spacing;
+            self.sum_of_squares += spacing * spacing;
+        }
+    }
+
+    fn deviation(&self) -> f64 {
+        let count = self.count as f64;
+        let mean = self.sum / count;
+        (self.sum_of_squares / count - mean * mean).max(0.0).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn log() -> MediaLog {
+        let mut log = MediaLog::new(at(10_000), &[Duration::from_secs(1), Duration::from_secs(5)], false);
+        for unit in 0..4 {
+            log.on_written(at(unit * 2_000), 100);
+        }
+        log.on_delivered(at(500), 100);
+        log.on_delivered(at(5_500), 300);
+        log
+    }
+
+    #[test]
+    fn units_are_late_against_their_time_of_writing_and_only_judged_within_the_run() {
+        let rows: Vec<_> = log().lateness().collect();
+        // Units 1 and 2 took 3.5 s and 1.5 s; unit 3, written at 6 s, never came: its 5 s deadline is after the end.
+        assert_eq!((rows[0].evaluated, rows[0].late, rows[1].evaluated, rows[1].late), (4, 3, 3, 0));
+        assert!(!rows[0].is_success() && rows[1].is_success());
+    }
+
+    #[test]
+    fn the_required_start_up_delay_of_a_few_units_is_the_largest_delay() {
+        assert_eq!(required_start_up_delay(&log().sorted_delays()), Some(Duration::from_millis(4_000)));
+    }
+
+    #[test]
+    fn twenty_thousand_units_may_have_one_that_is_later() {
+        let delays: Vec<Duration> = (0..20_000).map(Duration::from_millis).collect();
+        assert_eq!(required_start_up_delay(&delays), Some(Duration::from_millis(19_998)));
+    }
+
+    #[test]
+    fn units_released_together_have_spacing_zero() {
+        // Spacings 5 s and 0 s: mean 2.5, deviation 2.5.
+        assert!((log().spacing_deviation() - 2.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,315 @@
+//! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
+
+use crate::endpoint::settings_of;
+use earlybird_scenario::{
+    Application, Channel, Dumbbell, Flow, Link, Loss, Network as NetworkModel, Queue, Scenario, ScenarioError, Start,
+    Transport, Webtraf,
+};
+use earlybird_sim::{
+    EndpointSettings, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Loss as LinkLoss, LossRule, Network, NodeId,
+    Observer, QueueLimit, RouteId, World,
+};
+use earlybird_traffic as traffic;
+use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
+use earlybird_units::{Duration, Instant, SeedTree};
+use std::sync::Arc;
+
+/// One flow by name.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowPlan {
+    pub(crate) name: String,
+    pub(crate) group: usize,
+    pub(crate) index: u32,
+    pub(crate) start: Instant,
+}
+
+/// A group of flows.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupPlan {
+    pub(crate) flow: Flow,
+    pub(crate) transport: Transport,
+    pub(crate) endpoints: EndpointSettings,
+}
+
+/// Everything that is known before the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) flows: Vec<FlowPlan>,
+    pub(crate) groups: Vec<GroupPlan>,
+    pub(crate) bottleneck: String,
+    pub(crate) settle: Instant,
+    network: NetworkModel,
+    seeds: SeedTree,
+}
+
+impl Plan {
+    pub(crate) fn new(scenario: &Scenario, seed: u64) -> Result<Self, ScenarioError> {
+        let seeds = SeedTree::new(seed);
+        let (mut flows, mut groups) = (Vec::new(), Vec::new());
+        for (group, flow) in scenario.flows.iter().enumerate() {
+            for (index, name) in (0..).zip(flow.members()) {
+                let start = start_of(&flow.start, index, seeds.child("flow").child(&name));
+                flows.push(FlowPlan { name, group, index, start });
+            }
+            let endpoint = scenario.endpoint_of(flow)?;
+            groups.push(GroupPlan {
+                flow: flow.clone(),
+                transport: endpoint.transport,
+                endpoints: settings_of(&endpoint),
+            });
+        }
+        let settle = Instant::ZERO + scenario.measure.settle.duration();
+        Ok(Self { flows, groups, bottleneck: scenario.bottleneck(), settle, network: scenario.network.clone(), seeds })
+    }
+
+    /// Gives the flow with this name.
+    pub(crate) fn flow_named(&self, name: &str) -> Option<FlowId> {
+        let index = self.flows.iter().position(|flow| flow.name == name)?;
+        Some(FlowId(index as u32))
+    }
+
+    /// Gives the bottleneck's number: links are numbered in the order in which the scenario names them.
+    pub(crate) fn bottleneck_id(&self) -> Option<LinkId> {
+        let index = self.network.link_names().iter().position(|name| *name == self.bottleneck)?;
+        Some(LinkId(index as u32))
+    }
+
+    fn group_named(&self, name: &str) -> Option<GroupId> {
+        let index = self.groups.iter().position(|group| group.flow.name == name)?;
+        Some(GroupId(index as u32))
+    }
+
+    /// Builds the world.
+    pub(crate) fn world<O: Observer>(&self, observer: O) -> Result<World<O>, ScenarioError> {
+        let mut builder = Builder::new(self);
+        let pairs: Vec<Vec<Pair>> = self.flows.iter().map(|flow| builder.pairs_of(flow)).collect::<Result<_, _>>()?;
+        let mut world = World::new(builder.network, observer);
+        for (flow, pairs) in self.flows.iter().zip(&pairs) {
+            self.add_flow(&mut world, flow, pairs);
+        }
+        Ok(world)
+    }
+
+    fn add_flow<O: Observer>(&self, world: &mut World<O>, flow: &FlowPlan, pairs: &[Pair]) {
+        let group = &self.groups[flow.group];
+        let seeds = self.seeds.child("flow").child(&flow.name);
+        let id = world.add_flow(FlowSettings { group: GroupId(flow.group as u32), endpoints: group.endpoints, seeds });
+        if let Application::Webtraf(web) = &group.flow.application {
+            self.add_sessions(world, id, flow, web, pairs);
+            return;
+        }
+        let path = world.add_path(pairs[0].there, pairs[0].back);
+        world.add_application(id, application(&group.flow.application, path), flow.start);
+    }
+
+    fn add_sessions<O: Observer>(
+        &self,
+        world: &mut World<O>,
+        id: FlowId,
+        flow: &FlowPlan,
+        web: &Webtraf,
+        pairs: &[Pair],
+    ) {
+        // Servers stand where the group's flows come from; `pairs` holds every server with every client.
+        let per_client = |client: u32| (0..web.pairs).map(move |server| (server * web.pairs + client) as usize);
+        let mut paths = |is_request: bool| -> Vec<Vec<PathId>> {
+            let path = |pair: &Pair, world: &mut World<O>| match is_request {
+                true => world.add_path(pair.back, pair.there),
+                false => world.add_path(pair.there, pair.back),
+            };
+            (0..web.pairs).map(|client| per_client(client).map(|index| path(&pairs[index], world)).collect()).collect()
+        };
+        let parameters = Arc::new(WebParameters {
+            think: web.think.duration(),
+            object_packets: web.object_packets,
+            object_shape: web.object_shape,
+            requests: paths(true),
+            responses: paths(false),
+        });
+        let seeds = self.seeds.child("flow").child(&flow.name);
+        for index in 0..web.sessions {
+            let seeds = seeds.child("session").nth(u64::from(index));
+            let start = start_of(&self.groups[flow.group].flow.start, flow.index, seeds);
+            let session = WebSession::new(Arc::clone(&parameters), seeds.random());
+            world.add_application(id, Box::new(session), start);
+        }
+    }
+}
+
+fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
+    Instant::ZERO
+        + match start {
+            Start::At(at) => at.duration(),
+            Start::Uniform([low, high]) => {
+                seeds.child("start").random().duration_between(low.duration(), high.duration())
+            }
+            Start::Each(times) => times.get(index as usize).map_or(Duration::ZERO, |at| at.duration()),
+        }
+}
+
+fn application(model: &Application, path: PathId) -> Box<dyn traffic::Application> {
+    match model {
+        Application::Cbr(cbr) => Box::new(ConstantRate::new(path, cbr.rate.rate(), u64::from(cbr.packet))),
+        Application::Media(media) => {
+            let frame = |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };
+            let frames: Arc<[Frame]> = media.times.iter().zip(&media.sizes).map(frame).collect();
+            Box::new(Media::new(path, frames, Duration::from_secs_f64(media.length)))
+        }
+        Application::Bulk(bulk) => Box::new(traffic::Bulk::new(path, bulk.bytes)),
+        Application::Webtraf(_) => Box::new(traffic::Bulk::new(path, Some(0))),
+    }
+}
+
+/// Routes between two hosts, both ways.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    there: RouteId,
+    back: RouteId,
+}
+
+/// A host of a dumbbell: its links to and from its router.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    up: LinkId,
+    down: LinkId,
+}
+
+struct Builder<'a> {
+    plan: &'a Plan,
+    network: Network,
+    shape: Shape,
+}
+
+enum Shape {
+    Dumbbell { access: Channel, routers: [NodeId; 2], forward: LinkId, backward: LinkId },
+    Links { nodes: Vec<(String, NodeId)> },
+}
+
+impl<'a> Builder<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let mut network = Network::default();
+        let shape = match &plan.network {
+            NetworkModel::Dumbbell(dumbbell) => Self::dumbbell(plan, &mut network, dumbbell),
+            NetworkModel::Links(links) => Self::links(plan, &mut network, links),
+        };
+        Self { plan, network, shape }
+    }
+
+    fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> Shape {
+        let routers = [network.add_node(), network.add_node()];
+        let forward = add_link(plan, network, routers, "left-right", &dumbbell.bottleneck);
+        let back = Channel { queue: dumbbell.reverse_queue, loss: Vec::new(), ..dumbbell.bottleneck.clone() };
+        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &back);
+        Shape::Dumbbell { access: dumbbell.access.clone(), routers, forward, backward }
+    }
+
+    fn links(plan: &Plan, network: &mut Network, links: &[Link]) -> Shape {
+        let names = plan.network.nodes();
+        let nodes: Vec<(String, NodeId)> =
+            names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
+        for link in links {
+            let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
+            let forward =
+                Channel { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss.clone() };
+            let mirrored = || Channel { loss: Vec::new(), ..forward.clone() };
+            let backward = link.reverse.clone().unwrap_or_else(mirrored);
+            add_link(plan, network, [from, to], &link.name(), &forward);
+            add_link(plan, network, [to, from], &link.reverse_name(), &backward);
+        }
+        Shape::Links { nodes }
+    }
+
+    /// Gives the routes of a flow: one pair of hosts, or every server with every client for web sessions.
+    fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
+        let model = &self.plan.groups[flow.group].flow;
+        let count = if let Application::Webtraf(web) = &model.application { web.pairs } else { 1 };
+        if let Shape::Dumbbell { .. } = self.shape {
+            let senders: Vec<Host> = (0..count).map(|_| self.add_host(&model.from, &flow.name)).collect();
+            let receivers: Vec<Host> = (0..count).map(|_| self.add_host(&model.to, &flow.name)).collect();
+            let is_forward = model.from == "left";
+            let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (*sender, *receiver)));
+            return Ok(every.map(|(sender, receiver)| self.across(sender, receiver, is_forward)).collect());
+        }
+        let pair = self.between(model)?;
+        Ok(vec![pair; (count * count) as usize])
+    }
+
+    fn add_host(&mut self, side: &str, flow: &str) -> Host {
+        let Shape::Dumbbell { access, routers, .. } = &self.shape else {
+            return Host { up: LinkId(0), down: LinkId(0) };
+        };
+        let router = routers[usize::from(side != "left")];
+        let (access, host) = (access.clone(), self.network.add_node());
+        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), &access);
+        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), &access);
+        Host { up, down }
+    }
+
+    fn across(&mut self, sender: Host, receiver: Host, is_forward: bool) -> Pair {
+        let Shape::Dumbbell { forward, backward, .. } = self.shape else {
+            return Pair { there: RouteId(0), back: RouteId(0) };
+        };
+        let (there, back) = if is_forward { (forward, backward) } else { (backward, forward) };
+        Pair {
+            there: self.network.add_route_over(vec![sender.up, there, receiver.down]),
+            back: self.network.add_route_over(vec![receiver.up, back, sender.down]),
+        }
+    }
+
+    fn between(&mut self, flow: &Flow) -> Result<Pair, ScenarioError> {
+        let Shape::Links { nodes } = &self.shape else {
+            return Ok(Pair { there: RouteId(0), back: RouteId(0) });
+        };
+        let [from, to] = [&flow.from, &flow.to].map(|name| node_named(nodes, name));
+        let there = self.network.add_route(from, to);
+        let back = self.network.add_route(to, from);
+        match (there, back) {
+            (Ok(there), Ok(back)) => Ok(Pair { there, back }),
+            _ => Err(ScenarioError {
+                path: format!("flows.{}", flow.name),
+                problem: format!("has no route from `{}` to `{}` and back", flow.from, flow.to),
+                ..ScenarioError::default()
+            }),
+        }
+    }
+}
+
+fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
+    nodes.iter().find(|(known, _)| known == name).map_or(NodeId(0), |(_, node)| *node)
+}
+
+fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, channel: &Channel) -> LinkId {
+    let seeds = plan.seeds.child("link").child(name);
+    let losses = (0..).zip(&channel.loss).map(|(index, loss)| loss_of(plan, loss, seeds.nth(index))).collect();
+    let settings = LinkSettings {
+        name: name.to_owned(),
+        rate: channel.rate.rate(),
+        delay: channel.delay.duration(),
+        limit: match channel.queue {
+            Queue::Unlimited => QueueLimit::Unlimited,
+            Queue::Packets(packets) => QueueLimit::Packets(packets),
+            Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
+        },
+        losses,
+    };
+    let id = network.add_link(ends[0], ends[1], settings);
+    if name == plan.bottleneck {
+        network.link_mut(id).count_groups(plan.groups.len(), plan.settle);
+    }
+    id
+}
+
+fn loss_of(plan: &Plan, model: &Loss, seeds: SeedTree) -> LinkLoss {
+    let rule = match model {
+        Loss::List(list) => LossRule::List(list.packets.clone()),
+        Loss::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
+        Loss::Periodic(periodic) => LossRule::Periodic { period: periodic.period, burst: periodic.burst },
+    };
+    LinkLoss {
+        rule,
+        flow: model.flow().and_then(|name| plan.flow_named(name)),
+        group: model.flow().and_then(|name| plan.group_named(name)),
+        random: seeds.random(),
+        count: 0,
+    }
+}

@@ -1,0 +1,143 @@
+//! Watches a world and keeps what the tables need.
+
+use crate::media::MediaLog;
+use crate::plan::Plan;
+use crate::series::Series;
+use earlybird_scenario::{Application, Scenario};
+use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_tcp::{Connection, Statistics, TraceEvent};
+use earlybird_units::{Duration, Instant};
+
+/// A timeout of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeoutRecord {
+    pub(crate) flow: FlowId,
+    pub(crate) at: Instant,
+    pub(crate) timer: Duration,
+    pub(crate) freeze: Duration,
+}
+
+/// A duplicate ACK of a media flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DuplicateRecord {
+    pub(crate) flow: FlowId,
+    pub(crate) at: Instant,
+    pub(crate) count: u32,
+    pub(crate) age: Duration,
+    pub(crate) threshold: Option<Duration>,
+}
+
+/// What is known of one flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowRecord {
+    pub(crate) statistics: Statistics,
+    pub(crate) early_responses: u64,
+    pub(crate) bytes_delivered: u64,
+    pub(crate) bytes_at_warm_up: u64,
+    pub(crate) packets_dropped: u64,
+    pub(crate) media: Option<MediaLog>,
+    pub(crate) base_timeouts: Vec<Duration>,
+    pub(crate) thresholds: Vec<Duration>,
+    is_web: bool,
+}
+
+/// The watcher of every run.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) timeouts: Vec<TimeoutRecord>,
+    pub(crate) duplicates: Vec<DuplicateRecord>,
+    pub(crate) series: Series,
+    keeps_duplicates: bool,
+}
+
+/// Subjects of series: flows by their number, links from here on.
+pub(crate) const FIRST_LINK_SUBJECT: u32 = 1 << 31;
+
+impl Recorder {
+    pub(crate) fn new(scenario: &Scenario, plan: &Plan) -> Self {
+        let end = Instant::ZERO + scenario.duration.duration();
+        let delays: Vec<Duration> = scenario.measure.start_up_delays.iter().map(|delay| delay.duration()).collect();
+        let record = |application: &Application| FlowRecord {
+            media: matches!(application, Application::Cbr(_) | Application::Media(_))
+                .then(|| MediaLog::new(end, &delays, scenario.measure.deliveries)),
+            is_web: matches!(application, Application::Webtraf(_)),
+            ..FlowRecord::default()
+        };
+        Self {
+            flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group].flow.application)).collect(),
+            timeouts: Vec::new(),
+            duplicates: Vec::new(),
+            series: Series::default(),
+            keeps_duplicates: scenario.measure.duplicates,
+        }
+    }
+
+    fn flow(&mut self, id: FlowId) -> &mut FlowRecord {
+        &mut self.flows[id.0 as usize]
+    }
+}
+
+impl Observer for Recorder {
+    fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
+        if matches!(event, PacketEvent::Dropped(_)) && packet.is_data() {
+            self.flow(packet.flow).packets_dropped += 1;
+        }
+    }
+
+    fn on_trace(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
+        let keeps_duplicates = self.keeps_duplicates;
+        let flow = &mut self.flows[id.0 as usize];
+        match event {
+            TraceEvent::Timeout { timer, freeze } if !flow.is_web => {
+                self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze });
+            }
+            TraceEvent::Duplicate { count, age, threshold } if flow.media.is_some() => {
+                flow.thresholds.extend(threshold);
+                if keeps_duplicates {
+                    self.duplicates.push(DuplicateRecord { flow: id, at, count, age, threshold });
+                }
+            }
+            TraceEvent::BaseRto(base) if flow.media.is_some() => flow.base_timeouts.push(base),
+            _ => {}
+        }
+    }
+
+    fn on_unit(&mut self, at: Instant, flow: FlowId, bytes: u64) {
+        if let Some(media) = &mut self.flow(flow).media {
+            media.on_written(at, bytes);
+        }
+    }
+
+    fn on_delivered(&mut self, at: Instant, flow: FlowId, bytes: u64) {
+        if let Some(media) = &mut self.flow(flow).media {
+            media.on_delivered(at, bytes);
+        }
+    }
+
+    fn on_mark(&mut self, received: &[(FlowId, u64)]) {
+        for flow in &mut self.flows {
+            flow.bytes_at_warm_up = flow.bytes_delivered;
+        }
+        for (flow, bytes) in received {
+            self.flow(*flow).bytes_at_warm_up += bytes;
+        }
+    }
+
+    fn on_end(&mut self, flow: FlowId, opener: &Connection, received: u64) {
+        let flow = self.flow(flow);
+        flow.statistics += *opener.statistics();
+        flow.early_responses += opener.gauges().early_responses;
+        flow.bytes_delivered += received;
+    }
+
+    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
+        if !self.flow(flow).is_web {
+            self.series.sample_flow(at, flow.0, opener);
+        }
+    }
+
+    fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {
+        self.series.sample_link(at, FIRST_LINK_SUBJECT + link.0, backlog);
+    }
+}

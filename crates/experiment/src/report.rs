@@ -1,0 +1,195 @@
+//! The tables of a run.
+
+use crate::media::{quantile, required_start_up_delay};
+use crate::plan::Plan;
+use crate::recorder::{FIRST_LINK_SUBJECT, FlowRecord, Recorder};
+use crate::summary::{Summary, summarise};
+use crate::table::Table;
+use earlybird_scenario::Scenario;
+use earlybird_sim::{Link, Network};
+use earlybird_units::Duration;
+
+/// What a run measured.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The run in a few numbers.
+    pub summary: Summary,
+    /// Tables by name.
+    pub tables: Vec<(&'static str, Table)>,
+}
+
+pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Recorder, network: &Network) -> Report {
+    let mut tables = vec![
+        ("flows", flows(scenario, plan, recorder)),
+        ("lateness", lateness(plan, recorder)),
+        ("links", links(scenario, network)),
+        ("link_groups", link_groups(plan, network)),
+        ("timeouts", timeouts(plan, recorder)),
+    ];
+    if scenario.measure.duplicates {
+        tables.push(("duplicates", duplicates(plan, recorder)));
+    }
+    if scenario.measure.deliveries {
+        tables.push(("deliveries", deliveries(plan, recorder)));
+    }
+    if scenario.measure.series.is_some() {
+        tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));
+    }
+    Report { summary: summarise(scenario, plan, seed, recorder, network), tables }
+}
+
+fn subject_name(subject: u32, plan: &Plan, network: &Network) -> String {
+    if subject < FIRST_LINK_SUBJECT {
+        return plan.flows[subject as usize].name.clone();
+    }
+    let link = network.links().nth((subject - FIRST_LINK_SUBJECT) as usize);
+    link.map_or(String::new(), |link| link.settings().name.clone())
+}
+
+fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
+    let records = || recorder.flows.iter();
+    let plans = || plan.flows.iter();
+    let group = |index: usize| &plan.groups[index];
+    let span = scenario.duration.duration().saturating_sub(scenario.measure.warm_up.duration()).as_secs_f64();
+    let throughput = |flow: &FlowRecord| (flow.bytes_delivered - flow.bytes_at_warm_up) as f64 * 8.0 / span;
+    let table = Table::default()
+        .text("group", plans().map(|flow| group(flow.group).flow.name.clone()))
+        .text("flow", plans().map(|flow| flow.name.clone()))
+        .whole("index", plans().map(|flow| u64::from(flow.index)))
+        .text("transport", plans().map(|flow| group(flow.group).transport.to_string()))
+        .real("start_s", plans().map(|flow| flow.start.as_secs_f64()))
+        .whole("packets_sent", records().map(|flow| flow.statistics.segments_sent))
+        .whole("retransmissions", records().map(|flow| flow.statistics.retransmissions))
+        .whole("packets_dropped", records().map(|flow| flow.packets_dropped))
+        .real("drop_rate", records().map(drop_rate))
+        .whole("rto_count", records().map(|flow| flow.statistics.timeouts))
+        .real("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
+        .real("sft_timer_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
+        .whole("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))
+        .whole("early_retransmits_first", records().map(|flow| flow.statistics.early_on_first))
+        .whole("early_retransmits_second", records().map(|flow| flow.statistics.early_on_second))
+        .whole("early_responses", records().map(|flow| flow.early_responses))
+        .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
+        .real("throughput_bps", records().map(throughput));
+    media_columns(table, recorder)
+}
+
+fn drop_rate(flow: &FlowRecord) -> f64 {
+    flow.packets_dropped as f64 / flow.statistics.segments_sent.max(1) as f64
+}
+
+fn media_columns(table: Table, recorder: &Recorder) -> Table {
+    let records = || recorder.flows.iter();
+    let media = |flow: &FlowRecord| flow.media.as_ref().map_or((0, 0), |log| (log.units_written(), log.units_delivered()));
+    let sorted: Vec<Vec<Duration>> =
+        records().map(|flow| flow.media.as_ref().map_or_else(Vec::new, |log| log.sorted_delays())).collect();
+    let delay = |share: f64| sorted.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
+    let median = |samples: &[Duration]| {
+        let mut samples = samples.to_vec();
+        samples.sort_unstable();
+        seconds(quantile(&samples, 0.5))
+    };
+    table
+        .whole("units_written", records().map(|flow| media(flow).0))
+        .whole("units_delivered", records().map(|flow| media(flow).1))
+        .real(
+            "ipat_stddev_ms",
+            records().map(|flow| flow.media.as_ref().map_or(f64::NAN, |log| 1e3 * log.spacing_deviation())),
+        )
+        .real("delay_p50_ms", delay(0.5))
+        .real("delay_p95_ms", delay(0.95))
+        .real("delay_p99_ms", delay(0.99))
+        .real("delay_p999_ms", delay(0.999))
+        .real("delay_max_ms", delay(1.0))
+        .real("required_sud_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
+        .real("rto_fine_median_s", records().map(|flow| median(&flow.base_timeouts)))
+        .real("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
+}
+
+fn seconds(span: Option<Duration>) -> f64 {
+    span.map_or(f64::NAN, Duration::as_secs_f64)
+}
+
+fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
+    let media = plan.flows.iter().zip(&recorder.flows);
+    let rows: Vec<_> = media
+        .flat_map(|(flow, record)| record.media.iter().flat_map(|log| log.lateness()).map(move |row| (flow, row)))
+        .collect();
+    Table::default()
+        .text("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
+        .text("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
+        .real("sud_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
+        .whole("evaluated", rows.iter().map(|(_, row)| row.evaluated))
+        .whole("late", rows.iter().map(|(_, row)| row.late))
+        .flag("success", rows.iter().map(|(_, row)| row.is_success()))
+}
+
+fn links(scenario: &Scenario, network: &Network) -> Table {
+    let span = scenario.duration.duration().as_secs_f64();
+    let links = || network.links();
+    let utilisation =
+        |link: &Link| link.total.bytes_out as f64 * 8.0 / link.settings().rate.bits_per_second() as f64 / span;
+    let share = |link: &Link| link.total.packets_dropped as f64 / link.total.packets_in.max(1) as f64;
+    Table::default()
+        .text("link", links().map(|link| link.settings().name.clone()))
+        .whole("packets_in", links().map(|link| link.total.packets_in))
+        .whole("packets_out", links().map(|link| link.total.packets_out()))
+        .whole("packets_dropped", links().map(|link| link.total.packets_dropped))
+        .whole("bytes_out", links().map(|link| link.total.bytes_out))
+        .real("drop_rate", links().map(share))
+        .real("utilisation", links().map(utilisation))
+        // Little's law: the time all packets waited, per second.
+        .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
+        .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
+}
+
+fn link_groups(plan: &Plan, network: &Network) -> Table {
+    let rows: Vec<_> = network
+        .links()
+        .flat_map(|link| link.groups.iter().zip(&plan.groups).map(move |(counters, group)| (link, counters, group)))
+        .collect();
+    Table::default()
+        .text("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
+        .text("group", rows.iter().map(|(.., group)| group.flow.name.clone()))
+        .whole("packets_in", rows.iter().map(|(_, counters, _)| counters.packets_in))
+        .whole("packets_out", rows.iter().map(|(_, counters, _)| counters.packets_out()))
+        .whole("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
+        .whole("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
+}
+
+fn timeouts(plan: &Plan, recorder: &Recorder) -> Table {
+    let rows = || recorder.timeouts.iter();
+    Table::default()
+        .text("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
+        .real("time_s", rows().map(|row| row.at.as_secs_f64()))
+        .real("timer_s", rows().map(|row| row.timer.as_secs_f64()))
+        .real("freeze_s", rows().map(|row| row.freeze.as_secs_f64()))
+}
+
+fn duplicates(plan: &Plan, recorder: &Recorder) -> Table {
+    let rows = || recorder.duplicates.iter();
+    Table::default()
+        .text("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
+        .real("time_s", rows().map(|row| row.at.as_secs_f64()))
+        .whole("count", rows().map(|row| u64::from(row.count)))
+        .real("age_s", rows().map(|row| row.age.as_secs_f64()))
+        .real("threshold_s", rows().map(|row| seconds(row.threshold)))
+}
+
+fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
+    let mut rows = Vec::new();
+    for (flow, record) in plan.flows.iter().zip(&recorder.flows) {
+        let Some(log) = &record.media else { continue };
+        for (unit, delivery) in log.deliveries.iter().flatten().enumerate() {
+            let written = delivery.written.as_secs_f64();
+            let delivered = log.delays.get(unit).map_or(f64::INFINITY, |delay| (delivery.written + *delay).as_secs_f64());
+            rows.push((&flow.name, unit as u64, delivery.bytes, written, delivered));
+        }
+    }
+    Table::default()
+        .text("flow", rows.iter().map(|row| row.0.clone()))
+        .whole("unit", rows.iter().map(|row| row.1))
+        .whole("bytes", rows.iter().map(|row| row.2))
+        .real("written_s", rows.iter().map(|row| row.3))
+        .real("delivered_s", rows.iter().map(|row| row.4))
+}

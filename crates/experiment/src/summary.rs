@@ -1,0 +1,199 @@
+//! A run in a few numbers.
+
+use crate::plan::Plan;
+use crate::recorder::{FlowRecord, Recorder};
+use earlybird_scenario::{Application, Profile, Queue, Scenario};
+use earlybird_sim::{Link, Network};
+use earlybird_units::Duration;
+
+/// A value of a summary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A real number.
+    Real(f64),
+    /// A whole number.
+    Whole(u64),
+    /// A text.
+    Text(String),
+}
+
+/// Named values in order.
+pub type Summary = Vec<(String, Value)>;
+
+/// Start-up delays whose success rate the summary names.
+const NAMED_DELAYS: [u64; 8] = [1, 2, 3, 5, 8, 10, 15, 20];
+
+pub(crate) fn summarise(
+    scenario: &Scenario,
+    plan: &Plan,
+    seed: u64,
+    recorder: &Recorder,
+    network: &Network,
+) -> Summary {
+    let view = View { scenario, plan, recorder, bottleneck: plan.bottleneck_id().map(|id| network.link(id)) };
+    let media = view.mean_over_media();
+    let mut summary: Vec<(String, Option<Value>)> = vec![
+        ("buffer_packets".into(), view.buffer().map(Value::Whole)),
+        ("n_pairs".into(), view.pairs().map(Value::Whole)),
+        ("seed".into(), Some(Value::Whole(seed))),
+        ("t_over_mu".into(), view.t_over_mu().map(Value::Real)),
+        ("web_mbps".into(), view.web_mbps().map(Value::Real)),
+        ("drop_rate".into(), view.drop_rate().map(Value::Real)),
+        ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Real)),
+        ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
+        ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
+        ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
+        ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
+    ];
+    for seconds in NAMED_DELAYS {
+        let success = |flow: &FlowRecord| f64::from(u8::from(succeeds(flow, Duration::from_secs(seconds))));
+        let is_judged =
+            scenario.measure.start_up_delays.iter().any(|delay| delay.duration() == Duration::from_secs(seconds));
+        summary.push((format!("success_sud_{seconds}s"), media(&success).filter(|_| is_judged)));
+    }
+    summary.extend([
+        ("t_over_mu_wire".into(), view.t_over_mu_wire().map(Value::Real)),
+        ("mean_freeze_s".into(), view.mean_freeze().map(Value::Real)),
+        ("transport".into(), Some(Value::Text(view.transport()))),
+        ("profile".into(), Some(Value::Text(view.profile().into()))),
+        ("duration_s".into(), Some(Value::Real(scenario.duration.duration().as_secs_f64()))),
+    ]);
+    summary.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn spacing_deviation(flow: &FlowRecord) -> f64 {
+    flow.media.as_ref().map_or(f64::NAN, |media| media.spacing_deviation())
+}
+
+fn succeeds(flow: &FlowRecord, delay: Duration) -> bool {
+    let rows = flow.media.iter().flat_map(|media| media.lateness());
+    rows.filter(|row| row.start_up_delay == delay).any(|row| row.is_success())
+}
+
+struct View<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    recorder: &'a Recorder,
+    bottleneck: Option<&'a Link>,
+}
+
+impl View<'_> {
+    fn application(&self, flow: usize) -> &Application {
+        &self.plan.groups[self.plan.flows[flow].group].flow.application
+    }
+
+    /// Gives the flows whose throughput is T: media and bulk transfers, all that last.
+    fn lasting(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
+        let flows = self.recorder.flows.iter().enumerate();
+        flows.filter(|(index, _)| !matches!(self.application(*index), Application::Webtraf(_)))
+    }
+
+    fn media(&self) -> impl Iterator<Item = &FlowRecord> {
+        self.recorder.flows.iter().filter(|flow| flow.media.is_some())
+    }
+
+    fn mean_over_media(&self) -> impl Fn(&dyn Fn(&FlowRecord) -> f64) -> Option<Value> {
+        move |value| {
+            let values: Vec<f64> = self.media().map(value).collect();
+            (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
+        }
+    }
+
+    fn buffer(&self) -> Option<u64> {
+        let name = &self.plan.bottleneck;
+        let queue = match &self.scenario.network {
+            earlybird_scenario::Network::Dumbbell(dumbbell) => Some(dumbbell.bottleneck.queue),
+            earlybird_scenario::Network::Links(links) => {
+                links.iter().find(|link| link.name() == *name).map(|link| link.queue)
+            }
+        };
+        if let Some(Queue::Packets(packets)) = queue { Some(u64::from(packets)) } else { None }
+    }
+
+    /// Gives the number of media flows, where as many bulk transfers run beside them.
+    fn pairs(&self) -> Option<u64> {
+        let media = self.media().count();
+        let bulk = self.lasting().count() - media;
+        (media > 0 && media == bulk).then_some(media as u64)
+    }
+
+    /// Gives µ in bits per second: the mean rate of the media.
+    fn media_rate(&self) -> Option<f64> {
+        let index = self.recorder.flows.iter().position(|flow| flow.media.is_some())?;
+        match self.application(index) {
+            Application::Cbr(cbr) => Some(cbr.rate.rate().bits_per_second() as f64),
+            Application::Media(media) => {
+                Some(media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() * 8.0 / media.length)
+            }
+            Application::Bulk(_) | Application::Webtraf(_) => None,
+        }
+    }
+
+    /// Payload delivered in order by media and bulk flows since the warm-up, per flow and over the media rate.
+    fn t_over_mu(&self) -> Option<f64> {
+        let delivered: u64 = self.lasting().map(|(_, flow)| flow.bytes_delivered - flow.bytes_at_warm_up).sum();
+        self.per_flow_over_rate(delivered, self.scenario.measure.warm_up.duration())
+    }
+
+    /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the settling time.
+    fn t_over_mu_wire(&self) -> Option<f64> {
+        let link = self.bottleneck?;
+        let lasting = |group: &usize| !matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
+        let groups = (0..link.groups.len()).filter(lasting);
+        self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.settle())
+    }
+
+    fn per_flow_over_rate(&self, bytes: u64, since: Duration) -> Option<f64> {
+        let span = self.scenario.duration.duration().saturating_sub(since).as_secs_f64();
+        let throughput = bytes as f64 * 8.0 / self.lasting().count() as f64 / span;
+        self.media_rate().map(|rate| throughput / rate)
+    }
+
+    fn settle(&self) -> Duration {
+        self.scenario.measure.settle.duration()
+    }
+
+    fn web_mbps(&self) -> Option<f64> {
+        let link = self.bottleneck?;
+        let is_web = |group: &usize| matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
+        let groups: Vec<usize> = (0..link.groups.len()).filter(is_web).collect();
+        let bytes: u64 = groups.iter().map(|group| link.groups[*group].bytes_out).sum();
+        let span = self.scenario.duration.duration().saturating_sub(self.settle()).as_secs_f64();
+        (!groups.is_empty()).then(|| bytes as f64 * 8.0 / span / 1e6)
+    }
+
+    fn drop_rate(&self) -> Option<f64> {
+        let total = self.bottleneck?.total;
+        (total.packets_in > 0).then(|| total.packets_dropped as f64 / total.packets_in as f64)
+    }
+
+    fn media_drop_rate(&self) -> Option<f64> {
+        let link = self.bottleneck?;
+        let is_media = |group: &usize| {
+            matches!(self.plan.groups[*group].flow.application, Application::Cbr(_) | Application::Media(_))
+        };
+        let counters = (0..link.groups.len()).filter(is_media).map(|group| link.groups[group]);
+        let (dropped, offered) = counters
+            .fold((0, 0), |(dropped, offered), group| (dropped + group.packets_dropped, offered + group.packets_in));
+        (offered > 0).then(|| dropped as f64 / offered as f64)
+    }
+
+    fn mean_freeze(&self) -> Option<f64> {
+        let timeouts: u64 = self.media().map(|flow| flow.statistics.timeouts).sum();
+        let frozen: f64 = self.media().map(|flow| flow.statistics.frozen.as_secs_f64()).sum();
+        (timeouts > 0).then(|| frozen / timeouts as f64)
+    }
+
+    /// Gives the transport of the media flows, else of the first group.
+    fn transport(&self) -> String {
+        let media = self.recorder.flows.iter().position(|flow| flow.media.is_some()).unwrap_or(0);
+        self.plan.groups[self.plan.flows[media].group].transport.to_string()
+    }
+
+    fn profile(&self) -> &'static str {
+        match self.scenario.endpoint.profile {
+            Profile::Ns2 => "ns2",
+            Profile::Rfc => "rfc",
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Event lists as text: what one flow did, and what a link was offered.
+
+use crate::plan::Plan;
+use earlybird_scenario::{Application, ScenarioError};
+use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_tcp::Connection;
+use earlybird_units::Instant;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// The sender's state that a trace shows beside every event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct State {
+    cwnd: f64,
+    ssthresh: f64,
+    back_off: u64,
+    timeouts: u64,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+struct Row {
+    at: Instant,
+    flow: FlowId,
+    event: &'static str,
+    seq: Option<u64>,
+    state: State,
+}
+
+/// Follows chosen flows: `snd`, `rtx`, `drp`, `dlv`, `ack`, and every change of the sender's state.
+#[derive(Debug)]
+pub(crate) struct FlowTrace {
+    chosen: Vec<bool>,
+    states: Vec<Option<State>>,
+    rows: Vec<Row>,
+}
+
+impl FlowTrace {
+    /// Chooses flows by name; without names, all but web flows.
+    pub(crate) fn new(plan: &Plan, names: &[String]) -> Result<Self, ScenarioError> {
+        let is_web = |group: usize| matches!(plan.groups[group].flow.application, Application::Webtraf(_));
+        let mut chosen: Vec<bool> = plan.flows.iter().map(|flow| names.is_empty() && !is_web(flow.group)).collect();
+        for name in names {
+            let flow = plan.flow_named(name).ok_or_else(|| unknown_flow(plan, name))?;
+            chosen[flow.0 as usize] = true;
+        }
+        Ok(Self { states: vec![None; chosen.len()], chosen, rows: Vec::new() })
+    }
+
+    fn is_chosen(&self, flow: FlowId) -> bool {
+        self.chosen[flow.0 as usize]
+    }
+
+    fn push(&mut self, at: Instant, flow: FlowId, event: &'static str, seq: Option<u64>) {
+        if let Some(state) = self.states[flow.0 as usize] {
+            self.rows.push(Row { at, flow, event, seq, state });
+        }
+    }
+
+    /// Writes a line for each value that changed, in the order in which ns-2 changes them.
+    fn note(&mut self, at: Instant, flow: FlowId, new: State) {
+        let Some(mut state) = self.states[flow.0 as usize] else {
+            self.states[flow.0 as usize] = Some(new);
+            return;
+        };
+        let steps: [(&str, fn(&mut State, &State)); 4] = [
+            ("nrexmit", |state, new| state.timeouts = new.timeouts),
+            ("ssthresh", |state, new| state.ssthresh = new.ssthresh),
+            ("cwnd", |state, new| state.cwnd = new.cwnd),
+            ("backoff", |state, new| state.back_off = new.back_off),
+        ];
+        // A new sample ends the back-off before the window grows; a timeout sets it last.
+        let order = if new.timeouts > state.timeouts { [0, 1, 2, 3] } else { [3, 0, 1, 2] };
+        for step in order {
+            let before = state;
+            steps[step].1(&mut state, &new);
+            if state != before {
+                self.states[flow.0 as usize] = Some(state);
+                self.push(at, flow, steps[step].0, None);
+            }
+        }
+    }
+
+    /// Writes the lines in order of time, with a column for the flow if there are several.
+    pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
+        let has_many = self.chosen.iter().filter(|chosen| **chosen).count() > 1;
+        // What a link will drop is known ahead of time, so the lines are not yet in order.
+        self.rows.sort_by_key(|row| row.at);
+        writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
+        for row in &self.rows {
+            let mut line = row.text();
+            if has_many {
+                let _ = write!(line, ",{}", plan.flows[row.flow.0 as usize].name);
+            }
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn text(&self) -> String {
+        let time = if self.seq.is_some() { micros(self.at) } else { format!("{:.5}", self.at.as_secs_f64()) };
+        let seq = self.seq.map_or(String::new(), |seq| seq.to_string());
+        let State { cwnd, ssthresh, back_off, timeouts } = self.state;
+        format!("{time},{},{seq},{cwnd:.3},{ssthresh},{back_off},{timeouts}", self.event)
+    }
+}
+
+/// Writes a time in seconds to the microsecond, without trailing zeros.
+fn micros(at: Instant) -> String {
+    let text = format!("{:.6}", at.as_secs_f64());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn unknown_flow(plan: &Plan, name: &str) -> ScenarioError {
+    let groups = plan.groups.iter().map(|group| match group.flow.count {
+        1 => format!("{}0", group.flow.name),
+        count => format!("{0}0 … {0}{1}", group.flow.name, count - 1),
+    });
+    ScenarioError {
+        path: "--trace-flow".to_owned(),
+        value: name.to_owned(),
+        problem: "is not a flow of this scenario".to_owned(),
+        allowed: groups.collect::<Vec<_>>().join(", "),
+        hint: String::new(),
+    }
+}
+
+impl Observer for FlowTrace {
+    const PACKETS: bool = true;
+    const STATES: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        if !self.is_chosen(packet.flow) || !packet.is_data() || packet.to.is_opener() {
+            return;
+        }
+        let name = match event {
+            PacketEvent::Sent => "snd",
+            PacketEvent::Retransmitted => "rtx",
+            PacketEvent::Dropped(_) => "drp",
+            PacketEvent::Arrived => "dlv",
+            PacketEvent::Entered(_) => return,
+        };
+        self.push(at, packet.flow, name, Some(u64::from(packet.number)));
+    }
+
+    fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
+        if !self.is_chosen(flow) {
+            return;
+        }
+        if arrived.is_some() {
+            self.push(at, flow, "ack", connection.highest_acknowledged());
+        }
+        let timer = connection.timer();
+        let state = State {
+            cwnd: connection.cwnd(),
+            ssthresh: connection.ssthresh(),
+            back_off: timer.back_off,
+            timeouts: connection.statistics().timeouts,
+        };
+        self.note(at, flow, state);
+    }
+}
+
+/// Follows the bottleneck: `enq` for every packet it takes, `drp` for every one it drops.
+#[derive(Debug)]
+pub(crate) struct LinkTrace {
+    link: Option<LinkId>,
+    rows: Vec<(Instant, &'static str, FlowId, u32, u32)>,
+}
+
+impl LinkTrace {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self { link: plan.bottleneck_id(), rows: Vec::new() }
+    }
+
+    pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
+        self.rows.sort_by_key(|row| row.0);
+        writeln!(file, "time,event,flow,seq,bytes")?;
+        for (at, event, flow, seq, bytes) in &self.rows {
+            let flow = &plan.flows[flow.0 as usize].name;
+            let seq = if *seq == Packet::PURE_ACK { String::new() } else { seq.to_string() };
+            writeln!(file, "{},{event},{flow},{seq},{bytes}", micros(*at))?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for LinkTrace {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        let name = match event {
+            PacketEvent::Entered(link) if Some(link) == self.link => "enq",
+            PacketEvent::Dropped(link) if Some(link) == self.link => "drp",
+            _ => return,
+        };
+        self.rows.push((at, name, packet.flow, packet.number, packet.bytes));
+    }
+}

@@ -1,0 +1,95 @@
+"""Ages of missing packets when duplicate ACKs arrive, beside the threshold of early retransmission."""
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from earlybird.plots.style import INK, MUTED, Look, legend, look, panels, styled
+
+COUNTS = {"first": "first duplicate", "second": "second", "later": "third and later"}
+"""Columns of a histogram and what they count."""
+
+
+def histogram_figure(bins: pl.DataFrame, *, narrow: bool = False) -> Figure:
+    """
+    Draw histograms of ages.
+
+    Parameters
+    ----------
+    bins
+        One row per bin: ``panel``, ``age_ms`` (centre), ``first``, ``second``, ``later`` (shares in per cent), and
+        ``threshold_ms``, ``threshold_low_ms``, ``threshold_high_ms``, the same in all rows of a panel.
+    narrow
+        Whether the panels stand one below the other.
+
+    Returns
+    -------
+    Figure
+        Not attached to any window.
+    """
+    titles = bins["panel"].unique(maintain_order=True).to_list()
+    with styled():
+        figure, grid = panels(len(titles), narrow=narrow)
+        for axes, title in zip(grid, titles, strict=True):
+            _draw_bins(axes, bins.filter(pl.col("panel") == title))
+            axes.set_title(title)
+        grid[0].set_ylabel("Share of all duplicates (%)")
+        legend(figure, grid[0], narrow=narrow)
+    return figure
+
+
+def _draw_bins(axes: Axes, bins: pl.DataFrame) -> None:
+    """Stack the bars of a panel and mark the threshold."""
+    ages, below = bins["age_ms"].to_numpy(), 0 * bins["age_ms"].to_numpy()
+    width = float(ages[1] - ages[0])
+    for column, style in zip(COUNTS, _looks(), strict=True):
+        shares = bins[column].to_numpy()
+        axes.bar(ages, shares, width * 0.86, bottom=below, color=style.colour, label=COUNTS[column])
+        below = below + shares
+    axes.axvspan(bins["threshold_low_ms"][0], bins["threshold_high_ms"][0], color=MUTED, alpha=0.22, linewidth=0)
+    axes.axvline(bins["threshold_ms"][0], color=INK, linewidth=1.2, label="threshold")
+    axes.set_xlabel("Age of the missing packet (ms)")
+    axes.set_xlim(0, None)
+
+
+def history_figure(duplicates: pl.DataFrame, *, narrow: bool = False) -> Figure:
+    """
+    Draw ages against time, for one flow in each panel.
+
+    Parameters
+    ----------
+    duplicates
+        One row per duplicate ACK: ``panel``, ``time_s``, ``number`` (1, 2, 3: and later), ``age_ms``,
+        ``threshold_ms``.
+    narrow
+        Whether the panels stand one below the other.
+
+    Returns
+    -------
+    Figure
+        Not attached to any window.
+    """
+    titles = duplicates["panel"].unique(maintain_order=True).to_list()
+    with styled():
+        figure, grid = panels(len(titles), narrow=narrow)
+        for axes, title in zip(grid, titles, strict=True):
+            _draw_history(axes, duplicates.filter(pl.col("panel") == title))
+            axes.set_title(title)
+        grid[0].set_ylabel("Age of the missing packet (ms)")
+        legend(figure, grid[0], narrow=narrow)
+    return figure
+
+
+def _draw_history(axes: Axes, duplicates: pl.DataFrame) -> None:
+    for number, (text, style) in enumerate(zip(COUNTS.values(), _looks(), strict=True), start=1):
+        rows = duplicates.filter(pl.col("number") == number)
+        keywords = style.line() | {"linestyle": "none", "markersize": 2.6, "markeredgewidth": 0.5}
+        axes.plot(rows["time_s"].to_numpy(), rows["age_ms"].to_numpy(), **keywords, label=text)
+    times, threshold = duplicates["time_s"].to_numpy(), duplicates["threshold_ms"].to_numpy()
+    axes.plot(times, threshold, color=INK, linewidth=1.0, label="threshold")
+    axes.set_xlabel("Time (s)")
+    axes.set_ylim(0, None)
+
+
+def _looks() -> list[Look]:
+    return [look(name, 0) for name in ("pert", "sack-er", "sack")]

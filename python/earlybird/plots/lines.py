@@ -1,0 +1,115 @@
+"""Lines in panels: a quantity against an axis, one line per transport, with intervals and the paper's numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from earlybird.plots.style import PAPER, Look, legend, look, panels, styled
+
+PAPER_LABEL = "as the paper states"
+MANY = 12
+"""With more points than this, a line gets few markers and its interval is a band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What stands at a figure's axes."""
+
+    x: str
+    y: str
+    ticks: Mapping[float, str] = field(default_factory=dict)
+    """Places along x that have a name; without any, x is a plain scale from 0."""
+    share_y: bool = True
+    top: float | None = None
+    """Upper end of y where it is known, such as 100 %."""
+
+
+def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False) -> Figure:
+    """
+    Draw lines in panels.
+
+    Parameters
+    ----------
+    points
+        One row per point: ``panel``, ``line``, ``name`` (of the line), ``x``, ``value``, ``low`` and ``high`` (null
+        where there is no interval), ``paper`` (null where the paper gives no number).
+    wording
+        The axes.
+    narrow
+        Whether the panels stand one below the other.
+
+    Returns
+    -------
+    Figure
+        Not attached to any window.
+    """
+    titles = points["panel"].unique(maintain_order=True).to_list()
+    with styled():
+        figure, grid = panels(len(titles), narrow=narrow, share_y=wording.share_y)
+        for index, (axes, title) in enumerate(zip(grid, titles, strict=True)):
+            _draw_panel(axes, points.filter(pl.col("panel") == title), wording)
+            axes.set_title(title)
+            if index == 0 or narrow or not wording.share_y:
+                axes.set_ylabel(wording.y if index == 0 or narrow else "")
+        _name_lines(grid[0], points)
+        legend(figure, grid[0], narrow=narrow)
+    return figure
+
+
+def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
+    for position, (line, rows) in enumerate(_lines(points)):
+        _draw_line(axes, rows.filter(pl.col("value").is_not_null()), look(line, position))
+        _draw_paper(axes, rows.filter(pl.col("paper").is_not_null()), look(line, position))
+    axes.set_xlabel(wording.x)
+    axes.set_ylim(0, wording.top)
+    if wording.ticks:
+        axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
+        room = (max(wording.ticks) - min(wording.ticks)) * 0.1 or 0.5
+        axes.set_xlim(min(wording.ticks) - room, max(wording.ticks) + room)
+    else:
+        axes.set_xlim(0, None)
+
+
+def _draw_line(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
+    """Draw a line with its intervals: bars at few points, a band along many."""
+    x, value = rows["x"].to_numpy(), rows["value"].to_numpy()
+    bounded = rows.filter(pl.col("low").is_not_null())
+    low, high = bounded["low"].to_numpy(), bounded["high"].to_numpy()
+    if rows.height > MANY:
+        axes.plot(x, value, **style.line(), markevery=4)
+        axes.fill_between(bounded["x"].to_numpy(), low, high, color=style.colour, alpha=0.14, linewidth=0)
+        return
+    axes.plot(x, value, **style.line())
+    axes.vlines(bounded["x"].to_numpy(), low, high, color=style.colour, linewidth=1.1, alpha=0.75)
+
+
+def _draw_paper(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
+    axes.plot(rows["x"].to_numpy(), rows["paper"].to_numpy(), **_star(style.colour))
+
+
+def _star(colour: str) -> dict[str, Any]:
+    return {
+        "linestyle": "none",
+        "marker": "*",
+        "markersize": 9,
+        "markerfacecolor": PAPER,
+        "markeredgecolor": colour,
+        "zorder": 5,
+    }
+
+
+def _name_lines(axes: Axes, points: pl.DataFrame) -> None:
+    """Add what the legend names, whether this panel has it or not."""
+    for position, (line, rows) in enumerate(_lines(points)):
+        axes.plot([], [], **look(line, position).line(), label=rows["name"][0])
+    if points["paper"].is_not_null().any():
+        axes.plot([], [], **_star("#6b7280"), label=PAPER_LABEL)
+
+
+def _lines(points: pl.DataFrame) -> Sequence[tuple[str, pl.DataFrame]]:
+    names = points["line"].unique(maintain_order=True)
+    return [(name, points.filter(pl.col("line") == name)) for name in names]

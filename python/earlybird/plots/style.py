@@ -1,0 +1,186 @@
+"""
+One look for all figures: a transport has the same colour, line and marker everywhere.
+
+The colours can be told apart by people who are colour-blind, and the lines and markers without any colour. Colours of
+plain SACK are warm, of PERT cool; a fine-grained timer keeps the colour, makes the line finer and hollows the marker.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK = "#20242a"
+"""Text and paper's points."""
+MUTED = "#6b7280"
+"""Axes and their labels."""
+GRID = "#dfe3e8"
+PAPER = "#fefefe"
+"""Inside of hollow markers."""
+
+DARK = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181c"}
+"""What these become on a dark background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a line is drawn."""
+
+    colour: str
+    dark: str
+    """The colour on a dark background."""
+    dashes: Any
+    marker: str
+    is_hollow: bool = False
+
+    def line(self) -> dict[str, Any]:
+        """Return the keywords of a line with markers."""
+        return {
+            "color": self.colour,
+            "linestyle": self.dashes,
+            "marker": self.marker,
+            "markerfacecolor": PAPER if self.is_hollow else self.colour,
+            "markeredgecolor": self.colour,
+        }
+
+
+SOLID, DASHED, DOTTED, DASH_DOTTED = "-", (0, (5, 1.8)), (0, (1, 1.4)), (0, (6, 1.6, 1, 1.6))
+
+LOOKS = {
+    "sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
+    "sack-er": Look("#b57f00", "#e8b93c", DASHED, "s"),
+    "sack-fg": Look("#b8431a", "#f08a5d", DOTTED, "o", is_hollow=True),
+    "sack-er-fg": Look("#b57f00", "#e8b93c", DASH_DOTTED, "s", is_hollow=True),
+    "pert": Look("#0b5fa5", "#6cb4f2", SOLID, "^"),
+    "pert-er": Look("#00805e", "#3fcfa5", DASHED, "D"),
+    "pert-fg": Look("#0b5fa5", "#6cb4f2", DOTTED, "^", is_hollow=True),
+    "pert-er-fg": Look("#00805e", "#3fcfa5", DASH_DOTTED, "D", is_hollow=True),
+}
+OTHERS = (
+    Look("#0b5fa5", "#6cb4f2", SOLID, "o"),
+    Look("#b8431a", "#f08a5d", DASHED, "s"),
+    Look("#00805e", "#3fcfa5", DOTTED, "^"),
+    Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "D"),
+)
+"""For lines that are no transports."""
+
+
+def look(name: str, position: int) -> Look:
+    """
+    Return how a line is drawn.
+
+    Parameters
+    ----------
+    name
+        A transport, or anything else.
+    position
+        Its number among the lines of the figure, which decides where the name does not.
+
+    Returns
+    -------
+    Look
+        The same for a transport in every figure.
+    """
+    return LOOKS.get(name, OTHERS[position % len(OTHERS)])
+
+
+def dark_colours() -> Mapping[str, str]:
+    """Return the colour on a dark background for every colour that figures use."""
+    return DARK | {each.colour: each.dark for each in (*LOOKS.values(), *OTHERS)}
+
+
+RULES: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8.5,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "axes.edgecolor": MUTED,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4.5,
+    "lines.markeredgewidth": 1.1,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 3.2,
+    "figure.dpi": 110,
+    "savefig.dpi": 220,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "earlybird",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the look of all figures, leaving the caller's settings alone."""
+    with mpl.rc_context(RULES):
+        yield
+
+
+def panels(count: int, *, narrow: bool, share_y: bool = True, height: float = 2.5) -> tuple[Figure, Sequence[Axes]]:
+    """
+    Lay out the panels of a figure.
+
+    Parameters
+    ----------
+    count
+        Number of panels.
+    narrow
+        Whether they stand one below the other, for a phone.
+    share_y
+        Whether all have the same y axis.
+    height
+        Of a panel in inches.
+
+    Returns
+    -------
+    tuple
+        The figure, and its panels row by row.
+    """
+    columns = 1 if narrow else min(count, 4)
+    rows = -(-count // columns)
+    width = 3.7 if narrow else {1: 5.4, 2: 7.0}.get(columns, 9.6)
+    figure = Figure(figsize=(width, rows * height + 0.55), layout="constrained")
+    grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False).flatten()
+    for unused in grid[count:]:
+        unused.remove()
+    return figure, list(grid[:count])
+
+
+def legend(figure: Figure, axes: Axes, *, narrow: bool) -> None:
+    """
+    Put one legend below all panels.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    axes
+        A panel with everything that is to be named.
+    narrow
+        Whether two names are enough for a row.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower left", ncols=2 if narrow else 5, borderaxespad=0.2)

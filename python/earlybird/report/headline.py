@@ -1,0 +1,64 @@
+"""The answer of a study in one sentence, and its verdicts in numbers."""
+
+from collections import Counter
+
+from earlybird.statistics import student_interval
+from earlybird.study.definition import LEVELS, Level
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.metrics import metric
+from earlybird.study.quantities import Quantity
+from earlybird.study.verdicts import Holds
+
+
+def headline(evaluation: Evaluation) -> str:
+    """
+    Fill the study's answer with what was measured.
+
+    Parameters
+    ----------
+    evaluation
+        A study's results.
+
+    Returns
+    -------
+    str
+        The answer; a dash where a quantity was not run.
+    """
+    values = {name: _measured(evaluation, dict(point)) for name, point in evaluation.study.headline.values.items()}
+    return evaluation.study.headline.text.format(**values)
+
+
+def counts(evaluation: Evaluation) -> dict[Level, Counter[Holds]]:
+    """
+    Count verdicts by level and outcome.
+
+    Parameters
+    ----------
+    evaluation
+        A study's results.
+
+    Returns
+    -------
+    dict
+        A counter per level.
+    """
+    return {
+        level: Counter(verdict.holds for verdict in evaluation.verdicts if verdict.level == level) for level in LEVELS
+    }
+
+
+def conclusion(evaluation: Evaluation) -> str:
+    """Say in one line how many of the musts and claims hold."""
+    musts, claims = counts(evaluation)["must"], counts(evaluation)["claim"]
+    return f"Musts: {_outcomes(musts)}. Claims of the papers: {_outcomes(claims)}."
+
+
+def _outcomes(outcomes: Counter[Holds]) -> str:
+    text = f"{outcomes['yes']} of {outcomes['yes'] + outcomes['no']} that could be tested hold"
+    return f"{text} ({outcomes['not testable']} could not)" if outcomes["not testable"] else text
+
+
+def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:
+    unit = metric(str(point.pop("metric")))
+    values = evaluation.measurements.by_seed(Quantity(unit.name, point))
+    return unit.with_unit(student_interval(list(values.values())).mean)

@@ -1,0 +1,106 @@
+"""The table that answers a study's question: the paper's numbers beside ours, row by row."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+from earlybird.statistics import Estimate
+from earlybird.study.checks import measure_number
+from earlybird.study.definition import Study
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.metrics import Metric, metric
+from earlybird.study.names import value_name
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number of the paper and ours."""
+
+    unit: Metric
+    paper: float
+    ours: Estimate
+
+    @property
+    def ratio(self) -> float:
+        """Ours ÷ the paper's."""
+        return self.ours.mean / self.paper if self.paper else math.nan
+
+    @property
+    def paper_text(self) -> str:
+        """The paper's number as it prints it."""
+        return f"{self.paper * self.unit.scale:g}"
+
+    @property
+    def ours_text(self) -> str:
+        """Our mean."""
+        return self.unit.text(self.ours.mean)
+
+    @property
+    def half_width_text(self) -> str:
+        """Half of our interval, or nothing."""
+        return self.unit.text(self.ours.half_width, like=self.ours.mean) if self.ours.is_bounded else ""
+
+    @property
+    def ratio_text(self) -> str:
+        """Ours ÷ the paper's, or a dash."""
+        return f"×{self.ratio:.2f}" if math.isfinite(self.ratio) else "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric at one value of the row axis."""
+
+    metric: Metric
+    title: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def order(self) -> str:
+        """Say whether our means come in the same order as the paper's."""
+        pairs = list(combinations([cell for cell in self.cells if cell.ours.count], 2))
+        if not pairs:
+            return "not run"
+        swapped = sum((a.paper - b.paper) * (a.ours.mean - b.ours.mean) < 0 for a, b in pairs)
+        return f"{swapped} of {len(pairs)} pairs swapped" if swapped else "same order"
+
+
+def main_rows(evaluation: Evaluation) -> list[Row]:
+    """
+    Gather the main table.
+
+    Parameters
+    ----------
+    evaluation
+        A study's results.
+
+    Returns
+    -------
+    list of Row
+        All rows of the first metric, then those of the next.
+    """
+    study, main = evaluation.study, evaluation.study.main
+    numbers = study.numbers[main.table]
+    places = list(dict.fromkeys(number.point[main.rows] for number in numbers))
+    return [
+        Row(metric(name), value_name(study, main.rows, place), _cells(evaluation, name, place))
+        for name in main.metrics
+        for place in places
+    ]
+
+
+def column_titles(study: Study) -> list[str]:
+    """Return the titles of the main table's columns of numbers."""
+    names = dict.fromkeys(number.point[study.main.columns] for number in study.numbers[study.main.table])
+    return [value_name(study, study.main.columns, name) for name in names]
+
+
+def _cells(evaluation: Evaluation, name: str, place: object) -> tuple[Cell, ...]:
+    main = evaluation.study.main
+    numbers = [
+        number
+        for number in evaluation.study.numbers[main.table]
+        if number.metric == name and number.point[main.rows] == place
+    ]
+    return tuple(
+        Cell(metric(name), number.value, measure_number(number, {}, evaluation.measurements)) for number in numbers
+    )

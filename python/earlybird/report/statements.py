@@ -1,0 +1,55 @@
+"""Verdicts as the page shows them: a statement with its main setting, and the other settings it was tested with."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from earlybird.study.verdicts import Holds, Verdict
+
+WORDS: dict[Holds, str] = {
+    "yes": "holds",
+    "no": "does not hold",
+    "not testable": "not testable",
+    "reported": "reported",
+}
+SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·"}
+"""So that a verdict can be read without its colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement and its verdicts."""
+
+    anchor: str
+    main: Verdict
+    others: tuple[Verdict, ...]
+
+    @property
+    def others_text(self) -> str:
+        """Count how the other settings came out."""
+        outcomes = [verdict.holds for verdict in self.others]
+        counts = [(outcomes.count(outcome), WORDS[outcome]) for outcome in WORDS]
+        return ", ".join(f"{count} {word}" for count, word in counts if count)
+
+
+def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
+    """
+    Gather verdicts by statement.
+
+    Parameters
+    ----------
+    verdicts
+        In the order of the study; those of a statement follow each other.
+
+    Returns
+    -------
+    list of Statement
+        In the same order.
+    """
+    groups = [list(group) for _, group in groupby(verdicts, key=lambda each: (each.item, each.level, each.statement))]
+    return [Statement(f"statement-{number}", group[0], tuple(group[1:])) for number, group in enumerate(groups, 1)]
+
+
+def item_anchor(item: str) -> str:
+    """Turn an item's name into an identifier for links."""
+    return "item-" + "".join(letter if letter.isalnum() else "-" for letter in item).strip("-").lower()

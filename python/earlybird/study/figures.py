@@ -1,0 +1,163 @@
+"""Turns a study's plots into tidy tables, and those into figures."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from earlybird.plots.ages import histogram_figure, history_figure
+from earlybird.plots.lines import Wording, lines_figure
+from earlybird.plots.packets import packets_figure
+from earlybird.statistics import student_interval
+from earlybird.store import Store
+from earlybird.study.ages import duplicate_bins, duplicate_history
+from earlybird.study.checks import combinations
+from earlybird.study.definition import Plot, Point, Scalar, Study
+from earlybird.study.execution import packets, results
+from earlybird.study.metrics import metric
+from earlybird.study.names import point_name, value_name
+from earlybird.study.packets import around_the_loss
+from earlybird.study.plan import StudyRun, plan
+from earlybird.study.quantities import Measurements, Quantity
+
+POINT = {
+    "panel": pl.String,
+    "line": pl.String,
+    "name": pl.String,
+    "x": pl.Float64,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "paper": pl.Float64,
+}
+"""Columns of the table behind a plot of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlotData:
+    """What a plot shows, and how it is drawn."""
+
+    table: pl.DataFrame
+    draw: Callable[[pl.DataFrame, bool], Figure]
+
+    def figure(self, *, narrow: bool = False) -> Figure:
+        """Draw it, for a phone if narrow."""
+        return self.draw(self.table, narrow)
+
+
+def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) -> PlotData | None:
+    """
+    Gather what a plot shows.
+
+    Parameters
+    ----------
+    plot
+        The plot.
+    measurements
+        The runs, reduced.
+    scale
+        Their scale.
+    store
+        Their results, for plots of single packets.
+
+    Returns
+    -------
+    PlotData or None
+        None if no run has anything to show.
+    """
+    data = _lines(plot, measurements) if plot.kind == "lines" else _special(plot, measurements.study, scale, store)
+    return data if data.table.height else None
+
+
+def _lines(plot: Plot, measurements: Measurements) -> PlotData:
+    table = pl.DataFrame(list(_points(plot, measurements)), schema=POINT, orient="row")
+    table = table.filter(pl.col("value").is_not_null().any().over("panel"))
+    wording = _wording(plot, measurements.study)
+    return PlotData(table, lambda points, narrow: lines_figure(points, wording, narrow=narrow))
+
+
+def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ...]]:
+    """Measure every point of a plot of lines."""
+    unit, study = metric(plot.metric), measurements.study
+    for panel in combinations(plot.panels):
+        for line in combinations(plot.lines):
+            for place, coordinate in _places(plot, {**plot.at, **panel, **line}, measurements):
+                point = {**plot.at, **panel, **line, **coordinate}
+                estimate = student_interval(list(measurements.by_seed(Quantity(plot.metric, point)).values()))
+                numbers = (estimate.mean, estimate.low, estimate.high, measurements.stated(plot.metric, point))
+                title, name = point_name(study, panel), point_name(study, line)
+                yield title, "-".join(map(str, line.values())), name, place, *(_finite(unit.scale * n) for n in numbers)
+
+
+def _places(plot: Plot, point: Point, measurements: Measurements) -> list[tuple[float, dict[str, Scalar]]]:
+    """List the places along x and the coordinate that each stands for."""
+    ((name, values),) = plot.x.items()
+    if name == "delay" and not values:
+        runs = measurements.select(point)
+        values = (0.0, *map(float, runs[0].delays)) if runs else ()
+    return [(_place(value, index), {name: value}) for index, value in enumerate(values)]
+
+
+def _place(value: Scalar, index: int) -> float:
+    return float(value) if isinstance(value, int | float) else float(index)
+
+
+def _wording(plot: Plot, study: Study) -> Wording:
+    ((name, values),) = plot.x.items()
+    unit = metric(plot.metric)
+    names = [str(value) if isinstance(value, int | float) else value_name(study, name, value) for value in values]
+    return Wording(
+        x="Start-up delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else "",
+        y=unit.axis,
+        ticks={_place(value, index): text for index, (value, text) in enumerate(zip(values, names, strict=True))},
+        share_y=plot.share_y,
+        top=102.0 if plot.metric == "success" else None,
+    )
+
+
+def _special(plot: Plot, study: Study, scale: str, store: Store) -> PlotData:
+    """Gather one table per panel from the results themselves."""
+    make, draw = SPECIAL[plot.kind]
+    tables = []
+    for panel in combinations(plot.panels):
+        runs = [run for run in plan(study, scale) if _is_of(run, plot, {**plot.at, **panel})]
+        if found := make(runs, store):
+            tables.append(found[0].select(pl.lit(point_name(study, panel)).alias("panel"), pl.all()))
+    table = pl.concat(tables) if tables else pl.DataFrame()
+    return PlotData(table, lambda shown, narrow: draw(shown, narrow=narrow))
+
+
+def _is_of(run: StudyRun, plot: Plot, point: Point) -> bool:
+    return run.part.name == plot.part and all(run.axes.get(name) == value for name, value in point.items())
+
+
+def _duplicates(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = [result.duplicates for run in runs if (result := results(run, store))]
+    return [table for table in found if table.height]
+
+
+def _bins(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = _duplicates(runs, store)
+    return [duplicate_bins(pl.concat(found))] if found else []
+
+
+def _history(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    return [duplicate_history(table) for table in _duplicates(runs[:1], store)]
+
+
+def _packets(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    return [around_the_loss(packets(run)) for run in runs if results(run, store)]
+
+
+SPECIAL: dict[str, tuple[Callable[[list[StudyRun], Store], list[pl.DataFrame]], Callable[..., Figure]]] = {
+    "ages": (_bins, histogram_figure),
+    "age-history": (_history, history_figure),
+    "packets": (_packets, packets_figure),
+}
+"""Plots of single packets: how the table of one panel is made of its runs (none without results), how all are drawn."""
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,112 @@
+"""What the tests share: a small scenario, and the program as a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from earlybird.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPOSITORY = Path(__file__).parents[2]
+
+SMALL = """
+title = "two video flows and two file transfers"
+duration = "5s"
+
+[parameters]
+pairs = 2
+transport = "sack"
+
+[endpoint]
+profile = "ns2"
+
+[network.dumbbell]
+bottleneck = { rate = "2Mb/s", delay = "15ms", queue = { packets = 20 } }
+access = { rate = "10Mb/s", delay = "5ms" }
+
+[[flows]]
+name = "video"
+count = "$pairs"
+from = "left"
+to = "right"
+transport = "$transport"
+application = { cbr = { rate = "300kb/s", packet = 1000 } }
+start = { uniform = ["0s", "1s"] }
+
+[[flows]]
+name = "file"
+count = "$pairs"
+from = "left"
+to = "right"
+application = { bulk = {} }
+start = { uniform = ["0s", "1s"] }
+
+[sweep]
+seeds = 2
+
+[sweep.grid]
+pairs = [1, 2]
+"""
+
+
+class Finished(NamedTuple):
+    """What a process left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+def command(*arguments: object) -> list[str]:
+    """Return the command line that runs the program."""
+    return [sys.executable, "-m", "earlybird", *map(str, arguments)]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A scenario file whose runs take a moment."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def earlybird(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Finished]:
+    """Run the program's main function in an empty folder, on a terminal of 100 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: object) -> Finished:
+        monkeypatch.setattr(sys, "argv", ["earlybird", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Finished(int(left.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., Finished]:
+    """Run the program as a process of its own in an empty folder."""
+
+    def run(*arguments: object) -> Finished:
+        done = subprocess.run(
+            command(*arguments), cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def store_bytes(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,103 @@
+"""Results on disk: damage is noticed, and a full disk leaves nothing half-done."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import earlybird
+from conftest import SMALL, store_bytes
+from earlybird import StoreError
+from earlybird.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Finished
+
+    Program = Callable[..., Finished]
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", "summary.json", "scenario.json", "checksums.sha256"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "missing"])
+def test_damage_is_noticed(tmp_path: Path, name: str, damage: str) -> None:
+    folder = earlybird.run(SMALL).save(tmp_path / "result")
+    spoil(folder / name, damage)
+    with pytest.raises(StoreError, match=r"result/\S+ is damaged: .*Delete the folder .*; the run will be repeated"):
+        Store(tmp_path).verify("result")
+
+
+def test_a_damaged_result_is_reported_and_repeated(program: Program, small: Path, tmp_path: Path) -> None:
+    one_run = ("sweep", small, "--set", "pairs=1", "--set", "sweep.seeds=1", "--jobs", 1)
+    program(*one_run)
+    whole = store_bytes(tmp_path / "results")
+    (file,) = tmp_path.glob("results/*/flows.parquet")
+    spoil(file, "cut")
+    finished = program(*one_run)
+    assert finished.code == 0
+    assert f"{file.relative_to(tmp_path)} is damaged: its content has changed" in finished.err
+    assert "It is deleted and its run repeated now." in finished.err
+    assert store_bytes(tmp_path / "results") == whole
+
+
+def spoil(file: Path, damage: str) -> None:
+    """Damage a file in one of three ways."""
+    content = file.read_bytes()
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(content[: len(content) // 2] if damage == "cut" else content[:-2] + b"?" + content[-1:])
+
+
+def test_a_damaged_result_that_is_loaded_says_what_to_do(tmp_path: Path) -> None:
+    folder = earlybird.run(SMALL).save(tmp_path / "result")
+    spoil(folder / "links.parquet", "cut")
+    result = earlybird.Result.load(folder)
+    assert result.flows.height == 4
+    with pytest.raises(StoreError, match=r"links\.parquet is damaged.*Delete the folder .*; the run will be repeated"):
+        _ = result.links
+
+
+def full_disk(path: Path, content: bytes) -> int:
+    """Fail as `Path.write_bytes` does when no space is left."""
+    raise OSError(28, "No space left on device", str(path))
+
+
+def test_a_full_disk_is_reported_and_leaves_nothing_half_done(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(StoreError, match=r"No space left on device; free some space.*Runs finished before are kept"):
+        earlybird.run(small, out=tmp_path / "results")
+    assert not list((tmp_path / "results").iterdir())
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a result or two."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=160k", "tmpfs", str(folder)]
+    mounted = (
+        os.geteuid() == 0 and subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
+    )
+    if not mounted:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.root
+def test_a_sweep_on_a_full_disk_keeps_what_is_finished(program: Program, small: Path, tiny_disk: Path) -> None:
+    finished = program("sweep", small, "--set", "sweep.seeds=20", "--jobs", 2, "--out", tiny_disk)
+    kept = [path for path in tiny_disk.iterdir() if not path.name.startswith(".")]
+    assert finished.code == 2
+    assert "No space left on device" in finished.err
+    assert "Traceback" not in finished.err
+    assert kept
+    assert all(json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in kept)

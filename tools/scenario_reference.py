@@ -1,0 +1,124 @@
+"""Write docs/scenario-reference.md, every key of a scenario, from the JSON schema that the Rust model gives."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from earlybird import _core
+
+TARGET = Path(__file__).parents[1] / "docs" / "scenario-reference.md"
+
+HEADER = """\
+# Scenario reference
+
+Written by `make docs` from the JSON schema (`earlybird schema`). A scenario is a TOML or JSON file with the keys of the
+first table; a name in the column *value* leads to the table that describes it. Keys in bold are required. Wherever a
+number, text or list stands, `"$name"` may stand for the value of the parameter `name`.
+
+Quantities are texts with a unit: times `"26.7ms"`, `"50s"`, `"100us"`; rates `"25Mb/s"`, `"300kb/s"`.
+"""
+
+Node = dict[str, Any]
+
+
+def main() -> None:
+    """Write the reference."""
+    TARGET.write_text(reference(json.loads(_core.schema())), encoding="utf-8")
+
+
+def reference(schema: Node) -> str:
+    """Describe every table of the schema, in the order in which they are mentioned."""
+    sections = [HEADER]
+    names, definitions = ["Scenario"], {**schema["$defs"], "Scenario": schema}
+    for name in names:
+        names.extend(other for other in dict.fromkeys(mentioned(definitions[name])) if other not in names)
+        sections.append(section(name, definitions[name]))
+    return "\n".join(sections)
+
+
+def mentioned(node: object) -> Iterator[str]:
+    """Yield the names of the tables that a schema refers to; those of the root's definitions do not count."""
+    if isinstance(node, list):
+        for item in node:
+            yield from mentioned(item)
+    elif isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"].rpartition("/")[2]
+        for key, value in node.items():
+            if key != "$defs":
+                yield from mentioned(value)
+
+
+def section(name: str, node: Node) -> str:
+    """Describe one table, choice or quantity."""
+    parts = [f"## {name}\n", node.get("description", "") + "\n"]
+    if rows := [*keys(node)]:
+        parts.append("\n".join(["| key | value | meaning |", "|---|---|---|", *rows]) + "\n")
+    else:
+        parts.append(value(node) + "\n")
+    return "\n".join(parts)
+
+
+def keys(node: Node) -> Iterator[str]:
+    """Yield a row per key of a table, or per alternative of a choice."""
+    for choice in node.get("oneOf", []):
+        meaning = choice.get("description", "")
+        if "const" in choice:
+            yield row(f"`{choice['const']}`", "", meaning)
+        for key, content in choice.get("properties", {}).items():
+            yield row(f"`{key}`", value(content), meaning)
+    required = node.get("required", [])
+    for key, content in sorted(node.get("properties", {}).items(), key=lambda item: item[0] not in required):
+        yield row(f"**`{key}`**" if key in required else f"`{key}`", value(content), content.get("description", ""))
+
+
+def row(*cells: str) -> str:
+    """Write one row of a table."""
+    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
+
+
+def value(node: Node) -> str:
+    """Say what may stand for a value."""
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    for choices in (node.get("anyOf", []), node.get("oneOf", [])):
+        if choices:
+            return ", or ".join(filter(None, map(value, choices)))
+    if "enum" in node:
+        return ", ".join(f"`{text}`" for text in node["enum"])
+    return kind(node)
+
+
+def kind(node: Node) -> str:
+    """Name the type of a value, with its range."""
+    kinds = node.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if "array" in kinds:
+        return f"list of {value(node.get('items', {})) or 'values'}"
+    if "integer" in kinds or "number" in kinds:
+        return f"{'whole number' if 'integer' in kinds else 'number'}{limits(node)}"
+    if "boolean" in kinds:
+        return "`true` or `false`"
+    if "object" in kinds:
+        return "table"
+    return f"text{examples(node)}" if "string" in kinds else ""
+
+
+def examples(node: Node) -> str:
+    """Show texts of the right form."""
+    texts = ", ".join(f"`{text}`" for text in node.get("examples", []))
+    return f" such as {texts}" if texts else ""
+
+
+def limits(node: Node) -> str:
+    """Write the range of a number."""
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is None:
+        return ""
+    return f", {low} … {high}" if high is not None else f" ≥ {low}"
+
+
+if __name__ == "__main__":
+    main()
