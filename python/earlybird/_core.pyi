@@ -2,6 +2,8 @@
 
 from typing import Any, final
 
+__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "version"]
+
 @final
 class ScenarioError(ValueError):
     """A scenario that cannot be run; `str()` is one paragraph for the person who wrote it."""

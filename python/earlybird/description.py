@@ -40,8 +40,7 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     InputError
         If the file cannot be read.
     """
-    text, folder = _read(scenario)
-    return _core.resolve(text, override_texts(overrides))
+    return _core.resolve(_read(scenario), override_texts(overrides))
 
 
 def override_texts(overrides: Overrides) -> list[tuple[str, str]]:
@@ -76,12 +75,12 @@ def _key(name: str) -> str:
     return name.rstrip("_").replace("_", "-")
 
 
-def _read(scenario: ScenarioLike) -> tuple[str, Path]:
-    """Return the scenario's text and the folder its relative paths start from."""
+def _read(scenario: ScenarioLike) -> str:
+    """Return the scenario's text."""
     if isinstance(scenario, Scenario | Mapping):
-        return json.dumps(to_document(scenario), ensure_ascii=False), Path.cwd()
+        return json.dumps(to_document(scenario), ensure_ascii=False)
     if isinstance(scenario, str) and _is_text(scenario):
-        return scenario, Path.cwd()
+        return scenario
     return _read_file(Path(scenario))
 
 
@@ -90,9 +89,9 @@ def _is_text(scenario: str) -> bool:
     return "\n" in scenario or scenario.startswith("{")
 
 
-def _read_file(path: Path) -> tuple[str, Path]:
+def _read_file(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8"), path.parent
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read the scenario {path}: {because(error)}.") from error
     except UnicodeDecodeError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ def run(
     out: str | Path | None = None,
     trace: str | Path | None = None,
     trace_flows: Sequence[str] | None = None,
+    link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
 ) -> Result:
     """
@@ -50,6 +52,8 @@ def run(
         File to write every event of chosen flows to, as CSV.
     trace_flows
         Names of the flows to trace (default: the scenario's first).
+    link_trace
+        File to write every packet that the bottleneck accepts or drops to, as CSV.
     pcap
         File to write the packets of the bottleneck to, for Wireshark.
 
@@ -74,7 +78,14 @@ def run(
     """
     resolved = resolve(scenario, overrides)
     store = None if out is None else Store(Path(out)).open()
-    result = simulate(resolved, DEFAULT_SEED if seed is None else seed, trace=trace, trace_flows=trace_flows, pcap=pcap)
+    result = simulate(
+        resolved,
+        DEFAULT_SEED if seed is None else seed,
+        trace=trace,
+        trace_flows=trace_flows,
+        link_trace=link_trace,
+        pcap=pcap,
+    )
     if store:
         store.save(result)
     return result
@@ -86,18 +97,21 @@ def simulate(
     *,
     trace: str | Path | None = None,
     trace_flows: Sequence[str] | None = None,
+    link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
 ) -> Result:
     """Run a scenario that `resolve` returned."""
+    before = time.thread_time()
     outcome = _core.run(
         resolved,
         checked_seed(seed),
         trace=_path(trace),
         trace_flows=list(trace_flows) if trace_flows else None,
+        link_trace=_path(link_trace),
         pcap=_path(pcap),
     )
-    summary = {**outcome["summary"]}
-    summary.setdefault("seed", seed)
+    spent = {"cpu_s": round(time.thread_time() - before, 3), "code_version": _core.code_version()}
+    summary = {"seed": seed, **outcome["summary"], **spent}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)
 

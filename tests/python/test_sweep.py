@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Program = Callable[..., Finished]
 
-RUNS = 16
-LONG = [f"sweep.seeds={RUNS}", "duration=2000s"]
+RUNS = 10
+LONG = [f"sweep.seeds={RUNS}", "duration=1500s"]
 """A sweep of some seconds."""
 
 

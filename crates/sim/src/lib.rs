@@ -9,6 +9,7 @@ mod endpoint;
 mod events;
 mod link;
 mod loss;
+mod moment;
 mod network;
 mod observer;
 mod packet;

@@ -4,6 +4,7 @@
 //! is known at once and no event is needed for it.
 
 use crate::loss::Loss;
+use crate::moment::Moment;
 use crate::packet::Packet;
 use earlybird_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -66,12 +67,12 @@ impl Counters {
 pub struct Link {
     settings: LinkSettings,
     remainder: u64,
-    free_at: Instant,
+    free_at: Moment,
     /// Start of transmission and size of each packet that has not begun it.
-    waiting: VecDeque<(Instant, u32)>,
+    waiting: VecDeque<(Moment, u32)>,
     waiting_bytes: u64,
     /// Packets on the way with their times of arrival; used where the far end must be an event.
-    pipe: VecDeque<(Instant, Packet)>,
+    pipe: VecDeque<(Moment, Packet)>,
     /// Everything since the start.
     pub total: Counters,
     /// By group, as [`Link::count_groups`] asked.
@@ -89,7 +90,7 @@ impl Link {
         Self {
             settings,
             remainder: 0,
-            free_at: Instant::ZERO,
+            free_at: Moment::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             pipe: VecDeque::new(),
@@ -113,10 +114,10 @@ impl Link {
     }
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
-    pub(crate) fn accept(&mut self, at: Instant, packet: &Packet) -> Option<Instant> {
-        let is_kept = !self.is_lost(packet) && self.has_room(at, packet.bytes);
-        self.count(at, packet, is_kept);
-        is_kept.then(|| self.transmit(at, packet.bytes) + self.settings.delay)
+    pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
+        let is_kept = !self.is_lost(packet) && self.has_room(now, packet.bytes);
+        self.count(now.at, packet, is_kept);
+        is_kept.then(|| self.transmit(now, packet.bytes))
     }
 
     fn is_lost(&mut self, packet: &Packet) -> bool {
@@ -124,8 +125,8 @@ impl Link {
         self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(packet) | lost)
     }
 
-    fn has_room(&mut self, at: Instant, bytes: u32) -> bool {
-        self.serve_until(at);
+    fn has_room(&mut self, now: Moment, bytes: u32) -> bool {
+        self.serve_until(now);
         match self.settings.limit {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => self.waiting.len() + 1 < limit as usize,
@@ -133,25 +134,32 @@ impl Link {
         }
     }
 
-    fn serve_until(&mut self, at: Instant) {
-        while let Some((_, bytes)) = self.waiting.pop_front_if(|(start, _)| *start <= at) {
+    fn serve_until(&mut self, now: Moment) {
+        while let Some((_, bytes)) = self.waiting.pop_front_if(|(start, _)| start.is_by(now)) {
             self.waiting_bytes -= u64::from(bytes);
         }
     }
 
-    /// Gives the time at which the packet has left the queue for good.
-    fn transmit(&mut self, at: Instant, bytes: u32) -> Instant {
-        if self.free_at <= at {
-            self.free_at = at;
+    /// Gives the time at which the packet arrives at the far end.
+    fn transmit(&mut self, now: Moment, bytes: u32) -> Moment {
+        let start = if self.free_at.is_by(now) {
             self.remainder = 0;
+            now
         } else {
-            self.waiting.push_back((self.free_at, bytes));
-            self.waiting_bytes += u64::from(bytes);
-            self.waited += self.free_at - at;
-            self.most_waiting = self.most_waiting.max(self.waiting.len());
-        }
-        self.free_at += self.settings.rate.transmission_time(u64::from(bytes), &mut self.remainder);
-        self.free_at
+            self.wait(now, bytes);
+            self.free_at
+        };
+        let span = self.settings.rate.transmission_time(u64::from(bytes), &mut self.remainder);
+        let seconds = 8.0 * f64::from(bytes) / self.settings.rate.bits_per_second() as f64;
+        self.free_at = start.after(span, seconds);
+        start.after(span + self.settings.delay, seconds + self.settings.delay.as_secs_f64())
+    }
+
+    fn wait(&mut self, now: Moment, bytes: u32) {
+        self.waiting.push_back((self.free_at, bytes));
+        self.waiting_bytes += u64::from(bytes);
+        self.waited += self.free_at.at - now.at;
+        self.most_waiting = self.most_waiting.max(self.waiting.len());
     }
 
     fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {
@@ -164,20 +172,19 @@ impl Link {
     }
 
     /// Puts a packet into the pipe; gives whether it is the only one.
-    pub(crate) fn push(&mut self, arrival: Instant, packet: Packet) -> bool {
+    pub(crate) fn push(&mut self, arrival: Moment, packet: Packet) -> bool {
         self.pipe.push_back((arrival, packet));
         self.pipe.len() == 1
     }
 
-    /// Takes the first packet out of the pipe, with the arrival time of the next one.
-    pub(crate) fn pop(&mut self) -> (Option<Packet>, Option<Instant>) {
-        let packet = self.pipe.pop_front().map(|(_, packet)| packet);
-        (packet, self.pipe.front().map(|(arrival, _)| *arrival))
+    /// Takes the first packet out of the pipe, with its arrival and that of the next one.
+    pub(crate) fn pop(&mut self) -> (Option<(Moment, Packet)>, Option<Instant>) {
+        (self.pipe.pop_front(), self.pipe.front().map(|(arrival, _)| arrival.at))
     }
 
     /// Gives how many packets wait at a time not before the last arrival.
     pub fn backlog(&mut self, at: Instant) -> usize {
-        self.serve_until(at);
+        self.serve_until(Moment::fresh(at));
         self.waiting.len()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Endpoint, EndpointId, EndpointSettings};
 use crate::events::{Event, Events, Kind};
+use crate::moment::Moment;
 use crate::network::{LinkId, Network, RouteId};
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::{FlowId, GroupId, Packet};
@@ -42,7 +43,7 @@ struct Flow {
 /// A network with its endpoints and applications, and the events to come.
 #[derive(Debug)]
 pub struct World<O: Observer = ()> {
-    now: Instant,
+    now: Moment,
     events: Events,
     network: Network,
     paths: Vec<(RouteId, RouteId)>,
@@ -62,7 +63,7 @@ impl<O: Observer> World<O> {
     /// Makes a world of this network, without traffic.
     pub fn new(network: Network, observer: O) -> Self {
         Self {
-            now: Instant::ZERO,
+            now: Moment::ZERO,
             events: Events::default(),
             network,
             paths: Vec::new(),
@@ -98,7 +99,7 @@ impl<O: Observer> World<O> {
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.events.push(Event::new(self.now, Kind::Probe, SAMPLE));
+        self.events.push(Event::new(self.now.at, Kind::Probe, SAMPLE));
     }
 
     /// Tells the observer at this time how much every open connection has received.
@@ -115,10 +116,10 @@ impl<O: Observer> World<O> {
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
             let Some(event) = self.events.first().filter(|event| event.at() <= end) else {
-                self.now = end;
+                self.now = Moment::fresh(end);
                 return true;
             };
-            self.now = event.at();
+            self.now = Moment::fresh(event.at());
             match event.kind() {
                 Kind::Arrival => self.on_arrival(LinkId(event.number())),
                 Kind::Timer => self.on_timer(EndpointId(event.number())),
@@ -143,7 +144,8 @@ impl<O: Observer> World<O> {
             Some(next) => self.events.replace_first(Event::new(next, Kind::Arrival, link.0)),
             None => self.events.remove_first(),
         }
-        if let Some(packet) = packet {
+        if let Some((arrival, packet)) = packet {
+            self.now = arrival;
             self.forward(packet);
         }
     }
@@ -154,26 +156,26 @@ impl<O: Observer> World<O> {
             self.deliver(&packet);
             return;
         };
-        let mut at = self.now;
+        let mut moment = self.now;
         loop {
-            let Some(arrival) = self.network.link_mut(link).accept(at, &packet) else {
-                self.observer.on_packet(at, PacketEvent::Dropped(link), &packet);
+            let Some(arrival) = self.network.link_mut(link).accept(moment, &packet) else {
+                self.observer.on_packet(moment.at, PacketEvent::Dropped(link), &packet);
                 return;
             };
             if O::PACKETS {
-                self.observer.on_packet(at, PacketEvent::Entered(link), &packet);
+                self.observer.on_packet(moment.at, PacketEvent::Entered(link), &packet);
             }
             packet.hop += 1;
             match self.network.next_link(packet.route, packet.hop).filter(|next| self.network.is_private(*next)) {
-                Some(next) => (link, at) = (next, arrival),
+                Some(next) => (link, moment) = (next, arrival),
                 None => break self.enter_pipe(link, arrival, packet),
             }
         }
     }
 
-    fn enter_pipe(&mut self, link: LinkId, arrival: Instant, packet: Packet) {
+    fn enter_pipe(&mut self, link: LinkId, arrival: Moment, packet: Packet) {
         if self.network.link_mut(link).push(arrival, packet) {
-            self.events.push(Event::new(arrival, Kind::Arrival, link.0));
+            self.events.push(Event::new(arrival.at, Kind::Arrival, link.0));
         }
     }
 
@@ -183,10 +185,10 @@ impl<O: Observer> World<O> {
             return;
         }
         if O::PACKETS {
-            self.observer.on_packet(self.now, PacketEvent::Arrived, packet);
+            self.observer.on_packet(self.now.at, PacketEvent::Arrived, packet);
         }
         let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-        endpoint.connection.on_segment(&mut Cx { now: self.now, trace: &mut listener }, &packet.segment);
+        endpoint.connection.on_segment(&mut Cx { now: self.now.at, trace: &mut listener }, &packet.segment);
         self.tell_state(packet.to, Some(packet));
         self.serve(packet.to);
     }
@@ -194,7 +196,7 @@ impl<O: Observer> World<O> {
     fn tell_state(&mut self, id: EndpointId, arrived: Option<&Packet>) {
         if O::STATES && id.is_opener() {
             let endpoint = &self.endpoints[id.0 as usize];
-            self.observer.on_state(self.now, endpoint.flow, arrived, &endpoint.connection);
+            self.observer.on_state(self.now.at, endpoint.flow, arrived, &endpoint.connection);
         }
     }
 
@@ -228,7 +230,7 @@ impl<O: Observer> World<O> {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.connection.read(u64::MAX);
         if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
-            self.observer.on_delivered(self.now, endpoint.flow, endpoint.connection.received());
+            self.observer.on_delivered(self.now.at, endpoint.flow, endpoint.connection.received());
         }
     }
 
@@ -236,14 +238,14 @@ impl<O: Observer> World<O> {
         loop {
             let endpoint = &mut self.endpoints[id.0 as usize];
             let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-            let mut cx = Cx { now: self.now, trace: &mut listener };
+            let mut cx = Cx { now: self.now.at, trace: &mut listener };
             let Some(transmit) = endpoint.connection.poll_transmit(&mut cx) else {
                 return;
             };
             let packet = self.packet(id, &transmit);
             if O::PACKETS {
                 let event = if transmit.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-                self.observer.on_packet(self.now, event, &packet);
+                self.observer.on_packet(self.now.at, event, &packet);
             }
             self.forward(packet);
         }
@@ -279,13 +281,13 @@ impl<O: Observer> World<O> {
     fn on_timer(&mut self, id: EndpointId) {
         self.events.remove_first();
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if endpoint.armed != self.now || !endpoint.is_in_use {
+        if endpoint.armed != self.now.at || !endpoint.is_in_use {
             return;
         }
         endpoint.armed = Instant::NEVER;
-        if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
+        if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
             let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-            endpoint.connection.on_timeout(&mut Cx { now: self.now, trace: &mut listener });
+            endpoint.connection.on_timeout(&mut Cx { now: self.now.at, trace: &mut listener });
             self.tell_state(id, None);
             self.serve(id);
         } else {
@@ -295,7 +297,7 @@ impl<O: Observer> World<O> {
 
     fn on_wake(&mut self, id: AppId) {
         self.events.remove_first();
-        if self.apps[id.0 as usize].wake == self.now {
+        if self.apps[id.0 as usize].wake == self.now.at {
             self.with_app(id, |application, io| application.on_wake(io));
         }
     }
@@ -324,14 +326,14 @@ impl<O: Observer> World<O> {
 
     fn on_sample(&mut self) {
         match self.probe_period {
-            Some(period) => self.events.replace_first(Event::new(self.now + period, Kind::Probe, SAMPLE)),
+            Some(period) => self.events.replace_first(Event::new(self.now.at + period, Kind::Probe, SAMPLE)),
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
-            self.observer.on_flow_probe(self.now, endpoint.flow, &endpoint.connection);
+            self.observer.on_flow_probe(self.now.at, endpoint.flow, &endpoint.connection);
         }
         for (number, link) in self.network.links.iter_mut().enumerate() {
-            self.observer.on_link_probe(self.now, LinkId(number as u32), link.backlog(self.now));
+            self.observer.on_link_probe(self.now.at, LinkId(number as u32), link.backlog(self.now.at));
         }
     }
 
@@ -439,7 +441,7 @@ impl<O: Observer> AppIo<'_, O> {
 
 impl<O: Observer> Io for AppIo<'_, O> {
     fn now(&self) -> Instant {
-        self.world.now
+        self.world.now.at
     }
 
     fn open(&mut self, path: PathId) -> ConnectionId {
@@ -456,7 +458,7 @@ impl<O: Observer> Io for AppIo<'_, O> {
         self.connection(connection).write(bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
-        self.world.observer.on_unit(self.world.now, flow, bytes);
+        self.world.observer.on_unit(self.world.now.at, flow, bytes);
     }
 
     fn close(&mut self, connection: ConnectionId) {

@@ -34,6 +34,10 @@ def command(
         list[str] | None,
         typer.Option(metavar="NAME", help="A flow to trace (default: the first). May be given several times."),
     ] = None,
+    link_trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write every packet that the bottleneck accepts or drops to this file."),
+    ] = None,
     pcap: Annotated[
         Path | None, typer.Option(metavar="FILE.pcap", help="Write the packets to this file, for Wireshark.")
     ] = None,
@@ -46,6 +50,7 @@ def command(
         out=out,
         trace=trace,
         trace_flows=trace_flow,
+        link_trace=link_trace,
         pcap=pcap,
     )
     if json:
@@ -54,6 +59,6 @@ def command(
     show_result(result)
     if out:
         say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
-    for what, file in (("Trace", trace), ("Packets", pcap)):
+    for what, file in (("Trace", trace), ("Trace of the bottleneck", link_trace), ("Packets", pcap)):
         if file:
             say(f"{what} written to {file}")

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from earlybird.plots.style import PAPER, Look, legend, look, panels, styled
+from earlybird.plots.style import MUTED, PAPER, Look, legend, look, panels, styled
 
 PAPER_LABEL = "as the paper states"
 MANY = 12
@@ -88,15 +88,16 @@ def _draw_line(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
 
 
 def _draw_paper(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
-    axes.plot(rows["x"].to_numpy(), rows["paper"].to_numpy(), **_star(style.colour))
+    axes.plot(rows["x"].to_numpy(), rows["paper"].to_numpy(), **_star(style.colour, is_hollow=style.is_hollow))
 
 
-def _star(colour: str) -> dict[str, Any]:
+def _star(colour: str, *, is_hollow: bool) -> dict[str, Any]:
+    """Mark the paper's numbers with stars, hollow where the line's markers are."""
     return {
         "linestyle": "none",
         "marker": "*",
         "markersize": 9,
-        "markerfacecolor": PAPER,
+        "markerfacecolor": PAPER if is_hollow else colour,
         "markeredgecolor": colour,
         "zorder": 5,
     }
@@ -107,7 +108,7 @@ def _name_lines(axes: Axes, points: pl.DataFrame) -> None:
     for position, (line, rows) in enumerate(_lines(points)):
         axes.plot([], [], **look(line, position).line(), label=rows["name"][0])
     if points["paper"].is_not_null().any():
-        axes.plot([], [], **_star("#6b7280"), label=PAPER_LABEL)
+        axes.plot([], [], **_star(MUTED, is_hollow=False), label=PAPER_LABEL)
 
 
 def _lines(points: pl.DataFrame) -> Sequence[tuple[str, pl.DataFrame]]:

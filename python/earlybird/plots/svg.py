@@ -7,6 +7,19 @@ from matplotlib.figure import Figure
 
 from earlybird.plots.style import dark_colours, styled
 
+LEAN = (
+    (r"<metadata>.*?</metadata>", ""),
+    (r"<style.*?</style>", ""),
+    (r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"', r"\1"),
+    (r"font: (\d+) ([\d.]+px)[^;\"]*", r"font-weight: \1; font-size: \2"),
+    (r"font: ([\d.]+px)[^;\"]*", r"font-size: \1"),
+    (r"font-family: [^;\"]*;?", ""),
+    (r' transform="rotate\(-0 [^)]*\)"', ""),
+    (r" +id=\"[^\"]*_\d+\"", ""),
+    (r"\s*\n\s*", " "),
+)
+"""Patterns in matplotlib's SVG, and what to put in their place."""
+
 
 def inline_svg(figure: Figure, name: str) -> str:
     """
@@ -28,11 +41,16 @@ def inline_svg(figure: Figure, name: str) -> str:
     with styled():
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     element = buffer.getvalue()
-    element = element[element.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = _lean(element[element.index("<svg") :])
     element = re.sub(r'(id="|url\(#|href="#)', lambda match: f"{match[1]}{name}-", element)
-    element = re.sub(r'font: (?:(\w+) )?([\d.]+)px[^;"]*', _font, element)
-    return _coloured(re.sub(r'width="[\d.]+pt" height="[\d.]+pt" ', "", element, count=1))
+    return _coloured(element)
+
+
+def _lean(element: str) -> str:
+    """Leave out what a page has no use for: sizes, fonts, style sheets, needless digits and white space."""
+    for pattern, replacement in LEAN:
+        element = re.sub(pattern, replacement, element, flags=re.DOTALL)
+    return re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", element)
 
 
 def colour_rules() -> tuple[str, str]:
@@ -48,12 +66,6 @@ def colour_rules() -> tuple[str, str]:
     light = "".join(f"{_variable(colour)}:{colour};" for colour in colours)
     dark = "".join(f"{_variable(colour)}:{other};" for colour, other in colours.items())
     return light, dark
-
-
-def _font(match: re.Match[str]) -> str:
-    """Keep weight and size of a font; its family is the page's."""
-    weight = f"font-weight: {match[1]}; " if match[1] else ""
-    return f"{weight}font-size: {match[2]}px"
 
 
 def _coloured(element: str) -> str:

@@ -50,7 +50,6 @@ class Cell:
 class Row:
     """One metric at one value of the row axis."""
 
-    metric: Metric
     title: str
     cells: tuple[Cell, ...]
 
@@ -64,7 +63,7 @@ class Row:
         return f"{swapped} of {len(pairs)} pairs swapped" if swapped else "same order"
 
 
-def main_rows(evaluation: Evaluation) -> list[Row]:
+def main_rows(evaluation: Evaluation) -> dict[str, list[Row]]:
     """
     Gather the main table.
 
@@ -75,17 +74,18 @@ def main_rows(evaluation: Evaluation) -> list[Row]:
 
     Returns
     -------
-    list of Row
-        All rows of the first metric, then those of the next.
+    dict
+        The rows of each metric, by the metric's name in print.
     """
     study, main = evaluation.study, evaluation.study.main
     numbers = study.numbers[main.table]
     places = list(dict.fromkeys(number.point[main.rows] for number in numbers))
-    return [
-        Row(metric(name), value_name(study, main.rows, place), _cells(evaluation, name, place))
+    return {
+        metric(name).axis: [
+            Row(value_name(study, main.rows, place), _cells(evaluation, name, place)) for place in places
+        ]
         for name in main.metrics
-        for place in places
-    ]
+    }
 
 
 def column_titles(study: Study) -> list[str]:

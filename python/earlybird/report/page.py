@@ -11,7 +11,7 @@ from earlybird.plots.svg import colour_rules
 from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
-from earlybird.report.statements import SYMBOLS, WORDS, Statement, item_anchor, statements
+from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, Statement, item_anchor, statements
 from earlybird.study.definition import LEVELS, Item, Plot
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
@@ -59,7 +59,7 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(words=WORDS, symbols=SYMBOLS, anchor=item_anchor)
+    environment.globals.update(words=WORDS, plural=PLURAL, symbols=SYMBOLS, anchor=item_anchor)
     return environment.get_template("study.html.j2").render(_context(evaluation, drawings))
 
 

@@ -12,6 +12,7 @@ WORDS: dict[Holds, str] = {
     "not testable": "not testable",
     "reported": "reported",
 }
+PLURAL: dict[Holds, str] = {**WORDS, "yes": "hold", "no": "do not hold"}
 SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·"}
 """So that a verdict can be read without its colour."""
 
@@ -28,7 +29,7 @@ class Statement:
     def others_text(self) -> str:
         """Count how the other settings came out."""
         outcomes = [verdict.holds for verdict in self.others]
-        counts = [(outcomes.count(outcome), WORDS[outcome]) for outcome in WORDS]
+        counts = [(outcomes.count(outcome), PLURAL[outcome]) for outcome in PLURAL]
         return ", ".join(f"{count} {word}" for count, word in counts if count)
 
 

@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from earlybird.report.headline import conclusion
-from earlybird.report.main_table import Cell, Row, column_titles, main_rows
+from earlybird.report.main_table import Cell, column_titles, main_rows
 from earlybird.study.evaluation import Evaluation
 
 
@@ -31,20 +31,13 @@ def terminal_summary(evaluation: Evaluation) -> Table:
     table.add_column()
     for title in column_titles(study):
         table.add_column(title, justify="right", no_wrap=True)
-    previous = ""
-    for row in main_rows(evaluation):
-        if any(cell.ours.count for cell in row.cells):
-            _add(table, row, is_first=row.metric.name != previous)
-            previous = row.metric.name
+    for heading, rows in main_rows(evaluation).items():
+        table.add_row(f"[bold]{escape(heading)}[/]")
+        for row in rows:
+            if any(cell.ours.count for cell in row.cells):
+                table.add_row(f"  {row.title}", "paper", *(cell.paper_text for cell in row.cells), style="dim")
+                table.add_row("", "ours", *map(_ours, row.cells))
     return table
-
-
-def _add(table: Table, row: Row, *, is_first: bool) -> None:
-    """Add two lines, and a heading above the first row of a metric."""
-    if is_first:
-        table.add_row(f"[bold]{escape(row.metric.axis)}[/]")
-    table.add_row(f"  {row.title}", "paper", *(cell.paper_text for cell in row.cells), style="dim")
-    table.add_row("", "ours", *map(_ours, row.cells))
 
 
 def _ours(cell: Cell) -> str:

@@ -7,47 +7,14 @@ import polars as pl
 from markupsafe import Markup
 
 from earlybird.errors import StoreError, because
-from earlybird.paths import REPORTS, RESULTS
 from earlybird.plots.style import styled
 from earlybird.plots.svg import inline_svg
 from earlybird.report.page import Drawing, page
 from earlybird.study.definition import Plot
-from earlybird.study.evaluation import Evaluation, evaluate_study
+from earlybird.study.evaluation import Evaluation
 from earlybird.study.figures import PlotData, plot_data
 
 PAGE = "index.html"
-
-
-def report_study(
-    name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS
-) -> Path:
-    """
-    Compare a study's results with the papers.
-
-    Parameters
-    ----------
-    name
-        The study.
-    scale
-        ``smoke``, ``medium`` or ``full``.
-    out
-        Results folder.
-    report
-        Folder of reports; this one goes into ``NAME-SCALE`` below it.
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    InputError
-        If there is no such study or scale, or no result of it.
-    StoreError
-        If a result is damaged or the report cannot be written.
-    """
-    return write_report(evaluate_study(name, scale, out=out), Path(report) / f"{name}-{scale}")
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> Path:

@@ -5,8 +5,7 @@ A study is a folder below studies/ with ``study.toml`` (scenarios and grids), ``
 ``expected/*.csv`` (the papers' numbers) and a README. What studies share is here.
 """
 
-from earlybird.report import report_study, terminal_summary, write_report
-from earlybird.study.evaluation import Evaluation, evaluate_study
+from earlybird.study.evaluation import Evaluation, evaluate_study, report_study
 from earlybird.study.execution import StudyOutcome, run_study
 from earlybird.study.library import StudyInfo, list_studies
 from earlybird.study.verdicts import Verdict
@@ -20,6 +19,4 @@ __all__ = [
     "list_studies",
     "report_study",
     "run_study",
-    "terminal_summary",
-    "write_report",
 ]

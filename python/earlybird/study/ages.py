@@ -13,6 +13,8 @@ BIN = 0.005
 """Width in seconds of a bin of the histogram."""
 LONGEST = 0.6
 """Seconds; the histogram ends here."""
+HISTORY = 100.0
+"""Seconds that are shown of one flow's history."""
 PROMINENCE = 0.1
 """A cluster stands out from its surroundings by this share of the tallest bin."""
 
@@ -82,9 +84,9 @@ def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
 
 
 def duplicate_history(duplicates: pl.DataFrame) -> pl.DataFrame:
-    """Take one flow's duplicate ACKs: ``time_s``, ``number`` (3: third and later), ``age_ms``, ``threshold_ms``."""
+    """Take the last duplicate ACKs of a flow: ``time_s``, ``number`` (3: or later), ``age_ms``, ``threshold_ms``."""
     one = duplicates.filter(pl.col("flow") == pl.col("flow").first()).sort("time_s")
-    return one.select(
+    return one.filter(pl.col("time_s") > pl.col("time_s").last() - HISTORY).select(
         "time_s",
         number=pl.col("count").clip(upper_bound=3),
         age_ms=pl.col("age_s") * 1000,

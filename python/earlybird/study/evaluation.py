@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from earlybird.paths import RESULTS
+from earlybird.paths import REPORTS, RESULTS
 from earlybird.store import Store
 from earlybird.study.checks import verdicts
 from earlybird.study.definition import Study
@@ -62,3 +62,35 @@ def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     return Evaluation(study, scale, store, measured, missing, found)
+
+
+def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:
+    """
+    Compare a study's results with the papers.
+
+    Parameters
+    ----------
+    name
+        The study.
+    scale
+        ``smoke``, ``medium`` or ``full``.
+    out
+        Results folder.
+    report
+        Folder of reports; this one goes into ``NAME-SCALE`` below it.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    InputError
+        If there is no such study or scale, or no result of it.
+    StoreError
+        If a result is damaged or the report cannot be written.
+    """
+    from earlybird.report.writer import write_report  # reports are made of studies, not studies of reports
+
+    return write_report(evaluate_study(name, scale, out=out), Path(report) / f"{name}-{scale}")
