@@ -60,7 +60,7 @@ $(BUILT): $(SYNCED) $(RUST_SOURCES)
 	@touch $@
 
 $(SYNCED): pyproject.toml uv.lock | tools $(UV)
-	$(UV) sync --frozen --no-install-project
+	$(UV) sync --frozen --no-install-project --inexact
 	@touch $@
 
 .cache/uv/bin/uv:

@@ -44,23 +44,28 @@ class Comparison:
         The film as sent: cut to the run's duration, scaled.
     scenario : dict
         The complete scenario, with the film as the application of the flows `video`.
+    flows, curve : polars.DataFrame
+        What `earlybird.viewers.judge_run` gives, with the transport and the seed of the run in front.
+    transports : dict
+        Per transport, what `earlybird.viewers.summarise` says of all its runs, and the mean of their T/µ.
+    by_seed : dict
+        The same per transport and seed.
     seeds : tuple of int
         One run of each transport per seed.
-    flows : polars.DataFrame
-        One row per transport, seed and flow; the columns are those of `earlybird.viewers.judge_run`.
-    curve : polars.DataFrame
-        `transport`, `start_up_s`, and the frames `late` and `judged` of all its flows.
-    transports : dict
-        Per transport, what `earlybird.viewers.summarise` says and the mean of T/µ over the runs.
     """
 
     source: Clip
     sent: Clip
     scenario: dict[str, Any]
-    seeds: tuple[int, ...]
     flows: pl.DataFrame
     curve: pl.DataFrame
     transports: dict[str, dict[str, float]]
+    by_seed: dict[str, dict[int, dict[str, float]]]
+    seeds: tuple[int, ...]
+
+    def curve_of(self, transport: str) -> pl.DataFrame:
+        """Return `start_up_s` and the frames `late` and `judged`, over all runs of a transport."""
+        return _summed(self.curve.filter(transport=transport))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `earlybird compare --json` prints; a number that does not exist is None."""
@@ -187,34 +192,39 @@ def judge(runs: SweepResult, source: Clip, sent: Clip) -> Comparison:
     flows, curves, loads = [], [], []
     for run in runs.planned:
         result = runs.store.load(run.key)
-        labels = [pl.lit(run.parameters[GRID_KEY]).alias("transport"), pl.lit(run.seed).alias("seed")]
+        labels = {"transport": run.parameters[GRID_KEY], "seed": run.seed}
         seen, curve = judge_run(result, GROUP)
-        flows.append(seen.select(*labels, pl.all()))
-        curves.append(curve.select(labels[0], pl.all()))
-        loads.append({"transport": run.parameters[GRID_KEY], "t_over_mu": result.summary.get("t_over_mu")})
-    judged = pl.concat(flows)
-    curve = pl.concat(curves).group_by("transport", "start_up_s", maintain_order=True).sum()
+        flows.append(_labelled(seen, labels))
+        curves.append(_labelled(curve, labels))
+        loads.append({**labels, "t_over_mu": _number(result.summary.get("t_over_mu"))})
+    tables = pl.concat(flows), pl.concat(curves), pl.DataFrame(loads)
+    seeds = tuple(dict.fromkeys(run.seed for run in runs.planned))
+    transports = list(dict.fromkeys(run.parameters[GRID_KEY] for run in runs.planned))
     return Comparison(
-        source,
-        sent,
-        json.loads(runs.planned[0].scenario),
-        tuple(sorted({run.seed for run in runs.planned})),
-        judged,
-        curve,
-        _by_transport(judged, curve, pl.DataFrame(loads)),
+        source=source,
+        sent=sent,
+        scenario=json.loads(runs.planned[0].scenario),
+        flows=tables[0],
+        curve=tables[1],
+        transports={name: _summary(tables, transport=name) for name in transports},
+        by_seed={name: {seed: _summary(tables, transport=name, seed=seed) for seed in seeds} for name in transports},
+        seeds=seeds,
     )
 
 
-def _by_transport(flows: pl.DataFrame, curve: pl.DataFrame, loads: pl.DataFrame) -> dict[str, dict[str, float]]:
-    load = dict(loads.group_by("transport").mean().iter_rows())
-    groups = flows.group_by("transport", maintain_order=True)
-    return {
-        str(name): {
-            "t_over_mu": _number(load[name]),
-            **summarise(group, curve.filter(pl.col("transport") == name)),
-        }
-        for (name,), group in groups
-    }
+def _labelled(table: pl.DataFrame, labels: dict[str, str | int]) -> pl.DataFrame:
+    return table.select(*(pl.lit(value).alias(key) for key, value in labels.items()), pl.all())
+
+
+def _summary(tables: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], **labels: str | int) -> dict[str, float]:
+    """Put together what belongs to a transport, or to one run of it."""
+    flows, curve, loads = (table.filter(**labels) for table in tables)
+    return {"t_over_mu": float(loads["t_over_mu"].to_numpy().mean()), **summarise(flows, _summed(curve))}
+
+
+def _summed(curve: pl.DataFrame) -> pl.DataFrame:
+    """Add up the counts of several runs."""
+    return curve.group_by("start_up_s", maintain_order=True).agg(pl.col("late", "judged").sum())
 
 
 def _facts(clip: Clip) -> dict[str, float]:

@@ -27,8 +27,10 @@ COLOURS: Final = {"sack": "#555555", "sack-er": "#0072b2", "pert": "#d55e00", "p
 OTHER_COLOURS: Final = ("#cc79a7", "#56b4e9", "#e69f00", "#000000")
 WORST: Final = 1.0
 BEST: Final = 1e-5
-MARGIN: Final = 1.12
-SHORTEST_AXIS: Final = 3.0
+FIRST_DELAY: Final = 0.2
+MARGIN: Final = 1.15
+DELAYS: Final = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+GOAL_COLOUR: Final = "#333333"
 
 
 def save_plot(comparison: Comparison, path: Path) -> list[Path]:
@@ -58,28 +60,19 @@ def save_plot(comparison: Comparison, path: Path) -> list[Path]:
 
 
 def draw(comparison: Comparison) -> Figure:
-    """Draw the share of frames on time over the start-up delay, a line per transport."""
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot()
+    """Draw frames on time and flows content over the start-up delay, a line per transport."""
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    frames, flows = figure.subplots(1, 2)
     for number, transport in enumerate(comparison.transports):
-        draw_transport(axes, comparison, transport, number)
-    mark_goal(axes)
-    scale(axes, comparison)
-    describe(axes, comparison)
+        line = "--" if transport.endswith("-fg") else "-"
+        draw_frames(frames, comparison, transport, line, colour(transport, number))
+        draw_flows(flows, comparison, transport, line, colour(transport, number))
+    describe_frames(frames)
+    describe_flows(flows)
+    for axes in (frames, flows):
+        scale_delays(axes, comparison)
+    describe(figure, comparison)
     return figure
-
-
-def draw_transport(axes: Axes, comparison: Comparison, transport: str, number: int) -> None:
-    """Draw one line, and the point where it reaches the goal."""
-    curve = comparison.curve.filter((pl.col("transport") == transport) & (pl.col("judged") > 0))
-    late = curve["late"].to_numpy() / curve["judged"].to_numpy()
-    needed = comparison.transports[transport]["on_time_all_s"]
-    label = f"{transport}: {seconds(needed)} s" if math.isfinite(needed) else f"{transport}: longer than this"
-    line, paint = "--" if transport.endswith("-fg") else "-", colour(transport, number)
-    delays = curve["start_up_s"].to_numpy()
-    axes.plot(delays, np.maximum(late, BEST / 2), line, label=label, color=paint, linewidth=2)
-    if math.isfinite(needed):
-        axes.plot([needed], [LATE_SHARE_ALLOWED], "o", markersize=8, color=paint, markeredgecolor="white", zorder=5)
 
 
 def colour(transport: str, number: int) -> str:
@@ -87,32 +80,65 @@ def colour(transport: str, number: int) -> str:
     return COLOURS.get(transport.removesuffix("-fg"), OTHER_COLOURS[number % len(OTHER_COLOURS)])
 
 
-def mark_goal(axes: Axes) -> None:
-    """Mark where fewer than one frame in ten thousand is late."""
-    axes.axhspan(BEST, LATE_SHARE_ALLOWED, color="#009e73", alpha=0.10, linewidth=0)
-    axes.axhline(LATE_SHARE_ALLOWED, color="#333333", linewidth=1, linestyle=":")
+def draw_frames(axes: Axes, comparison: Comparison, transport: str, line: str, paint: str) -> None:
+    """Draw the share of frames on time, and the point where it reaches the goal."""
+    curve = comparison.curve_of(transport).filter(pl.col("judged") > 0)
+    late = np.maximum(curve["late"].to_numpy() / curve["judged"].to_numpy(), BEST / 2)
+    needed = comparison.transports[transport]["on_time_all_s"]
+    label = f"{transport}: {seconds(needed)} s" if math.isfinite(needed) else f"{transport}: longer than this"
+    axes.plot(curve["start_up_s"].to_numpy(), late, line, label=label, color=paint, linewidth=2)
+    if math.isfinite(needed):
+        axes.plot([needed], [LATE_SHARE_ALLOWED], "o", markersize=8, color=paint, markeredgecolor="white", zorder=5)
 
 
-def scale(axes: Axes, comparison: Comparison) -> None:
-    """Let the axes run from bad at the bottom to good at the top, and to the right until every line has arrived."""
-    needed = [values["on_time_all_s"] for values in comparison.transports.values()]
-    last = float(comparison.curve.filter(pl.col("judged") > 0)["start_up_s"].to_numpy().max())
-    axes.set_xlim(0, min(max(MARGIN * max(needed), SHORTEST_AXIS), last))
+def draw_flows(axes: Axes, comparison: Comparison, transport: str, line: str, paint: str) -> None:
+    """Draw the share of flows that reach the goal, a step per flow."""
+    needed = np.sort(comparison.flows.filter(transport=transport)["on_time_s"].to_numpy())
+    shares = np.arange(len(needed) + 1) / len(needed)
+    label = f"{transport}: {seconds(comparison.transports[transport]['on_time_p90_s'])} s"
+    delays = np.concatenate(([0.0], needed))
+    axes.step(delays, shares, line, where="post", label=label, color=paint, linewidth=2)
+
+
+def describe_frames(axes: Axes) -> None:
+    """Let the axis run from bad at the bottom to good at the top, and mark the goal."""
     axes.set_yscale("log")
     axes.set_ylim(WORST, BEST)
     axes.yaxis.set_major_locator(FixedLocator([10.0**-power for power in range(6)]))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda late, _: f"{100 * (1 - late):.6g} %"))
+    axes.axhspan(BEST, LATE_SHARE_ALLOWED, color="#009e73", alpha=0.10, linewidth=0)
+    axes.axhline(LATE_SHARE_ALLOWED, color=GOAL_COLOUR, linewidth=1, linestyle=":")
+    axes.set_title("Frames on time, of all flows together", loc="left", fontsize=11)
+    axes.legend(title="99.99 % of all frames after", loc="lower right", framealpha=0.95)
+
+
+def describe_flows(axes: Axes) -> None:
+    """Let the axis run from no flow to all, and mark nine of ten."""
+    axes.set_ylim(0, 1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+    axes.axhline(0.9, color=GOAL_COLOUR, linewidth=1, linestyle=":")
+    axes.set_title("Flows with 99.99 % of their own frames on time", loc="left", fontsize=11)
+    axes.legend(title="9 of 10 flows after", loc="lower right", framealpha=0.95)
+
+
+def scale_delays(axes: Axes, comparison: Comparison) -> None:
+    """Let the axis run to the right until every line has arrived, or the runs end."""
+    needed = [values["on_time_all_s"] for values in comparison.transports.values()]
+    slowest = max([*needed, float(comparison.flows["on_time_s"].to_numpy().max())])
+    last = float(comparison.curve.filter(pl.col("judged") > 0)["start_up_s"].to_numpy().max())
+    axes.set_xscale("log")
+    axes.set_xlim(FIRST_DELAY, max(min(MARGIN * slowest, last), 10 * FIRST_DELAY))
+    axes.xaxis.set_major_locator(FixedLocator(DELAYS))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda delay, _: f"{delay:g}"))
+    axes.set_xlabel("start-up delay, s (logarithmic)")
     axes.grid(color="#dddddd", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def describe(axes: Axes, comparison: Comparison) -> None:
-    """Write what is to be seen."""
-    film = comparison.source.path.name
-    title = f"How long must playback of {film} ({rate(comparison.sent.mean_rate)}) wait at its start?"
-    axes.set_title(f"{title}\n", fontsize=12, fontweight="bold", loc="left")
-    axes.text(0, 1.02, circumstances(comparison), transform=axes.transAxes, fontsize=8, color="#444444")
-    axes.set_xlabel("start-up delay, seconds after the source's first frame")
-    axes.set_ylabel("frames on time, all flows together")
-    axes.legend(title="99.99 % on time after", loc="lower right", framealpha=0.95)
+def describe(figure: Figure, comparison: Comparison) -> None:
+    """Write what was sent at the top, and through which network at the bottom."""
+    film = f"{comparison.source.path.name} ({rate(comparison.sent.mean_rate)})"
+    figure.suptitle(f"How long must playback of {film} wait at its start?", x=0.01, ha="left", fontweight="bold")
+    figure.supxlabel(circumstances(comparison), x=0.01, ha="left", fontsize=8, color="#444444")

@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from earlybird.player import REFILL_SECONDS
+from earlybird.statistics import paired_difference
 from earlybird.viewers import LATE_AT, PLAYER_START_UP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from rich.console import RenderableType
 
@@ -26,17 +27,17 @@ EXPLANATION: Final = (
     "before each retransmission timeout."
 )
 
-SAME_NEEDS: Final = " No flow has more than 10,000 frames, so that 99.99 % of them on time means no stall."
+SAME_NEEDS: Final = "No flow has more than 10,000 frames, so that 99.99 % of them on time means no stall."
 SAME_KEYS: Final = ("on_time_median_s", "on_time_p90_s")
 
 
 class Row(NamedTuple):
-    """A line of the table: what it says, where the number stands, how it is written, and which end is better."""
+    """A line of the table: what it says, where the number stands, how it is written, and whether more (1) is better."""
 
     label: str
     key: str
     written: Callable[[float], str]
-    best: Callable[[list[float]], float] | None = min
+    better: int = -1
 
 
 def seconds(value: float) -> str:
@@ -53,7 +54,7 @@ def share(value: float) -> str:
     if value == 0:
         return "none"
     percent = 100 * value
-    return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2f} %" if percent >= 0.1 else f"{percent:.2g} %"
+    return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2f} %" if percent >= 0.1 else f"{percent:#.2g} %"
 
 
 def number(value: float) -> str:
@@ -63,19 +64,19 @@ def number(value: float) -> str:
 
 SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
     "Start-up delay needed, in seconds": (
-        Row("no stall, half of the flows", "no_stall_median_s", seconds),
-        Row("no stall, nine flows of ten", "no_stall_p90_s", seconds),
-        Row("99.99 % on time, half of the flows", "on_time_median_s", seconds),
-        Row("99.99 % on time, nine flows of ten", "on_time_p90_s", seconds),
-        Row("99.99 % on time, all flows together", "on_time_all_s", seconds),
+        Row("no stall, half the flows", "no_stall_median_s", seconds),
+        Row("no stall, 9 of 10 flows", "no_stall_p90_s", seconds),
+        Row("99.99 % on time, half the flows", "on_time_median_s", seconds),
+        Row("99.99 % on time, 9 of 10 flows", "on_time_p90_s", seconds),
+        Row("99.99 % on time, all flows as one", "on_time_all_s", seconds),
     ),
     "Late frames if playback never waits": tuple(
         Row(f"start-up delay {delay} s", f"late_{delay}s", share) for delay in LATE_AT
     ),
-    f"A player that starts after {PLAYER_START_UP:g} s and waits": (
-        Row("flows without a stall", "stall_free", share, max),
+    f"A waiting player, started after {PLAYER_START_UP:g} s": (
+        Row("flows without a stall", "stall_free", share, better=1),
         Row("stalls per flow", "stalls", number),
-        Row("mean length of a stall, s", "mean_stall_s", seconds, None),
+        Row("mean length of a stall, s", "mean_stall_s", seconds),
         Row("time stalled per flow, s", "stalled_s", seconds),
     ),
     "The sender": (
@@ -87,8 +88,16 @@ SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
 
 def render(comparison: Comparison) -> RenderableType:
     """Draw the comparison for the terminal."""
-    note = SAME_NEEDS if has_same_needs(comparison) else ""
-    return Group(heading(comparison), table(comparison), Text(EXPLANATION + note, style="dim"))
+    notes = [EXPLANATION, chance(comparison), *([SAME_NEEDS] if has_same_needs(comparison) else [])]
+    return Group(heading(comparison), table(comparison), Text(" ".join(notes), style="dim"))
+
+
+def chance(comparison: Comparison) -> str:
+    """Say which differences are more than chance."""
+    first, runs = next(iter(comparison.transports)), len(comparison.seeds)
+    if runs < 2:
+        return "One run each: small differences may be chance; --seeds 4 tells."
+    return f"✓ and ✗: better and worse than {first} beyond chance (90 % paired intervals over {runs} seeds)."
 
 
 def has_same_needs(comparison: Comparison) -> bool:
@@ -124,24 +133,34 @@ def rate(bits_per_second: float) -> str:
 
 
 def table(comparison: Comparison) -> Table:
-    """Lay out a column per transport, the best of each line in bold green."""
-    columns = comparison.transports
+    """Lay out a column per transport; what differs from the first one beyond chance is coloured."""
     left_out = SAME_KEYS if has_same_needs(comparison) else ()
     result = Table(box=None, pad_edge=False, show_edge=False)
     result.add_column("")
-    for transport in columns:
+    for transport in comparison.transports:
         result.add_column(transport, justify="right", header_style="bold")
     for title, rows in SECTIONS.items():
         result.add_row(Text(title, style="bold"))
         for row in (row for row in rows if row.key not in left_out):
-            result.add_row(f"  {row.label}", *cells(row, [values[row.key] for values in columns.values()]))
+            cells = (cell(comparison, row, transport) for transport in comparison.transports)
+            result.add_row(f"  {row.label}", *cells)
     return result
 
 
-def cells(row: Row, values: list[float]) -> Iterator[Text]:
-    """Write the values of a line; the best stand out unless all are the same."""
-    texts = [row.written(value) for value in values]
-    known = [value for value in values if not math.isnan(value)]
-    best = row.written(row.best(known)) if row.best and known and len(set(texts)) > 1 else None
-    for text in texts:
-        yield Text(text, style="bold green" if text == best else "")
+def cell(comparison: Comparison, row: Row, transport: str) -> Text:
+    """Write one value: green with a tick if it is better than the first transport's beyond chance, red if worse."""
+    text = row.written(comparison.transports[transport][row.key])
+    sign = row.better * advantage(comparison, row.key, transport)
+    return Text(f"{text} {' ✓✗'[sign]}", style=("", "green", "red")[sign])
+
+
+def advantage(comparison: Comparison, key: str, transport: str) -> int:
+    """Say whether a value is above (1) or below (−1) that of the first transport in 90 % of such sets of seeds."""
+    first = next(iter(comparison.transports))
+    here, there = (
+        {seed: values[key] for seed, values in comparison.by_seed[name].items()} for name in (transport, first)
+    )
+    if not all(math.isfinite(value) for value in (*here.values(), *there.values())):
+        return 0
+    difference = paired_difference(here, there)
+    return int(difference.low > 0) - int(difference.high < 0)

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
-
-MEMORY_S = 600.0
-"""The rate is the mean over this time: a single run may take half a minute."""
 
 
 @contextmanager
@@ -37,28 +35,23 @@ def progress_bar(
     if not visible or done == total:
         yield lambda: None
         return
-    with Progress(*_columns(), console=Console(stderr=True), speed_estimate_period=MEMORY_S) as progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(done)
+    with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total, completed=done)
         yield lambda: progress.advance(task)
 
 
 class RateColumn(ProgressColumn):
-    """Runs per second, or per minute when they are slow."""
+    """Runs per second, or per minute when they are slow, since the start; and the time left at this rate."""
+
+    def __init__(self, done_before: int) -> None:
+        super().__init__()
+        self.done_before = done_before
 
     def render(self, task: Task) -> Text:
         """Write the rate of one task."""
-        rate = task.finished_speed or task.speed
-        if not rate:
-            return Text("– runs/s")
-        return Text(f"{rate:.1f} runs/s" if rate >= 1 else f"{rate * 60:.1f} runs/min")
-
-
-def _columns() -> list[ProgressColumn]:
-    return [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        RateColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    ]
+        made, elapsed = task.completed - self.done_before, task.elapsed
+        if not made or not elapsed:
+            return Text("runs")
+        rate, left = made / elapsed, timedelta(seconds=round((task.remaining or 0) * elapsed / made))
+        return Text(f"runs, {rate:.1f}/s, {left} left" if rate >= 1 else f"runs, {rate * 60:.1f}/min, {left} left")

@@ -190,7 +190,9 @@ def test_seconds_are_written_with_three_digits(value: float, text: str) -> None:
     assert seconds(value) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "none"), (1.0, "100.0 %"), (0.0312, "3.12 %"), (0.00002, "0.002 %")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "none"), (1.0, "100.0 %"), (0.0312, "3.12 %"), (0.00002, "0.0020 %")]
+)
 def test_small_shares_can_be_told_from_none(value: float, text: str) -> None:
     assert share(value) == text
 

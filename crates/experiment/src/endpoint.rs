@@ -6,6 +6,7 @@ use earlybird_sim::{EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, RtoConfig, Trigger,
 };
+use earlybird_units::Duration;
 
 /// Gives the settings of both ends of a flow's connections.
 pub(crate) fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
@@ -13,10 +14,15 @@ pub(crate) fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
     let is_ns2 = endpoint.profile == Profile::Ns2;
     EndpointSettings {
         opener,
-        listener: opener,
+        listener: if is_ns2 { sink_of(opener) } else { opener },
         headers: if is_ns2 { HeaderSize::Ns2 } else { HeaderSize::Real },
         closes_with_fin: !is_ns2,
     }
+}
+
+/// ns-2's sinks have no retransmission timer: only the opener repeats a handshake.
+fn sink_of(opener: Config) -> Config {
+    Config { rto: RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.rto }, ..opener }
 }
 
 fn config_of(endpoint: &Endpoint) -> Config {

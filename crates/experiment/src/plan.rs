@@ -38,6 +38,7 @@ pub(crate) struct Plan {
     pub(crate) groups: Vec<GroupPlan>,
     pub(crate) bottleneck: String,
     pub(crate) settle: Instant,
+    pub(crate) end: Instant,
     network: NetworkModel,
     seeds: SeedTree,
 }
@@ -59,7 +60,9 @@ impl Plan {
             });
         }
         let settle = Instant::ZERO + scenario.measure.settle.duration();
-        Ok(Self { flows, groups, bottleneck: scenario.bottleneck(), settle, network: scenario.network.clone(), seeds })
+        let end = Instant::ZERO + scenario.duration.duration();
+        let (bottleneck, network) = (scenario.bottleneck(), scenario.network.clone());
+        Ok(Self { flows, groups, bottleneck, settle, end, network, seeds })
     }
 
     /// Gives the flow with this name.

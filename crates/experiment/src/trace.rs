@@ -5,6 +5,7 @@ use earlybird_scenario::{Application, ScenarioError};
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::Connection;
 use earlybird_units::Instant;
+use earlybird_wire::Flags;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -16,6 +17,9 @@ struct State {
     back_off: u64,
     timeouts: u64,
 }
+
+/// The slow-start threshold is never smaller (RFC 5681 equation 4).
+const SMALLEST_SSTHRESH: f64 = 2.0;
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -57,26 +61,16 @@ impl FlowTrace {
         }
     }
 
-    /// Writes a line for each value that changed, in the order in which ns-2 changes them.
-    fn note(&mut self, at: Instant, flow: FlowId, new: State) {
-        let Some(mut state) = self.states[flow.0 as usize] else {
+    /// Writes a line for each value that changed.
+    fn note(&mut self, at: Instant, flow: FlowId, new: State, opens: bool) {
+        let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
         };
-        let steps: [(&str, fn(&mut State, &State)); 4] = [
-            ("nrexmit", |state, new| state.timeouts = new.timeouts),
-            ("ssthresh", |state, new| state.ssthresh = new.ssthresh),
-            ("cwnd", |state, new| state.cwnd = new.cwnd),
-            ("backoff", |state, new| state.back_off = new.back_off),
-        ];
-        // A new sample ends the back-off before the window grows; a timeout sets it last.
-        let order = if new.timeouts > state.timeouts { [0, 1, 2, 3] } else { [3, 0, 1, 2] };
-        for step in order {
-            let before = state;
-            steps[step].1(&mut state, &new);
-            if state != before {
+        for (name, state) in steps(old, new, opens) {
+            if self.states[flow.0 as usize] != Some(state) {
                 self.states[flow.0 as usize] = Some(state);
-                self.push(at, flow, steps[step].0, None);
+                self.push(at, flow, name, None);
             }
         }
     }
@@ -85,6 +79,7 @@ impl FlowTrace {
     pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
         let has_many = self.chosen.iter().filter(|chosen| **chosen).count() > 1;
         // What a link will drop is known ahead of time, so the lines are not yet in order.
+        self.rows.retain(|row| row.at < plan.end);
         self.rows.sort_by_key(|row| row.at);
         writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
         for row in &self.rows {
@@ -96,6 +91,38 @@ impl FlowTrace {
         }
         Ok(())
     }
+}
+
+/// Gives the states between two events in the order in which ns-2 goes through them.
+fn steps(old: State, new: State, opens: bool) -> Vec<(&'static str, State)> {
+    let mut steps = Vec::new();
+    let mut state = old;
+    let mut step = |name, change: &dyn Fn(&mut State)| {
+        change(&mut state);
+        steps.push((name, state));
+    };
+    let is_timeout = new.timeouts > old.timeouts;
+    if !is_timeout {
+        // A new sample ends the back-off before the window grows.
+        step("backoff", &|state| state.back_off = new.back_off);
+    }
+    step("nrexmit", &|state| state.timeouts = new.timeouts);
+    if opens {
+        // The ACK of the opening packet counts as any other before the initial window is set.
+        step("cwnd", &|state| state.cwnd = old.cwnd + 1.0);
+    }
+    if is_timeout || new.cwnd < old.cwnd {
+        // The threshold is half the window before it is raised to its minimum.
+        let half = (old.cwnd / 2.0).floor();
+        let raw = if new.ssthresh <= SMALLEST_SSTHRESH { half.min(new.ssthresh) } else { new.ssthresh };
+        step("ssthresh", &|state| state.ssthresh = raw);
+    } else {
+        step("ssthresh", &|state| state.ssthresh = new.ssthresh);
+    }
+    step("cwnd", &|state| state.cwnd = new.cwnd);
+    step("ssthresh", &|state| state.ssthresh = new.ssthresh);
+    step("backoff", &|state| state.back_off = new.back_off);
+    steps
 }
 
 impl Row {
@@ -159,7 +186,8 @@ impl Observer for FlowTrace {
             back_off: timer.back_off,
             timeouts: connection.statistics().timeouts,
         };
-        self.note(at, flow, state);
+        let opens = arrived.is_some_and(|packet| packet.segment.flags.contains(Flags::SYN));
+        self.note(at, flow, state, opens);
     }
 }
 
@@ -176,6 +204,7 @@ impl LinkTrace {
     }
 
     pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
+        self.rows.retain(|row| row.0 < plan.end);
         self.rows.sort_by_key(|row| row.0);
         writeln!(file, "time,event,flow,seq,bytes")?;
         for (at, event, flow, seq, bytes) in &self.rows {

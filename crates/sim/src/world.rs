@@ -112,10 +112,10 @@ impl<O: Observer> World<O> {
         (self.network, self.observer)
     }
 
-    /// Runs up to and including time `end`, but for at most `budget` events; says whether it got there.
+    /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
-            let Some(event) = self.events.first().filter(|event| event.at() <= end) else {
+            let Some(event) = self.events.first().filter(|event| event.at() < end) else {
                 self.now = Moment::fresh(end);
                 return true;
             };

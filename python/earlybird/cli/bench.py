@@ -1,6 +1,7 @@
 """`earlybird bench`: how fast the simulator is."""
 
 from earlybird.cli.arguments import Json, examples
+from earlybird.cli.plain import show_json
 
 NAME = "bench"
 EXAMPLES = examples("earlybird bench", "earlybird bench --json")
@@ -9,7 +10,7 @@ EXAMPLES = examples("earlybird bench", "earlybird bench --json")
 def command(*, json: Json = False) -> None:
     """Measure bottleneck packets per second of processor time, and of ns-2 beside it where `ns` is installed."""
     from earlybird.benchmark import measure_all, number_of_runs
-    from earlybird.cli.display import show_bench, show_json
+    from earlybird.cli.display import show_bench
     from earlybird.progress import progress_bar
 
     with progress_bar(number_of_runs(), what="measuring") as advance:

@@ -19,6 +19,11 @@ def number(value: float) -> str:
     return f"{value:,.{digits}f}".replace(",", " ")
 
 
+def ratio(value: float) -> str:
+    """Write a ratio around one."""
+    return f"{value:.2f}"
+
+
 def percent(value: float) -> str:
     """Write a share in percent."""
     return f"{value * 100:.2f} %"
@@ -65,7 +70,7 @@ class Column:
 SUMMARY_ROWS = (
     Column("bottleneck_packets", "packets through the bottleneck", number),
     Column("drop_rate", "drop rate at the bottleneck", percent),
-    Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", number),
+    Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", ratio),
     Column("web_mbps", "web traffic", megabits),
     Column("cbr_drop_rate", "drop rate of the video flows", percent),
     Column("rto_count", "timeouts per video flow", number),
@@ -87,7 +92,7 @@ FLOW_COLUMNS = (
 )
 
 SWEEP_COLUMNS = (
-    Column("t_over_mu", "T/µ", number),
+    Column("t_over_mu", "T/µ", ratio),
     Column("drop_rate", "drop rate", percent),
     Column("rto_count", "timeouts\nper video", number),
     Column("sft_s", "frozen\nper video", seconds),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
-from earlybird.cli.display import say, show, show_json
+from earlybird.cli.plain import say, show_json
 from earlybird.paths import REPORTS, RESULTS
 
 NAME = "compare"
@@ -74,6 +74,7 @@ def command(
     if json:
         show_json(comparison.to_dict())
         return
+    from earlybird.cli.display import show
     from earlybird.compare_plot import save_plot
     from earlybird.compare_view import render
 

@@ -1,18 +1,15 @@
-"""What the sub-commands print: results as tables for people, or as JSON for programs."""
+"""What the sub-commands print for people: tables."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from earlybird.cli.columns import FLOW_COLUMNS, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
-from earlybird.files import finite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,17 +20,6 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from earlybird.study import StudyInfo
     from earlybird.sweeps import SweepResult
-
-
-def say(message: str) -> None:
-    """Print one message."""
-    typer.echo(message)
-
-
-def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
-    """Print a document, or rows, as JSON."""
-    clean = finite(document) if isinstance(document, dict) else [finite(row) for row in document]
-    typer.echo(json.dumps(clean, indent=2, ensure_ascii=False))
 
 
 def show(drawing: RenderableType) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
-from earlybird.cli.display import say, show_json, show_result
+from earlybird.cli.plain import say, show_json
 from earlybird.runs import DEFAULT_SEED, run
 from earlybird.store import run_key
 
@@ -56,6 +56,8 @@ def command(
     if json:
         show_json(result.summary)
         return
+    from earlybird.cli.display import show_result
+
     show_result(result)
     if out:
         say(f"Result kept in {out / run_key(result.scenario, result.seed)}")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
-from earlybird.cli.display import say, show_json, show_studies
+from earlybird.cli.plain import say, show_json
 from earlybird.cli.rim import guarded
 from earlybird.paths import REPORTS, RESULTS
 
@@ -25,8 +25,10 @@ def list_command(*, json: Json = False) -> None:
     studies = list_studies()
     if json:
         show_json([{"name": study.name, "title": study.title, "scales": list(study.scales)} for study in studies])
-    else:
-        show_studies(studies)
+        return
+    from earlybird.cli.display import show_studies
+
+    show_studies(studies)
 
 
 def run_command(name: Name, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None, out: Results = RESULTS) -> None:

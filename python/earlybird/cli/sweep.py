@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.display import say, show_json, show_sweep
+from earlybird.cli.plain import say, show_json
 from earlybird.paths import RESULTS
 from earlybird.sweeps import sweep
 
@@ -36,5 +36,7 @@ def command(
     if json:
         show_json(result.runs.to_dicts())
         return
+    from earlybird.cli.display import show_sweep
+
     show_sweep(result)
     say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {out}")

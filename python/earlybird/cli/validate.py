@@ -3,7 +3,7 @@
 import json as json_module
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.display import say, show_json
+from earlybird.cli.plain import say, show_json
 from earlybird.description import resolve
 
 NAME = "validate"

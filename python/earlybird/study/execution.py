@@ -141,7 +141,7 @@ def results(run: StudyRun, store: Store) -> Result | None:
 
 def packets(run: StudyRun) -> pl.DataFrame:
     """
-    Trace the packets of a run's first flow by making it again, which takes no time for the small runs that trace.
+    Trace the packets of a run's first observed flow by making it again, which takes no time for the small runs that trace.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def packets(run: StudyRun) -> pl.DataFrame:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trace.csv")
-        simulate(resolved(run).scenario, run.seed, trace=path)
+        simulate(resolved(run).scenario, run.seed, trace=path, trace_flows=[f"{run.part.flows}0"])
         return pl.read_csv(path, infer_schema_length=None)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 AFTER = 0.4
-"""Seconds after a loss that are shown, and a quarter of them before."""
+"""Seconds after the loss that are shown, and a quarter of them before it."""
 
 
 def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
@@ -56,7 +56,7 @@ def recovery_time(trace: pl.DataFrame) -> float:
 
 def around_the_loss(trace: pl.DataFrame) -> pl.DataFrame:
     """
-    Cut out what happened around the first loss.
+    Cut out what happened around the last loss.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def around_the_loss(trace: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``time_ms`` after the first loss, ``event``, ``seq``.
+        ``time_ms`` after that loss, ``event``, ``seq``.
     """
     losses = trace.filter(pl.col("event") == "drp")["time"].to_list()
-    origin = losses[0] if losses else 0.0
+    origin = losses[-1] if losses else 0.0
     moved = trace.select(time_ms=(pl.col("time") - origin) * 1000, event="event", seq="seq")
     return moved.filter(pl.col("time_ms").is_between(-1000 * AFTER / 4, 1000 * AFTER), pl.col("seq").is_not_null())
