@@ -5,7 +5,9 @@ SHELL := bash
 .PHONY: help setup build demo test check bench docs schema format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
-UV := $(or $(shell command -v uv),.cache/uv/bin/uv)
+UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
+# maturin calls uv by name.
+export PATH := $(PATH):$(CURDIR)/.cache/uv/bin
 RUN := $(UV) run --frozen --no-sync
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # What was done last; both are skipped while nothing they depend on has changed.
@@ -63,7 +65,7 @@ $(SYNCED): pyproject.toml uv.lock | tools $(UV)
 	$(UV) sync --frozen --no-install-project --inexact
 	@touch $@
 
-.cache/uv/bin/uv:
+$(CURDIR)/.cache/uv/bin/uv:
 	@python3 -m venv .cache/uv || { echo "uv is missing and a virtual environment for it cannot be made: apt-get install python3-venv" >&2; exit 1; }
 	.cache/uv/bin/python -m pip install --quiet uv
 

@@ -194,6 +194,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
         read_clip(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_X264, reason="this PyAV comes without x264")
 def test_the_script_makes_the_same_clip_twice(tmp_path: Path) -> None:
     script = REPOSITORY / "media" / "make_clip.py"

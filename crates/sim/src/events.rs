@@ -1,5 +1,6 @@
 //! The event queue: a binary heap of 128-bit keys, each of which is the event.
 
+use crate::moment::Moment;
 use earlybird_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,21 +20,26 @@ pub(crate) enum Kind {
     Probe = 3,
 }
 
-/// An event: time (64 bits), kind (8), number of the link, endpoint or application (56).
+/// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, endpoint or application (32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event(u128);
 
 impl Event {
-    pub(crate) fn new(at: Instant, kind: Kind, number: u32) -> Self {
-        Self(u128::from(at.as_nanos()) << 64 | (kind as u128) << 56 | u128::from(number))
+    pub(crate) fn new(moment: Moment, kind: Kind, number: u32) -> Self {
+        let time = u128::from(moment.at.as_nanos()) << 64 | u128::from(moment.tie_order()) << 40;
+        Self(time | (kind as u128) << 32 | u128::from(number))
     }
 
     pub(crate) fn at(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
 
+    pub(crate) fn moment(self) -> Moment {
+        Moment::from_tie_order(self.at(), (self.0 >> 40) as u32 & ((1 << Moment::TIE_BITS) - 1))
+    }
+
     pub(crate) fn kind(self) -> Kind {
-        match (self.0 >> 56) as u8 {
+        match (self.0 >> 32) as u8 {
             0 => Kind::Arrival,
             1 => Kind::Timer,
             2 => Kind::Wake,
@@ -82,12 +88,12 @@ mod tests {
 
     #[test]
     fn simultaneous_events_come_by_kind_then_number_whatever_the_order_of_insertion() {
-        let at = Instant::from_nanos(5);
+        let at = |nanos| Moment::fresh(Instant::from_nanos(nanos));
         let mut events = Events::default();
         for (kind, number) in [(Kind::Probe, 0), (Kind::Wake, 1), (Kind::Arrival, 9), (Kind::Arrival, 2)] {
-            events.push(Event::new(at, kind, number));
+            events.push(Event::new(at(5), kind, number));
         }
-        events.push(Event::new(Instant::from_nanos(4), Kind::Probe, 7));
+        events.push(Event::new(at(4), Kind::Probe, 7));
         let mut order = Vec::new();
         while let Some(event) = events.first() {
             events.remove_first();

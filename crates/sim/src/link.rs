@@ -178,8 +178,8 @@ impl Link {
     }
 
     /// Takes the first packet out of the pipe, with its arrival and that of the next one.
-    pub(crate) fn pop(&mut self) -> (Option<(Moment, Packet)>, Option<Instant>) {
-        (self.pipe.pop_front(), self.pipe.front().map(|(arrival, _)| arrival.at))
+    pub(crate) fn pop(&mut self) -> (Option<(Moment, Packet)>, Option<Moment>) {
+        (self.pipe.pop_front(), self.pipe.front().map(|(arrival, _)| *arrival))
     }
 
     /// Gives how many packets wait at a time not before the last arrival.

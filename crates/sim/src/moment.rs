@@ -15,6 +15,8 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
+    /// Bits of ns-2's clock that order moments of the same nanosecond.
+    pub(crate) const TIE_BITS: u32 = 24;
     pub(crate) const ZERO: Self = Self { at: Instant::ZERO, ns2: 0.0 };
 
     /// Gives a moment whose history does not matter.
@@ -27,8 +29,44 @@ impl Moment {
         Self { at: self.at + span, ns2: self.ns2 + seconds }
     }
 
+    /// Gives the last bits of ns-2's clock: they order moments of the same nanosecond, which differ by a few units in the
+    /// last place.
+    pub(crate) fn tie_order(self) -> u32 {
+        self.ns2.to_bits() as u32 & ((1 << Self::TIE_BITS) - 1)
+    }
+
+    /// Gives back the moment with this time and tie order.
+    pub(crate) fn from_tie_order(at: Instant, tie_order: u32) -> Self {
+        let rough = at.as_secs_f64().to_bits();
+        // The difference of the last bits as a signed number: they may have wrapped around.
+        let unused = 32 - Self::TIE_BITS;
+        let units = (tie_order.wrapping_sub(rough as u32) << unused).cast_signed() >> unused;
+        Self { at, ns2: f64::from_bits(rough.wrapping_add_signed(i64::from(units))) }
+    }
+
+    /// Gives the moment `at`, not before this one, as ns-2 would compute it: by adding the time until then.
+    pub(crate) fn until(self, at: Instant) -> Self {
+        let span = at - self.at;
+        self.after(span, span.as_secs_f64())
+    }
+
     /// Says whether this moment is not later than `other`; equal ones count as not later.
     pub(crate) fn is_by(self, other: Self) -> bool {
         self.at < other.at || (self.at == other.at && self.ns2 <= other.ns2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tie_order_brings_back_the_very_moment() {
+        let mut moment = Moment::fresh(Instant::from_nanos(7));
+        for step in 1..200_000_u64 {
+            let span = Duration::from_nanos(832_000 + step % 7 * 6_400);
+            moment = moment.after(span, span.as_secs_f64());
+            assert_eq!(Moment::from_tie_order(moment.at, moment.tie_order()), moment);
+        }
     }
 }

@@ -92,19 +92,19 @@ impl<O: Observer> World<O> {
     pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
         let id = AppId(self.apps.len() as u32);
         self.apps.push(App { application: Some(application), flow, wake: start });
-        self.events.push(Event::new(start, Kind::Wake, id.0));
+        self.events.push(Event::new(Moment::fresh(start), Kind::Wake, id.0));
         id
     }
 
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.events.push(Event::new(self.now.at, Kind::Probe, SAMPLE));
+        self.events.push(Event::new(self.now, Kind::Probe, SAMPLE));
     }
 
     /// Tells the observer at this time how much every open connection has received.
     pub fn mark_at(&mut self, at: Instant) {
-        self.events.push(Event::new(at, Kind::Probe, MARK));
+        self.events.push(Event::new(Moment::fresh(at), Kind::Probe, MARK));
     }
 
     /// Gives the network and the observer, at the end.
@@ -119,13 +119,9 @@ impl<O: Observer> World<O> {
                 self.now = Moment::fresh(end);
                 return true;
             };
-            self.now = Moment::fresh(event.at());
             match event.kind() {
                 Kind::Arrival => self.on_arrival(LinkId(event.number())),
-                Kind::Timer => self.on_timer(EndpointId(event.number())),
-                Kind::Wake => self.on_wake(AppId(event.number())),
-                Kind::Probe if event.number() == MARK => self.on_mark(),
-                Kind::Probe => self.on_sample(),
+                kind => self.on_appointment(event, kind),
             }
         }
         false
@@ -135,6 +131,16 @@ impl<O: Observer> World<O> {
     pub fn finish(&mut self) {
         for number in (0..self.endpoints.len()).step_by(2) {
             self.tell_end(EndpointId(number as u32));
+        }
+    }
+
+    fn on_appointment(&mut self, event: Event, kind: Kind) {
+        self.now = event.moment();
+        match kind {
+            Kind::Timer => self.on_timer(EndpointId(event.number())),
+            Kind::Wake => self.on_wake(AppId(event.number())),
+            Kind::Probe if event.number() == MARK => self.on_mark(),
+            Kind::Probe | Kind::Arrival => self.on_sample(),
         }
     }
 
@@ -175,7 +181,7 @@ impl<O: Observer> World<O> {
 
     fn enter_pipe(&mut self, link: LinkId, arrival: Moment, packet: Packet) {
         if self.network.link_mut(link).push(arrival, packet) {
-            self.events.push(Event::new(arrival.at, Kind::Arrival, link.0));
+            self.events.push(Event::new(arrival, Kind::Arrival, link.0));
         }
     }
 
@@ -274,7 +280,7 @@ impl<O: Observer> World<O> {
             && deadline < endpoint.armed
         {
             endpoint.armed = deadline;
-            self.events.push(Event::new(deadline, Kind::Timer, id.0));
+            self.events.push(Event::new(self.now.until(deadline), Kind::Timer, id.0));
         }
     }
 
@@ -326,7 +332,7 @@ impl<O: Observer> World<O> {
 
     fn on_sample(&mut self) {
         match self.probe_period {
-            Some(period) => self.events.replace_first(Event::new(self.now.at + period, Kind::Probe, SAMPLE)),
+            Some(period) => self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE)),
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
@@ -468,7 +474,8 @@ impl<O: Observer> Io for AppIo<'_, O> {
 
     fn wake_at(&mut self, at: Instant) {
         self.world.apps[self.app.0 as usize].wake = at;
-        self.world.events.push(Event::new(at, Kind::Wake, self.app.0));
+        let moment = self.world.now.until(at);
+        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
     }
 
     fn mss(&self) -> u64 {

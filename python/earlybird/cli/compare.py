@@ -24,7 +24,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="A scenario with flows named `video`, which send the film.",
+            help="Any scenario with flows named `video`: the film, repeated to the end, replaces their application.",
             show_default="scenarios/compare.toml",
         ),
     ] = None,

@@ -44,9 +44,14 @@ def report_command(
     name: Name, *, scale: Scale = DEFAULT_SCALE, out: Results = RESULTS, report: Reports = REPORTS
 ) -> None:
     """Compare a study's results with the paper: a table here, and a page with plots."""
-    from earlybird.study import report_study
+    from earlybird.cli.display import show
+    from earlybird.report.terminal import terminal_summary
+    from earlybird.report.writer import write_report
+    from earlybird.study import evaluate_study
 
-    say(f"Report: {report_study(name, scale, out=out, report=report)}")
+    evaluation = evaluate_study(name, scale, out=out)
+    show(terminal_summary(evaluation))
+    say(f"Report: {write_report(evaluation, report / f'{name}-{scale}')}")
 
 
 application = typer.Typer(name="study", help="Repeat the papers' experiments: list, run, report.", no_args_is_help=True)

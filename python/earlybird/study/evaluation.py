@@ -58,7 +58,11 @@ def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS
     """
     study = find_study(name)
     check_scale(study, scale)
-    store = Store(Path(out))
+    return evaluate(study, scale, Store(Path(out)))
+
+
+def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
+    """Test the statements of a study that was read already; otherwise as `evaluate_study`."""
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     return Evaluation(study, scale, store, measured, missing, found)

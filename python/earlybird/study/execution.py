@@ -70,6 +70,13 @@ def run_study(
     """
     study = find_study(name)
     check_scale(study, scale)
+    return make_runs(study, scale, jobs=jobs, out=out, progress=progress)
+
+
+def make_runs(
+    study: Study, scale: str, *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+) -> StudyOutcome:
+    """Make the runs of a study that was read already; otherwise as `run_study`."""
     planned = [resolved(run) for run in plan(study, scale)]
     result = complete(planned, jobs=jobs, out=out, progress=progress)
     return StudyOutcome(study, scale, Path(out), len({run.key for run in planned}), result.made)
@@ -141,7 +148,7 @@ def results(run: StudyRun, store: Store) -> Result | None:
 
 def packets(run: StudyRun) -> pl.DataFrame:
     """
-    Trace the packets of a run's first observed flow by making it again, which takes no time for the small runs that trace.
+    Trace the packets of a run's first observed flow by making the run again: those that trace are small.
 
     Parameters
     ----------

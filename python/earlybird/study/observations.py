@@ -24,8 +24,8 @@ PER_RUN = {
     "drop-rate": pl.col("drop_rate").mean(),
     "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
     "required-delay": pl.col("required_sud_s").median(),
-    "rto-base": pl.col("rto_fine_median_s").median(),
-    "threshold": pl.col("er_threshold_median_s").median(),
+    "rto-base": pl.col("rto_fine_median_s").drop_nans().median(),
+    "threshold": pl.col("er_threshold_median_s").drop_nans().median(),
     "early-second": pl.col("early_retransmits_second").mean(),
 }
 """One number per run from its table of flows."""
@@ -70,7 +70,7 @@ def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) ->
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     delays, success = _success_curve(result, run.part)
     values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
-    values |= _timer_values(result, flows) | _special_values(run, result, trace)
+    values |= _timer_values(result, flows) | _special_values(run, values["threshold"], result, trace)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     load = _number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success)
@@ -95,12 +95,10 @@ def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     return {"timer-least": _number(timers.min()), "timer-most": _number(timers.max())}
 
 
-def _special_values(run: StudyRun, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
-    """Reduce the tables that only some parts have."""
+def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
+    """Reduce what only some parts have."""
     longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
-    values: dict[str, float] = {}
-    if longest and "er_threshold_median_s" in result.flows.columns:
-        values["threshold-excess"] = _number(result.flows["er_threshold_median_s"].median()) - longest
+    values = {"threshold-excess": threshold - longest}
     if "duplicates" in result.tables:
         values |= age_values(result.duplicates, longest)
     if trace is not None:

@@ -1,0 +1,71 @@
+"""A small study made of numbers instead of runs, shared by the tests of studies and reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from earlybird.study.definition import Axis, Delay, Group, Headline, MainTable, Number, Part, Scale, Study
+from earlybird.study.observations import Observation
+from earlybird.study.quantities import Measurements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from earlybird.study.definition import Item, Scalar
+
+DELAYS = np.array([1.0, 2.0, 3.0])
+
+
+def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
+    """Return a study with two transports, two buffers and two bands."""
+    return Study(
+        name="toy",
+        folder=Path(),
+        title="A toy",
+        question="Which?",
+        papers="None.",
+        axes={
+            "n": Axis("n", "pairs", label="N = {}"),
+            "buffer": Axis("buffer", "buffer", label="{} packets", title="Buffer (packets)"),
+            "transport": Axis("transport", "transport", names={"sack": "SACK", "sack-er": "SACK-ER"}),
+            "restart": Axis("restart", "restart", default=False, names={"true": "restarted", "false": "standard"}),
+        },
+        parts={
+            "main": Part("main", Path("toy.toml"), "video"),
+            "one": Part("one", Path(), "video", deterministic=True),
+        },
+        scales={"smoke": Scale("smoke", 1, "20s")},
+        grids=(),
+        groups={"low": Group("low", "low", (1.2, 1.6)), "high": Group("high", "high", (1.6, 2.0))},
+        delays={"half": Delay("half", 0.5, {"transport": "sack", "buffer": 80, "group": "low"})},
+        items=tuple(items),
+        numbers={"table": tuple(numbers)},
+        main=MainTable("T-1", "table", "buffer", "transport", ("sft",)),
+        headline=Headline("SACK freezes for {sack}.", {"sack": {"metric": "sft", "transport": "sack", "buffer": 80}}),
+    )
+
+
+def run(
+    seed: int, sft: float, *, load: float = 1.4, success: Sequence[float] = (0.2, 0.6, 1.0), **axes: Scalar
+) -> Observation:
+    """Return a run of as many flows as its `n`, with a frozen time of so many seconds."""
+    given: dict[str, Scalar] = {"n": 10, "buffer": 80, "transport": "sack", "restart": False, **axes}
+    part = str(given.pop("part", "main"))
+    values = {"sft": sft, "rto": sft / 0.25, "success-falls": 0.0}
+    return Observation(part, given, seed, int(given["n"]), load, values, DELAYS, np.array(success))
+
+
+def measured(*runs: Observation, numbers: Sequence[Number] = ()) -> Measurements:
+    """Return the measurements of a study with these runs."""
+    return Measurements(study(numbers=numbers), runs)
+
+
+def compared(left: Sequence[float], right: Sequence[float]) -> Measurements:
+    """Return runs of SACK-ER and SACK with these frozen times, one per seed."""
+    return measured(
+        *(run(seed, value, transport="sack-er") for seed, value in enumerate(left)),
+        *(run(seed, value, transport="sack") for seed, value in enumerate(right)),
+    )

@@ -1,0 +1,129 @@
+"""Verdicts: what holds, what fails, and what the runs cannot tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from earlybird.study.checks import verdict, verdicts
+from earlybird.study.definition import Check, Filter, Item, Number
+from earlybird.study.verdicts import Verdict
+from study_parts import compared, measured, run
+
+EARLY_BELOW_SACK = ({"transport": "sack-er"}, {"transport": "sack"})
+
+
+def judge(check: Check, measurements: object) -> Verdict:
+    """Test one statement in its main setting."""
+    return verdict(Item("T-1", "An item"), check, {}, measurements)  # type: ignore[arg-type]
+
+
+def order(level: str = "must", **options: object) -> Check:
+    """State that SACK-ER freezes for a shorter time than SACK."""
+    return Check(level, "ER helps", "order", "sft", points=EARLY_BELOW_SACK, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("level", "early", "sack", "holds", "note"),
+    [
+        ("must", [1, 2, 3], [8, 9, 10], "yes", "clear"),
+        ("must", [1, 9, 2], [3, 7, 3], "yes", "within the noise"),
+        ("must", [3, 7, 3.5], [1, 9, 2], "yes", "the other way round, but within the noise"),
+        ("must", [8, 9, 10], [1, 2, 3], "no", "clearly the other way round"),
+        ("must", [2, 2], [2, 2], "yes", "no difference"),
+        ("must", [1], [2], "yes", "one seed"),
+        ("must", [2], [1], "not testable", "the other way round, one seed"),
+        ("claim", [1, 2, 3], [8, 9, 10], "yes", "clear"),
+        ("claim", [3, 7, 3.5], [1, 9, 2], "not testable", "the other way round, within the noise"),
+        ("claim", [8, 9, 10], [1, 2, 3], "no", "clearly the other way round"),
+        ("claim", [2, 2], [2, 2], "not testable", "no difference"),
+        ("must", [], [1], "not testable", "no runs"),
+    ],
+)
+def test_an_order(level: str, early: list[float], sack: list[float], holds: str, note: str) -> None:
+    found = judge(order(level), compared(early, sack))
+    assert (found.holds, found.detail) == (holds, note)
+
+
+def test_an_order_names_its_numbers() -> None:
+    found = judge(order(), compared([2, 2.2], [8, 8.2]))
+    assert found.ours == "SACK-ER < SACK: 2.10 s against 8.10 s"
+    assert found.interval == "−6.00 s … −6.00 s"
+    assert found.effect == "×0.26"
+
+
+def test_a_factor_tightens_an_order() -> None:
+    runs = compared([5, 5.1], [8, 8.1])
+    assert judge(order(), runs).holds == "yes"
+    assert judge(order(factor=0.6), runs).holds == "no"
+
+
+def test_a_margin_loosens_an_order() -> None:
+    runs = compared([8.5, 8.6], [8, 8.1])
+    assert judge(order(), runs).holds == "no"
+    assert judge(order(margin=1.0), runs).holds == "yes"
+
+
+def test_one_cell_that_fails_decides() -> None:
+    runs = measured(
+        *(run(seed, 8.0 + seed, buffer=80) for seed in (1, 2)),
+        *(run(seed, 1.0 + seed, buffer=80, transport="sack-er") for seed in (1, 2)),
+        *(run(seed, 1.0 + seed, buffer=160) for seed in (1, 2)),
+        *(run(seed, 8.0 + seed, buffer=160, transport="sack-er") for seed in (1, 2)),
+    )
+    found = judge(order(cells={"buffer": (80, 160, 320)}), runs)
+    assert (found.holds, found.detail) == ("no", "holds in 1 of 2 cells, clearly in 1, fails in 1, 1 without runs")
+    assert found.ours.startswith("160 packets: ")
+
+
+def test_cells_below_the_filter_are_left_out() -> None:
+    check = order(cells={"buffer": (80,)}, where=Filter("sft", {"transport": "sack"}, above=0.5))
+    assert judge(check, compared([0.3, 0.4], [0.1, 0.2])).findings == ()
+
+
+def test_an_order_along_an_axis_compares_neighbours() -> None:
+    runs = measured(*(run(seed, 320 / buffer + seed, buffer=buffer) for seed in (1, 2) for buffer in (80, 160, 320)))
+    check = Check("must", "falls", "order", "sft", at={"transport": "sack"}, along={"buffer": (320, 160, 80)})
+    found = judge(check, runs)
+    assert found.holds == "yes"
+    assert [finding.label for finding in found.findings] == ["320 packets < 160 packets", "160 packets < 80 packets"]
+
+
+def test_a_ratio_within_its_bounds() -> None:
+    check = Check("must", "ratio", "range", "sft", at={"transport": "sack-er", "over": {"transport": "sack"}}, most=0.5)
+    assert judge(check, compared([2, 2.2], [8, 8.2])).ours == "SACK-ER ÷ SACK: 0.26"
+    assert judge(check, compared([2, 2.2], [8, 8.2])).holds == "yes"
+    assert judge(check, compared([6, 6.2], [8, 8.2])).holds == "no"
+
+
+def test_one_seed_outside_of_its_bounds_may_be_an_accident() -> None:
+    check = Check("must", "long", "range", "sft", at={"transport": "sack"}, least=5)
+    assert judge(check, measured(run(1, 4.0))).holds == "not testable"
+    exact = Check("must", "long", "range", "sft", at={"transport": "sack", "part": "one"}, least=5)
+    assert judge(exact, measured(run(1, 4.0, part="one"))).holds == "no"
+
+
+def test_numbers_are_set_beside_the_papers() -> None:
+    number = Number("sft", {"transport": "sack", "buffer": 80}, 16.0)
+    found = judge(Check("report", "÷", "numbers", table="table"), measured(run(1, 8.0), numbers=[number]))
+    assert (found.holds, found.effect) == ("reported", "×0.50")
+    assert (found.findings[0].paper, found.findings[0].ours) == ("16 s", "8.00 s")
+
+
+def test_differences_of_shares_are_in_points() -> None:
+    number = Number("success", {"transport": "sack-er", "delay": 2, "minus": {"transport": "sack"}}, 0.33)
+    runs = measured(run(1, 0.0), run(1, 0.0, transport="sack-er", success=(0.2, 0.9, 1.0)), numbers=[number])
+    finding = judge(Check("report", "÷", "numbers", table="table"), runs).findings[0]
+    assert (finding.paper, finding.ours) == ("+33 points", "+30.0 points")
+
+
+def test_a_statement_that_waits_says_for_what() -> None:
+    found = judge(Check("must", "NewReno", "untested", why="not built yet"), measured())
+    assert (found.holds, found.detail) == ("not testable", "not built yet")
+
+
+def test_variants_get_verdicts_of_their_own_where_they_were_run() -> None:
+    runs = measured(*(run(1, 8.0, restart=restart) for restart in (False, True)))
+    check = Check("claim", "long", "range", "sft", at={"transport": "sack"}, least=5, each={"restart": (False, True)})
+    item = Item("T-1", "An item", checks=(check,))
+    assert [found.variant for found in verdicts(item, runs)] == ["standard", "restarted"]
+    assert [found.variant for found in verdicts(item, measured(run(1, 8.0)))] == ["standard"]

@@ -1,0 +1,87 @@
+"""Quantities: which runs they pool, how those are paired, differences and ratios."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from earlybird import InputError
+from earlybird.study.quantities import Quantity
+from study_parts import measured, run
+
+SACK = {"transport": "sack", "buffer": 80}
+
+
+def test_runs_are_averaged_with_the_weight_of_their_flows() -> None:
+    runs = measured(run(1, 1.0, n=30), run(1, 4.0, n=10))
+    assert runs.by_seed(Quantity("sft", SACK)) == {1: 1.75}
+
+
+def test_bands_take_runs_by_measured_load() -> None:
+    runs = measured(run(1, 1.0, load=1.59), run(1, 9.0, n=12, load=1.6))
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "low"})) == {1: 1.0}
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "high"})) == {1: 9.0}
+
+
+def test_an_axis_left_out_means_its_default() -> None:
+    runs = measured(run(1, 1.0), run(1, 5.0, restart=True))
+    assert runs.by_seed(Quantity("sft", SACK)) == {1: 1.0}
+    assert runs.by_seed(Quantity("sft", {**SACK, "restart": True})) == {1: 5.0}
+
+
+def test_like_is_compared_with_like_when_a_run_crosses_the_edge_of_a_band() -> None:
+    runs = measured(
+        run(1, 1.0, n=20, load=1.59),
+        run(1, 3.0, n=30, load=1.3),
+        run(1, 9.0, n=20, load=1.61, transport="sack-er"),
+        run(1, 2.0, n=30, load=1.3, transport="sack-er"),
+    )
+    sack, early = runs.samples(
+        [Quantity("sft", {**SACK, "group": "low"}), Quantity("sft", {**SACK, "transport": "sack-er", "group": "low"})]
+    )
+    assert (sack, early) == ({1: 3.0}, {1: 2.0})
+
+
+def test_differences_and_ratios_are_made_seed_by_seed() -> None:
+    runs = measured(run(1, 8.0), run(2, 6.0), run(1, 2.0, transport="sack-er"), run(2, 3.0, transport="sack-er"))
+    assert runs.by_seed(Quantity("sft", {**SACK, "minus": {"transport": "sack-er"}})) == {1: 6.0, 2: 3.0}
+    assert runs.by_seed(Quantity("sft", {**SACK, "over": {"transport": "sack-er"}})) == {1: 4.0, 2: 2.0}
+
+
+def test_frozen_time_per_timeout_is_a_ratio_of_sums() -> None:
+    runs = measured(run(1, 1.0), run(1, 3.0, n=30))
+    assert runs.by_seed(Quantity("freeze", SACK)) == {1: 0.25}
+
+
+def test_success_is_read_between_start_up_delays() -> None:
+    runs = measured(run(1, 0.0, success=(0.2, 0.6, 1.0)))
+    assert runs.by_seed(Quantity("success", {**SACK, "delay": 2.5})) == {1: pytest.approx(0.8)}
+    assert runs.by_seed(Quantity("success", {**SACK, "delay": 0.5})) == {1: pytest.approx(0.1)}
+
+
+def test_a_named_delay_is_found_at_its_own_point() -> None:
+    runs = measured(run(1, 0.0), run(1, 0.0, transport="sack-er", success=(1.0, 1.0, 1.0)))
+    assert runs.delay({"transport": "sack-er", "delay": "half"}) == pytest.approx(1.75)
+    assert runs.by_seed(Quantity("half-delay", SACK)) == {1: pytest.approx(1.75)}
+
+
+def test_a_point_without_runs_has_no_values() -> None:
+    assert measured(run(1, 1.0)).by_seed(Quantity("sft", {**SACK, "buffer": 320})) == {}
+
+
+def test_an_undefined_ratio_has_no_value() -> None:
+    runs = measured(run(1, 8.0), run(1, 0.0, transport="sack-er"))
+    assert runs.by_seed(Quantity("sft", {**SACK, "over": {"transport": "sack-er"}})) == {}
+
+
+def test_unknown_names_are_refused() -> None:
+    runs = measured(run(1, 1.0))
+    with pytest.raises(InputError, match="no group 'lowest'; there are: low, high"):
+        runs.select({"group": "lowest"})
+    with pytest.raises(InputError, match="no start-up delay 'quarter'"):
+        runs.delay({"delay": "quarter"})
+
+
+def test_no_number_is_stated_where_the_paper_gives_none() -> None:
+    assert math.isnan(measured().stated("sft", SACK))
