@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check bench docs schema format clean tools
+.PHONY: help setup build demo test check check-rust check-python bench docs schema format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -22,18 +22,22 @@ setup: $(SYNCED) ## Install what everything else needs
 build: $(BUILT) ## Compile the simulator and install the program `earlybird` into .venv
 
 demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
-	$(RUN) earlybird study run early-retransmission --scale smoke
-	$(RUN) earlybird study report early-retransmission --scale smoke
-	$(RUN) earlybird compare --media media/test-clip.mp4
+	@$(RUN) earlybird study run early-retransmission --scale smoke
+	@$(RUN) earlybird study report early-retransmission --scale smoke
+	@$(RUN) earlybird compare --media media/test-clip.mp4
 
 test: build ## Run all tests
 	cargo test --workspace --locked
-	$(RUN) pytest
+	$(RUN) pytest -n auto
 
-check: build ## Check format, lints, types, stubs, generated files, and that the endpoint needs no standard library
+check: check-rust check-python ## Check format, lints, types, stubs, and that the endpoint needs no standard library
+
+check-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	tools/check-no-std earlybird-units earlybird-wire earlybird-tcp
+
+check-python: build
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy

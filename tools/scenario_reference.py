@@ -1,13 +1,14 @@
 """Write docs/scenario-reference.md, every key of a scenario, from the JSON schema that the Rust model gives."""
 
 import json
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from earlybird import _core
+from generated import REPOSITORY, write_or_check
 
-TARGET = Path(__file__).parents[1] / "docs" / "scenario-reference.md"
+TARGET = REPOSITORY / "docs" / "scenario-reference.md"
 
 HEADER = """\
 # Scenario reference
@@ -22,9 +23,9 @@ Quantities are texts with a unit: times `"26.7ms"`, `"50s"`, `"100us"`; rates `"
 Node = dict[str, Any]
 
 
-def main() -> None:
-    """Write the reference."""
-    TARGET.write_text(reference(json.loads(_core.schema())), encoding="utf-8")
+def main() -> int:
+    """Write the reference, or with ``--check`` compare it; return the exit code."""
+    return write_or_check(TARGET, reference(json.loads(_core.schema())), "make docs")
 
 
 def reference(schema: Node) -> str:
@@ -121,4 +122,4 @@ def limits(node: Node) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -8,15 +8,15 @@ import json
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
 from datamodel_code_generator.enums import DataModelType
 
 from earlybird import _core
+from generated import REPOSITORY, write_or_check
 
-TARGET = Path(__file__).parents[1] / "python" / "earlybird" / "scenario.py"
+TARGET = REPOSITORY / "python" / "earlybird" / "scenario.py"
 
 HEADER = '''"""
 A scenario as typed objects: the names of the TOML form with underscores for hyphens (and ``from_`` for ``from``).
@@ -35,13 +35,7 @@ ONLY_IN_TEXTS = ("resolved", "variants")
 
 def main() -> int:
     """Write the file, or with ``--check`` compare it; return the exit code."""
-    text = typed_scenario(json.loads(_core.schema()))
-    if "--check" not in sys.argv:
-        TARGET.write_text(text, encoding="utf-8")
-    elif text != TARGET.read_text(encoding="utf-8"):
-        print(f"{TARGET} does not fit the schema: run `make schema`", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(TARGET, typed_scenario(json.loads(_core.schema())), "make schema")
 
 
 def typed_scenario(schema: dict[str, Any]) -> str:

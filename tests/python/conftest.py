@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from earlybird.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("earlybird", deadline=None)
+settings.load_profile("earlybird")
 
 REPOSITORY = Path(__file__).parents[2]
 

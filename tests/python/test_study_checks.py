@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from earlybird.study.checks import verdict, verdicts
 from earlybird.study.definition import Check, Filter, Item, Number
-from earlybird.study.verdicts import Verdict
 from study_parts import compared, measured, run
+
+if TYPE_CHECKING:
+    from earlybird.study.quantities import Measurements
+    from earlybird.study.verdicts import Verdict
 
 EARLY_BELOW_SACK = ({"transport": "sack-er"}, {"transport": "sack"})
 
 
-def judge(check: Check, measurements: object) -> Verdict:
+def judge(check: Check, measurements: Measurements) -> Verdict:
     """Test one statement in its main setting."""
-    return verdict(Item("T-1", "An item"), check, {}, measurements)  # type: ignore[arg-type]
+    return verdict(Item("T-1", "An item"), check, {}, measurements)
 
 
 def order(level: str = "must", **options: object) -> Check:
@@ -75,6 +80,12 @@ def test_one_cell_that_fails_decides() -> None:
     assert found.ours.startswith("160 packets: ")
 
 
+def test_a_cell_that_points_the_other_way_leaves_the_whole_open() -> None:
+    runs = measured(*(run(1, sft, buffer=buffer) for buffer, sft in ((80, 6.0), (160, 4.0))))
+    check = Check("must", "long", "range", "sft", at={"transport": "sack"}, least=5, cells={"buffer": (80, 160)})
+    assert judge(check, runs).holds == "not testable"
+
+
 def test_cells_below_the_filter_are_left_out() -> None:
     check = order(cells={"buffer": (80,)}, where=Filter("sft", {"transport": "sack"}, above=0.5))
     assert judge(check, compared([0.3, 0.4], [0.1, 0.2])).findings == ()
@@ -114,6 +125,13 @@ def test_differences_of_shares_are_in_points() -> None:
     runs = measured(run(1, 0.0), run(1, 0.0, transport="sack-er", success=(0.2, 0.9, 1.0)), numbers=[number])
     finding = judge(Check("report", "÷", "numbers", table="table"), runs).findings[0]
     assert (finding.paper, finding.ours) == ("+33 points", "+30.0 points")
+
+
+def test_success_rates_are_also_given_for_the_pooled_flows() -> None:
+    number = Number("success", {"transport": "sack", "delay": 2}, 0.5, "about")
+    runs = measured(*(run(seed, 0.0, success=(0.0, 0.5, 1.0)) for seed in (1, 2)), numbers=[number])
+    finding = judge(Check("report", "÷", "numbers", table="table"), runs).findings[0]
+    assert finding.note == "about; all flows pooled: 32.7 % … 67.3 %"
 
 
 def test_a_statement_that_waits_says_for_what() -> None:

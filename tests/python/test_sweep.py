@@ -97,6 +97,16 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert finished_runs(small.parent).items() >= kept.items()
 
 
+def test_ctrl_c_ends_a_run(small: Path) -> None:
+    run = subprocess.Popen(
+        command("run", small, "--set", "duration=1000000s"), stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(1)
+    os.killpg(run.pid, signal.SIGINT)
+    _, err = run.communicate(timeout=20)
+    assert (run.returncode, err) == (130, "earlybird: interrupted.\n")
+
+
 def test_a_killed_worker_costs_nothing_but_time(long_sweep: subprocess.Popen[str], small: Path) -> None:
     wait_for(lambda: finished_runs(small.parent) and workers(long_sweep))
     os.kill(workers(long_sweep)[0], signal.SIGKILL)

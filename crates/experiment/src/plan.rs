@@ -12,6 +12,7 @@ use earlybird_sim::{
 use earlybird_traffic as traffic;
 use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
 use earlybird_units::{Duration, Instant, SeedTree};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// One flow by name.
@@ -183,9 +184,17 @@ struct Builder<'a> {
     shape: Shape,
 }
 
+#[derive(Clone)]
 enum Shape {
-    Dumbbell { access: Channel, routers: [NodeId; 2], forward: LinkId, backward: LinkId },
-    Links { nodes: Vec<(String, NodeId)> },
+    Dumbbell(Rc<DumbbellParts>),
+    Links(Rc<[(String, NodeId)]>),
+}
+
+struct DumbbellParts {
+    access: Channel,
+    routers: [NodeId; 2],
+    forward: LinkId,
+    backward: LinkId,
 }
 
 impl<'a> Builder<'a> {
@@ -203,13 +212,12 @@ impl<'a> Builder<'a> {
         let forward = add_link(plan, network, routers, "left-right", &dumbbell.bottleneck);
         let back = Channel { queue: dumbbell.reverse_queue, loss: Vec::new(), ..dumbbell.bottleneck.clone() };
         let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &back);
-        Shape::Dumbbell { access: dumbbell.access.clone(), routers, forward, backward }
+        Shape::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
     }
 
     fn links(plan: &Plan, network: &mut Network, links: &[Link]) -> Shape {
         let names = plan.network.nodes();
-        let nodes: Vec<(String, NodeId)> =
-            names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
+        let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
             let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
             let forward =
@@ -219,61 +227,52 @@ impl<'a> Builder<'a> {
             add_link(plan, network, [from, to], &link.name(), &forward);
             add_link(plan, network, [to, from], &link.reverse_name(), &backward);
         }
-        Shape::Links { nodes }
+        Shape::Links(nodes)
     }
 
     /// Gives the routes of a flow: one pair of hosts, or every server with every client for web sessions.
     fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
         let model = &self.plan.groups[flow.group].flow;
         let count = if let Application::Webtraf(web) = &model.application { web.pairs } else { 1 };
-        if let Shape::Dumbbell { .. } = self.shape {
-            let senders: Vec<Host> = (0..count).map(|_| self.add_host(&model.from, &flow.name)).collect();
-            let receivers: Vec<Host> = (0..count).map(|_| self.add_host(&model.to, &flow.name)).collect();
-            let is_forward = model.from == "left";
-            let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (*sender, *receiver)));
-            return Ok(every.map(|(sender, receiver)| self.across(sender, receiver, is_forward)).collect());
+        match self.shape.clone() {
+            Shape::Dumbbell(parts) => Ok(self.pairs_across(&parts, flow, model, count)),
+            Shape::Links(nodes) => Ok(vec![self.pair_between(&nodes, model)?; (count * count) as usize]),
         }
-        let pair = self.between(model)?;
-        Ok(vec![pair; (count * count) as usize])
     }
 
-    fn add_host(&mut self, side: &str, flow: &str) -> Host {
-        let Shape::Dumbbell { access, routers, .. } = &self.shape else {
-            return Host { up: LinkId(0), down: LinkId(0) };
-        };
-        let router = routers[usize::from(side != "left")];
-        let (access, host) = (access.clone(), self.network.add_node());
-        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), &access);
-        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), &access);
+    fn pairs_across(&mut self, parts: &DumbbellParts, flow: &FlowPlan, model: &Flow, count: u32) -> Vec<Pair> {
+        let senders: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.from, &flow.name)).collect();
+        let receivers: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.to, &flow.name)).collect();
+        let is_forward = model.from == "left";
+        let (there, back) =
+            if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
+        let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (sender, receiver)));
+        let routes = every.map(|(sender, receiver)| Pair {
+            there: self.network.add_route_over(vec![sender.up, there, receiver.down]),
+            back: self.network.add_route_over(vec![receiver.up, back, sender.down]),
+        });
+        routes.collect()
+    }
+
+    fn add_host(&mut self, parts: &DumbbellParts, side: &str, flow: &str) -> Host {
+        let router = parts.routers[usize::from(side != "left")];
+        let host = self.network.add_node();
+        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), &parts.access);
+        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), &parts.access);
         Host { up, down }
     }
 
-    fn across(&mut self, sender: Host, receiver: Host, is_forward: bool) -> Pair {
-        let Shape::Dumbbell { forward, backward, .. } = self.shape else {
-            return Pair { there: RouteId(0), back: RouteId(0) };
-        };
-        let (there, back) = if is_forward { (forward, backward) } else { (backward, forward) };
-        Pair {
-            there: self.network.add_route_over(vec![sender.up, there, receiver.down]),
-            back: self.network.add_route_over(vec![receiver.up, back, sender.down]),
-        }
-    }
-
-    fn between(&mut self, flow: &Flow) -> Result<Pair, ScenarioError> {
-        let Shape::Links { nodes } = &self.shape else {
-            return Ok(Pair { there: RouteId(0), back: RouteId(0) });
-        };
+    fn pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<Pair, ScenarioError> {
         let [from, to] = [&flow.from, &flow.to].map(|name| node_named(nodes, name));
-        let there = self.network.add_route(from, to);
-        let back = self.network.add_route(to, from);
-        match (there, back) {
-            (Ok(there), Ok(back)) => Ok(Pair { there, back }),
-            _ => Err(ScenarioError {
-                path: format!("flows.{}", flow.name),
-                problem: format!("has no route from `{}` to `{}` and back", flow.from, flow.to),
-                ..ScenarioError::default()
-            }),
-        }
+        let no_route = |_| ScenarioError {
+            path: format!("flows.{}", flow.name),
+            problem: format!("has no route from `{}` to `{}` and back", flow.from, flow.to),
+            ..ScenarioError::default()
+        };
+        Ok(Pair {
+            there: self.network.add_route(from, to).map_err(no_route)?,
+            back: self.network.add_route(to, from).map_err(no_route)?,
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::loss::Loss;
 use crate::moment::Moment;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use earlybird_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -65,14 +65,21 @@ impl Counters {
 /// A link with what is on it.
 #[derive(Debug)]
 pub struct Link {
-    settings: LinkSettings,
-    remainder: u64,
+    /// Apart, so that what every packet needs lies close together.
+    settings: Box<LinkSettings>,
+    has_losses: bool,
+    limit: QueueLimit,
+    delay: Duration,
+    /// One link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
+    pub(crate) is_private: bool,
+    clock: Serialiser,
     free_at: Moment,
+    delay_seconds: f64,
     /// Start of transmission and size of each packet that has not begun it.
     waiting: VecDeque<(Moment, u32)>,
     waiting_bytes: u64,
     /// Packets on the way with their times of arrival; used where the far end must be an event.
-    pipe: VecDeque<(Moment, Packet)>,
+    pipe: VecDeque<(Moment, PacketId)>,
     /// Everything since the start.
     pub total: Counters,
     /// By group, as [`Link::count_groups`] asked.
@@ -87,9 +94,15 @@ pub struct Link {
 
 impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
+        let delay_seconds = settings.delay.as_secs_f64();
         Self {
-            settings,
-            remainder: 0,
+            clock: Serialiser::new(settings.rate),
+            has_losses: !settings.losses.is_empty(),
+            limit: settings.limit,
+            delay: settings.delay,
+            settings: Box::new(settings),
+            delay_seconds,
+            is_private: false,
             free_at: Moment::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -115,9 +128,9 @@ impl Link {
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        let is_kept = !self.is_lost(packet) && self.has_room(now, packet.bytes);
+        let is_kept = !(self.has_losses && self.is_lost(packet)) && self.has_room(now, packet.bytes);
         self.count(now.at, packet, is_kept);
-        is_kept.then(|| self.transmit(now, packet.bytes))
+        if is_kept { Some(self.transmit(now, packet.bytes)) } else { None }
     }
 
     fn is_lost(&mut self, packet: &Packet) -> bool {
@@ -125,9 +138,12 @@ impl Link {
         self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(packet) | lost)
     }
 
+    #[inline]
     fn has_room(&mut self, now: Moment, bytes: u32) -> bool {
-        self.serve_until(now);
-        match self.settings.limit {
+        if !self.waiting.is_empty() {
+            self.serve_until(now);
+        }
+        match self.limit {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => self.waiting.len() + 1 < limit as usize,
             QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) < limit,
@@ -143,16 +159,15 @@ impl Link {
     /// Gives the time at which the packet arrives at the far end.
     fn transmit(&mut self, now: Moment, bytes: u32) -> Moment {
         let start = if self.free_at.is_by(now) {
-            self.remainder = 0;
+            self.clock.rest();
             now
         } else {
             self.wait(now, bytes);
             self.free_at
         };
-        let span = self.settings.rate.transmission_time(u64::from(bytes), &mut self.remainder);
-        let seconds = 8.0 * f64::from(bytes) / self.settings.rate.bits_per_second() as f64;
+        let (span, seconds) = self.clock.send(bytes);
         self.free_at = start.after(span, seconds);
-        start.after(span + self.settings.delay, seconds + self.settings.delay.as_secs_f64())
+        start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
     fn wait(&mut self, now: Moment, bytes: u32) {
@@ -172,13 +187,13 @@ impl Link {
     }
 
     /// Puts a packet into the pipe; gives whether it is the only one.
-    pub(crate) fn push(&mut self, arrival: Moment, packet: Packet) -> bool {
+    pub(crate) fn push(&mut self, arrival: Moment, packet: PacketId) -> bool {
         self.pipe.push_back((arrival, packet));
         self.pipe.len() == 1
     }
 
     /// Takes the first packet out of the pipe, with its arrival and that of the next one.
-    pub(crate) fn pop(&mut self) -> (Option<(Moment, Packet)>, Option<Moment>) {
+    pub(crate) fn pop(&mut self) -> (Option<(Moment, PacketId)>, Option<Moment>) {
         (self.pipe.pop_front(), self.pipe.front().map(|(arrival, _)| *arrival))
     }
 
@@ -186,5 +201,52 @@ impl Link {
     pub fn backlog(&mut self, at: Instant) -> usize {
         self.serve_until(Moment::fresh(at));
         self.waiting.len()
+    }
+}
+
+/// Computes how long packets take on the wire. Most are as large as the one before, so that a division is rarely due.
+#[derive(Debug)]
+struct Serialiser {
+    rate: Rate,
+    /// What whole nanoseconds have left over since the link was last idle, in units of a nanosecond over the rate.
+    remainder: u64,
+    last: Transmission,
+}
+
+/// The time for one size: whole nanoseconds, what is left over, and ns-2's floating-point seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transmission {
+    bytes: u32,
+    span: Duration,
+    remainder: u64,
+    seconds: f64,
+}
+
+impl Serialiser {
+    fn new(rate: Rate) -> Self {
+        Self { rate, remainder: 0, last: Transmission::default() }
+    }
+
+    fn rest(&mut self) {
+        self.remainder = 0;
+    }
+
+    fn send(&mut self, bytes: u32) -> (Duration, f64) {
+        if self.last.bytes != bytes {
+            self.last = self.transmission(bytes);
+        }
+        self.remainder += self.last.remainder;
+        if self.remainder < self.rate.bits_per_second() {
+            return (self.last.span, self.last.seconds);
+        }
+        self.remainder -= self.rate.bits_per_second();
+        (self.last.span + Duration::from_nanos(1), self.last.seconds)
+    }
+
+    fn transmission(&self, bytes: u32) -> Transmission {
+        let mut remainder = 0;
+        let span = self.rate.transmission_time(u64::from(bytes), &mut remainder);
+        let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second() as f64;
+        Transmission { bytes, span, remainder, seconds }
     }
 }

@@ -11,9 +11,18 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
-/// A list of links from one host to another.
+/// A list of links from one host to another; and while a packet is on its way, the rest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RouteId(pub u32);
+pub struct RouteId(u32);
+
+const END_OF_ROUTE: LinkId = LinkId(u32::MAX);
+
+impl RouteId {
+    /// Gives the route without its first link.
+    pub(crate) const fn rest(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
 
 /// There is no way between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +48,8 @@ pub struct Network {
     pub(crate) links: Vec<Link>,
     ends: Vec<(NodeId, NodeId)>,
     feeders: Vec<Feeder>,
-    routes: Vec<Vec<LinkId>>,
+    /// The links of all routes, one route behind the other, each closed by [`END_OF_ROUTE`].
+    steps: Vec<LinkId>,
     nodes: u32,
 }
 
@@ -74,10 +84,13 @@ impl Network {
         for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
             *known = if *known == Feeder::Nobody || *known == feeder { feeder } else { Feeder::Many };
+            self.links[link.0 as usize].is_private = matches!(known, Feeder::One(_));
             feeder = Feeder::One(link);
         }
-        self.routes.push(links);
-        RouteId(self.routes.len() as u32 - 1)
+        let start = self.steps.len() as u32;
+        self.steps.extend(links);
+        self.steps.push(END_OF_ROUTE);
+        RouteId(start)
     }
 
     fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
@@ -108,14 +121,9 @@ impl Network {
         route
     }
 
-    /// Gives the link that a packet enters after `hops` links of its route.
-    pub(crate) fn next_link(&self, route: RouteId, hops: u8) -> Option<LinkId> {
-        self.routes[route.0 as usize].get(usize::from(hops)).copied()
-    }
-
-    /// Says whether one link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
-    pub(crate) fn is_private(&self, link: LinkId) -> bool {
-        matches!(self.feeders[link.0 as usize], Feeder::One(_))
+    /// Gives the first link of a route, or of what is left of it.
+    pub(crate) fn first_link(&self, route: RouteId) -> Option<LinkId> {
+        Some(self.steps[route.0 as usize]).filter(|link| *link != END_OF_ROUTE)
     }
 
     /// Gives a link.
@@ -156,10 +164,11 @@ mod tests {
         let [a, b, c, d] = [(); 4].map(|()| network.add_node());
         let [ac, bc, cd] = [(a, c), (b, c), (c, d)].map(|(from, to)| network.add_link(from, to, settings()));
         let route = network.add_route(a, d).unwrap();
-        assert_eq!([network.next_link(route, 0), network.next_link(route, 1)], [Some(ac), Some(cd)]);
-        assert!(network.is_private(cd) && !network.is_private(ac));
+        assert_eq!([network.first_link(route), network.first_link(route.rest())], [Some(ac), Some(cd)]);
+        assert_eq!(network.first_link(route.rest().rest()), None);
+        assert!(network.link(cd).is_private && !network.link(ac).is_private);
         network.add_route(b, d).unwrap();
-        assert!(!network.is_private(cd) && !network.is_private(bc));
+        assert!(!network.link(cd).is_private && !network.link(bc).is_private);
         assert_eq!(network.add_route(d, a), Err(NoRoute { from: d, to: a }));
     }
 }

@@ -19,10 +19,8 @@ pub struct Packet {
     pub to: EndpointId,
     /// … and which user of that endpoint it is for: endpoints are used again.
     pub generation: u32,
-    /// The links it takes …
+    /// The links it has yet to take.
     pub route: RouteId,
-    /// … and how many of them it has entered.
-    pub hop: u8,
     /// Whose it is.
     pub flow: FlowId,
     /// The group of that flow.
@@ -43,5 +41,34 @@ impl Packet {
     }
 }
 
-// Packets are moved by value between pipes; a larger one would cost every link.
-const _: () = assert!(size_of::<Packet>() <= 112);
+/// A packet's place among those on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PacketId(u32);
+
+/// All packets on their way. Places are used again, the last one first, so that they stay in the cache: rings of whole
+/// packets per link would be walked through from end to end.
+#[derive(Debug, Default)]
+pub(crate) struct Packets {
+    places: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Packets {
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        if let Some(id) = self.free.pop() {
+            self.places[id.0 as usize] = packet;
+            return id;
+        }
+        self.places.push(packet);
+        PacketId(self.places.len() as u32 - 1)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.places[id.0 as usize]
+    }
+
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+        self.free.push(id);
+        self.places[id.0 as usize]
+    }
+}

@@ -5,7 +5,7 @@ use crate::events::{Event, Events, Kind};
 use crate::moment::Moment;
 use crate::network::{LinkId, Network, RouteId};
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::{FlowId, GroupId, Packet};
+use crate::packet::{FlowId, GroupId, Packet, PacketId, Packets};
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent, Transmit};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -46,6 +46,7 @@ pub struct World<O: Observer = ()> {
     now: Moment,
     events: Events,
     network: Network,
+    packets: Packets,
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
@@ -66,6 +67,7 @@ impl<O: Observer> World<O> {
             now: Moment::ZERO,
             events: Events::default(),
             network,
+            packets: Packets::default(),
             paths: Vec::new(),
             endpoints: Vec::new(),
             free: Vec::new(),
@@ -157,30 +159,32 @@ impl<O: Observer> World<O> {
     }
 
     /// Carries a packet over its next links as far as its fate is known now.
-    fn forward(&mut self, mut packet: Packet) {
-        let Some(mut link) = self.network.next_link(packet.route, packet.hop) else {
-            self.deliver(&packet);
-            return;
+    fn forward(&mut self, id: PacketId) {
+        let packet = self.packets.get_mut(id);
+        let Some(mut link) = self.network.first_link(packet.route) else {
+            let packet = self.packets.remove(id);
+            return self.deliver(&packet);
         };
         let mut moment = self.now;
         loop {
-            let Some(arrival) = self.network.link_mut(link).accept(moment, &packet) else {
-                self.observer.on_packet(moment.at, PacketEvent::Dropped(link), &packet);
+            let Some(arrival) = self.network.link_mut(link).accept(moment, packet) else {
+                self.observer.on_packet(moment.at, PacketEvent::Dropped(link), packet);
+                self.packets.remove(id);
                 return;
             };
             if O::PACKETS {
-                self.observer.on_packet(moment.at, PacketEvent::Entered(link), &packet);
+                self.observer.on_packet(moment.at, PacketEvent::Entered(link), packet);
             }
-            packet.hop += 1;
-            match self.network.next_link(packet.route, packet.hop).filter(|next| self.network.is_private(*next)) {
+            packet.route = packet.route.rest();
+            match self.network.first_link(packet.route).filter(|next| self.network.link(*next).is_private) {
                 Some(next) => (link, moment) = (next, arrival),
-                None => break self.enter_pipe(link, arrival, packet),
+                None => break self.enter_pipe(link, arrival, id),
             }
         }
     }
 
-    fn enter_pipe(&mut self, link: LinkId, arrival: Moment, packet: Packet) {
-        if self.network.link_mut(link).push(arrival, packet) {
+    fn enter_pipe(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
+        if self.network.link_mut(link).push(arrival, id) {
             self.events.push(Event::new(arrival, Kind::Arrival, link.0));
         }
     }
@@ -253,6 +257,7 @@ impl<O: Observer> World<O> {
                 let event = if transmit.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
                 self.observer.on_packet(self.now.at, event, &packet);
             }
+            let packet = self.packets.insert(packet);
             self.forward(packet);
         }
     }
@@ -264,7 +269,6 @@ impl<O: Observer> World<O> {
             to: id.peer(),
             generation: endpoint.generation,
             route: endpoint.route,
-            hop: 0,
             flow: endpoint.flow,
             group: endpoint.group,
             bytes: endpoint.headers.packet_bytes(&transmit.segment),

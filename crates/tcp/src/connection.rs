@@ -221,11 +221,12 @@ impl Connection {
             return Some(self.emit_opening(cx.now));
         }
         if matches!(self.state, State::Transfer(_))
+            && !self.sender.has_nothing_to_send()
             && let Some(number) = self.sender.next(cx.now)
         {
             return self.emit_number(cx.now, number);
         }
-        (self.receiver.due == AckDue::Now).then(|| self.emit_bare(cx.now, Flags::ACK))
+        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { None }
     }
 
     fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {

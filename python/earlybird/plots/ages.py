@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from earlybird.plots.style import INK, MUTED, Look, legend, look, panels, styled
+from earlybird.plots.style import INK, MUTED, Look, look, panelled
 
 COUNTS = {"first": "first duplicate", "second": "second", "later": "third and later"}
 """Columns of a histogram and what they count."""
@@ -27,15 +27,7 @@ def histogram_figure(bins: pl.DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         Not attached to any window.
     """
-    titles = bins["panel"].unique(maintain_order=True).to_list()
-    with styled():
-        figure, grid = panels(len(titles), narrow=narrow)
-        for axes, title in zip(grid, titles, strict=True):
-            _draw_bins(axes, bins.filter(pl.col("panel") == title))
-            axes.set_title(title)
-        grid[0].set_ylabel("Share of all duplicates (%)")
-        legend(figure, grid[0], narrow=narrow)
-    return figure
+    return panelled(bins, _draw_bins, "Share of all duplicates (%)", narrow=narrow)
 
 
 def _draw_bins(axes: Axes, bins: pl.DataFrame) -> None:
@@ -69,15 +61,7 @@ def history_figure(duplicates: pl.DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         Not attached to any window.
     """
-    titles = duplicates["panel"].unique(maintain_order=True).to_list()
-    with styled():
-        figure, grid = panels(len(titles), narrow=narrow)
-        for axes, title in zip(grid, titles, strict=True):
-            _draw_history(axes, duplicates.filter(pl.col("panel") == title))
-            axes.set_title(title)
-        grid[0].set_ylabel("Age of the missing packet (ms)")
-        legend(figure, grid[0], narrow=narrow)
-    return figure
+    return panelled(duplicates, _draw_history, "Age of the missing packet (ms)", narrow=narrow)
 
 
 def _draw_history(axes: Axes, duplicates: pl.DataFrame) -> None:

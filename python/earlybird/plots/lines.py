@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from earlybird.plots.style import MUTED, PAPER, Look, legend, look, panels, styled
+from earlybird.plots.style import MUTED, PAPER, Look, look, panelled
 
 PAPER_LABEL = "as the paper states"
 MANY = 12
@@ -47,20 +48,17 @@ def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False
     Figure
         Not attached to any window.
     """
-    titles = points["panel"].unique(maintain_order=True).to_list()
-    with styled():
-        figure, grid = panels(len(titles), narrow=narrow, share_y=wording.share_y)
-        for index, (axes, title) in enumerate(zip(grid, titles, strict=True)):
-            _draw_panel(axes, points.filter(pl.col("panel") == title), wording)
-            axes.set_title(title)
-            if index == 0 or narrow or not wording.share_y:
-                axes.set_ylabel(wording.y if index == 0 or narrow else "")
-        _name_lines(grid[0], points)
-        legend(figure, grid[0], narrow=narrow)
-    return figure
+    return panelled(
+        points,
+        lambda axes, rows: _draw_panel(axes, rows, wording),
+        wording.y,
+        narrow=narrow,
+        share_y=wording.share_y,
+    )
 
 
 def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
+    _name_lines(axes, points)
     for position, (line, rows) in enumerate(_lines(points)):
         _draw_line(axes, rows.filter(pl.col("value").is_not_null()), look(line, position))
         _draw_paper(axes, rows.filter(pl.col("paper").is_not_null()), look(line, position))
@@ -72,6 +70,7 @@ def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
         axes.set_xlim(min(wording.ticks) - room, max(wording.ticks) + room)
     else:
         axes.set_xlim(0, None)
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
 def _draw_line(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
@@ -104,7 +103,7 @@ def _star(colour: str, *, is_hollow: bool) -> dict[str, Any]:
 
 
 def _name_lines(axes: Axes, points: pl.DataFrame) -> None:
-    """Add what the legend names, whether this panel has it or not."""
+    """Add what the legend names, apart from the points, which may be missing."""
     for position, (line, rows) in enumerate(_lines(points)):
         axes.plot([], [], **look(line, position).line(), label=rows["name"][0])
     if points["paper"].is_not_null().any():

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from earlybird.plots.style import INK, LOOKS, MUTED, legend, panels, styled
+from earlybird.plots.style import INK, LOOKS, MUTED, panelled
 
 MARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "snd": ("sent", {"marker": "o", "markersize": 3.2, "color": LOOKS["pert"].colour}),
@@ -35,15 +35,7 @@ def packets_figure(trace: pl.DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         Not attached to any window.
     """
-    titles = trace["panel"].unique(maintain_order=True).to_list()
-    with styled():
-        figure, grid = panels(len(titles), narrow=narrow, height=3.0)
-        for axes, title in zip(grid, titles, strict=True):
-            _draw_events(axes, trace.filter(pl.col("panel") == title))
-            axes.set_title(title)
-        grid[0].set_ylabel("Packet number")
-        legend(figure, grid[0], narrow=narrow)
-    return figure
+    return panelled(trace, _draw_events, "Packet number", narrow=narrow, height=3.0)
 
 
 def _draw_events(axes: Axes, trace: pl.DataFrame) -> None:

@@ -5,12 +5,14 @@ The colours can be told apart by people who are colour-blind, and the lines and 
 plain SACK are warm, of PERT cool; a fine-grained timer keeps the colour, makes the line finer and hollows the marker.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,6 +21,8 @@ INK = "#20242a"
 MUTED = "#6b7280"
 """Axes and their labels."""
 GRID = "#dfe3e8"
+LABEL_WIDTH = 34
+"""Letters that fit along the y axis of a panel."""
 PAPER = "#fefefe"
 """Inside of hollow markers."""
 
@@ -110,6 +114,7 @@ RULES: dict[Any, Any] = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
+    "axes.ymargin": 0.09,
     "grid.color": GRID,
     "grid.linewidth": 0.7,
     "xtick.color": MUTED,
@@ -138,16 +143,28 @@ def styled() -> Iterator[None]:
         yield
 
 
-def panels(count: int, *, narrow: bool, share_y: bool = True, height: float = 2.5) -> tuple[Figure, Sequence[Axes]]:
+def panelled(
+    table: pl.DataFrame,
+    draw: Callable[[Axes, pl.DataFrame], None],
+    y: str,
+    *,
+    narrow: bool,
+    share_y: bool = True,
+    height: float = 2.5,
+) -> Figure:
     """
-    Lay out the panels of a figure.
+    Draw one panel for each value of a table's column ``panel``, and one legend for all.
 
     Parameters
     ----------
-    count
-        Number of panels.
+    table
+        What is drawn.
+    draw
+        Draws the rows of one panel, with a label for everything that the legend names.
+    y
+        What stands at the y axis.
     narrow
-        Whether they stand one below the other, for a phone.
+        Whether the panels stand one below the other, for a phone.
     share_y
         Whether all have the same y axis.
     height
@@ -155,9 +172,23 @@ def panels(count: int, *, narrow: bool, share_y: bool = True, height: float = 2.
 
     Returns
     -------
-    tuple
-        The figure, and its panels row by row.
+    Figure
+        Not attached to any window.
     """
+    titles = table["panel"].unique(maintain_order=True).to_list()
+    with styled():
+        figure, grid = _panels(len(titles), narrow=narrow, share_y=share_y, height=height)
+        for axes, title in zip(grid, titles, strict=True):
+            draw(axes, table.filter(pl.col("panel") == title))
+            axes.set_title(title)
+            if narrow or axes is grid[0]:
+                axes.set_ylabel(fill(y, LABEL_WIDTH))
+        _legend(figure, grid[0], columns=2 if narrow else 3 if len(grid) == 1 else 5)
+    return figure
+
+
+def _panels(count: int, *, narrow: bool, share_y: bool, height: float) -> tuple[Figure, list[Axes]]:
+    """Lay out panels row by row, one in a row if narrow."""
     columns = 1 if narrow else min(count, 4)
     rows = -(-count // columns)
     width = 3.7 if narrow else {1: 5.4, 2: 7.0}.get(columns, 9.6)
@@ -168,19 +199,8 @@ def panels(count: int, *, narrow: bool, share_y: bool = True, height: float = 2.
     return figure, list(grid[:count])
 
 
-def legend(figure: Figure, axes: Axes, *, narrow: bool) -> None:
-    """
-    Put one legend below all panels.
-
-    Parameters
-    ----------
-    figure
-        The figure.
-    axes
-        A panel with everything that is to be named.
-    narrow
-        Whether two names are enough for a row.
-    """
+def _legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """Put a legend below all panels that names what is in one of them."""
     handles, labels = axes.get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower left", ncols=2 if narrow else 5, borderaxespad=0.2)
+    figure.legend(named.values(), named.keys(), loc="outside lower left", ncols=columns, borderaxespad=0.2)

@@ -10,7 +10,7 @@ from earlybird.plots.style import dark_colours, styled
 LEAN = (
     (r"<metadata>.*?</metadata>", ""),
     (r"<style.*?</style>", ""),
-    (r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"', r"\1"),
+    (r'(<svg[^>]*?) width="([\d.]+)pt" height="[\d.]+pt"', r'\1 style="max-width: calc(\2rem / 10)"'),
     (r"font: (\d+) ([\d.]+px)[^;\"]*", r"font-weight: \1; font-size: \2"),
     (r"font: ([\d.]+px)[^;\"]*", r"font-size: \1"),
     (r"font-family: [^;\"]*;?", ""),

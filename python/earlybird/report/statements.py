@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from earlybird.study.verdicts import Holds, Verdict
+from earlybird.study.verdicts import NO_RUNS, Finding, Holds, Verdict
 
 WORDS: dict[Holds, str] = {
     "yes": "holds",
@@ -24,6 +24,16 @@ class Statement:
     anchor: str
     main: Verdict
     others: tuple[Verdict, ...]
+
+    @property
+    def tested(self) -> list[Finding]:
+        """Return the cells of the main setting that had runs."""
+        return [finding for finding in self.main.findings if finding.note != NO_RUNS]
+
+    @property
+    def untested_count(self) -> int:
+        """Count the cells of the main setting without runs."""
+        return len(self.main.findings) - len(self.tested)
 
     @property
     def others_text(self) -> str:

@@ -174,8 +174,16 @@ def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterato
             effect=value.mean / number.value if number.value else math.nan,
             strength=math.nan,
             holds="reported" if value.count else "not testable",
-            note=number.note if value.count else NO_RUNS,
+            note=_remark(number, {**number.point, **variant}, measurements) if value.count else NO_RUNS,
         )
+
+
+def _remark(number: Number, point: Point, measurements: Measurements) -> str:
+    """Add the interval of the pooled flows to what is said about a success rate."""
+    if number.metric != "success" or "minus" in point or "over" in point:
+        return number.note
+    pooled = interval_text(metric("success").with_unit, measurements.pooled_success(point))
+    return "; ".join(part for part in (number.note, f"all flows pooled: {pooled}") if part)
 
 
 def _untested(check: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:

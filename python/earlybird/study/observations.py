@@ -24,6 +24,7 @@ PER_RUN = {
     "drop-rate": pl.col("drop_rate").mean(),
     "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
     "required-delay": pl.col("required_sud_s").median(),
+    "required-delay-90": pl.col("required_sud_s").quantile(0.9),
     "rto-base": pl.col("rto_fine_median_s").drop_nans().median(),
     "threshold": pl.col("er_threshold_median_s").drop_nans().median(),
     "early-second": pl.col("early_retransmits_second").mean(),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earlybird.errors import InputError
-from earlybird.statistics import crossing, interpolate, weighted_mean
+from earlybird.statistics import Estimate, crossing, interpolate, weighted_mean, wilson_interval
 from earlybird.study.definition import Group, Point, Study
 from earlybird.study.observations import Observation
 
@@ -109,6 +109,12 @@ class Measurements:
     def by_seed(self, quantity: Quantity) -> BySeed:
         """Measure one quantity once per seed."""
         return self.samples([quantity])[0]
+
+    def pooled_success(self, point: Point) -> Estimate:
+        """Estimate the share of flows in time from all flows of all seeds, as if they were independent."""
+        pool = self.select(point)
+        flows = sum(run.flows for run in pool)
+        return wilson_interval(round(success_at(pool, self.delay(point)) * flows) if flows else 0, flows)
 
     def _group(self, name: object) -> Group:
         if name not in self.study.groups:

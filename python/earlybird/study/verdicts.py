@@ -56,10 +56,19 @@ class Verdict:
 
 
 def overall(findings: Sequence[Finding]) -> Holds:
-    """Put cells together: one that fails decides against the statement, else one that agrees decides for it."""
+    """
+    Put cells together.
+
+    One cell that fails decides against a statement. One that points the other way without deciding leaves it open;
+    cells without runs, or without any difference, say nothing.
+    """
     outcomes = {finding.holds for finding in findings}
-    by_weight: tuple[Holds, ...] = ("no", "yes", "reported")
-    return next((outcome for outcome in by_weight if outcome in outcomes), "not testable")
+    is_open = any(finding.holds == "not testable" and finding.note not in (NO_RUNS, TIE) for finding in findings)
+    if "no" in outcomes:
+        return "no"
+    if is_open or not outcomes & {"yes", "reported"}:
+        return "not testable"
+    return "yes" if "yes" in outcomes else "reported"
 
 
 def was_run(verdict: Verdict) -> bool:

@@ -98,11 +98,13 @@ def detail_text(findings: Sequence[Finding]) -> str:
     """Count how the cells came out."""
     if not findings:
         return ""
-    if len(findings) == 1:
+    if len(findings) == 1 and findings[0].holds != "reported":
         return findings[0].note
     if findings[0].holds == "reported":
         return f"{len(findings)} numbers"
     tested = [finding for finding in findings if finding.note != NO_RUNS]
+    if not tested:
+        return "not run at this scale"
     held, clear, failed = (
         sum(finding.holds == "yes" for finding in tested),
         sum(finding.note == CLEAR for finding in tested),

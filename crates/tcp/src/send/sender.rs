@@ -177,6 +177,11 @@ impl Sender {
         Expiry::Loss
     }
 
+    /// Says whether neither new data nor repetitions can be due: so it is on the side that only receives.
+    pub(crate) fn has_nothing_to_send(&self) -> bool {
+        self.unsent == 0 && !self.fin_queued && self.board.outstanding() == 0
+    }
+
     /// Says whether everything written was acknowledged.
     pub(crate) fn is_drained(&self) -> bool {
         self.unsent == 0 && self.board.outstanding() == 0

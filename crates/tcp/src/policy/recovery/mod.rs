@@ -38,7 +38,8 @@ pub(crate) struct Limits {
 impl Limits {
     /// Gives the usable window in whole segments.
     pub(crate) fn usable(&self) -> u64 {
-        (self.cwnd as u64).min(self.wnd)
+        // Through `i64`: the conversion is one instruction, and windows are never negative.
+        (self.cwnd as i64 as u64).min(self.wnd)
     }
 }
 

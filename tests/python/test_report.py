@@ -1,0 +1,132 @@
+"""Reports: the main table, the terminal's summary, statements, figures for pages."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from earlybird.plots.ages import histogram_figure, history_figure
+from earlybird.plots.lines import Wording, lines_figure
+from earlybird.plots.packets import packets_figure
+from earlybird.plots.svg import colour_rules, inline_svg
+from earlybird.report.census import load_rows, named_delays
+from earlybird.report.headline import conclusion, headline
+from earlybird.report.main_table import column_titles, main_rows
+from earlybird.report.statements import item_anchor, statements
+from earlybird.report.terminal import terminal_summary
+from earlybird.store import Store
+from earlybird.study.checks import verdicts
+from earlybird.study.definition import Check, Item, Number
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.quantities import Measurements
+from study_parts import run, study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NUMBERS = [
+    Number("sft", {"transport": transport, "buffer": buffer}, value)
+    for transport, buffer, value in (("sack", 80, 80.58), ("sack-er", 80, 23.02), ("sack", 160, 30.0))
+]
+HELPS = Check("must", "ER helps", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    """SACK and SACK-ER with two seeds each, at one buffer."""
+    item = Item("T-1", "Frozen time", checks=(HELPS,))
+    runs = [run(seed, 60.0 + seed) for seed in (1, 2)]
+    runs += [run(seed, 20.0 + seed, transport="sack-er", load=1.7) for seed in (1, 2)]
+    measured = Measurements(study([item], NUMBERS), runs)
+    return Evaluation(measured.study, "smoke", Store(Path()), measured, 0, verdicts(item, measured))
+
+
+def test_the_main_table_sets_ours_beside_the_papers(evaluation: Evaluation) -> None:
+    rows = main_rows(evaluation)["Frozen time per flow (s)"]
+    assert column_titles(evaluation.study) == ["SACK", "SACK-ER"]
+    assert [row.title for row in rows] == ["80 packets", "160 packets"]
+    first = rows[0].cells[0]
+    assert (first.paper_text, first.ours_text, first.half_width_text) == ("80.58", "61.5", "3.2")
+    assert first.ratio_text == "×0.76"
+    assert (rows[0].order, rows[1].order) == ("same order", "not run")
+
+
+def test_the_headline_is_filled_with_what_was_measured(evaluation: Evaluation) -> None:
+    assert headline(evaluation) == "SACK freezes for 61.5 s."
+    assert conclusion(evaluation).startswith("Musts: 1 of 1 that could be tested hold.")
+
+
+def test_the_summary_fits_a_terminal_of_80_columns(evaluation: Evaluation) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(terminal_summary(evaluation))
+    text = console.export_text()
+    assert "61.5 ± 3.2" in text
+    assert "160 packets" not in text
+    assert "…" not in text
+
+
+def test_verdicts_are_gathered_by_statement(evaluation: Evaluation) -> None:
+    (only,) = statements(evaluation.verdicts)
+    assert (only.anchor, only.others) == ("statement-1", ())
+    assert item_anchor("T-F9 … T-F12") == "item-t-f9---t-f12"
+
+
+def test_runs_are_counted_by_band(evaluation: Evaluation) -> None:
+    ten, every = load_rows(evaluation)
+    assert (ten.flows, ten.runs, ten.members, ten.outside) == ("10", 4, (2, 2), 0)
+    assert (every.flows, every.load) == ("all", "1.55 (1.40 … 1.70)")
+    assert named_delays(evaluation) == {"half": "1.75 s"}
+
+
+def figures() -> list[Figure]:
+    """Draw one figure of each kind."""
+    points = pl.DataFrame(
+        {
+            "panel": ["low"] * 4,
+            "line": ["sack", "sack", "sack-er", "sack-er"],
+            "name": ["SACK", "SACK", "SACK-ER", "SACK-ER"],
+            "x": [80.0, 160.0] * 2,
+            "value": [8.0, 4.0, 2.0, None],
+            "low": [7.0, None, 1.0, None],
+            "high": [9.0, None, 3.0, None],
+            "paper": [80.0, None, None, None],
+        }
+    )
+    bins = pl.DataFrame({"panel": "80", "age_ms": [2.5, 7.5], "first": [1.0, 2.0], "second": [0.0, 1.0], "later": 0.5})
+    bins = bins.with_columns(threshold_ms=5.0, threshold_low_ms=4.0, threshold_high_ms=6.0)
+    history = pl.DataFrame({"panel": "80", "time_s": [1.0], "number": [2], "age_ms": [80.0], "threshold_ms": [130.0]})
+    trace = pl.DataFrame({"panel": "SACK", "time_ms": [0.0, 5.0], "event": ["snd", "drp"], "seq": [1, 1]})
+    wording = Wording(x="Buffer (packets)", y="Frozen time (s)", ticks={80: "80", 160: "160"})
+    return [
+        lines_figure(points, wording),
+        lines_figure(points, wording, narrow=True),
+        histogram_figure(bins),
+        history_figure(history),
+        packets_figure(trace),
+    ]
+
+
+@pytest.mark.parametrize("figure", figures())
+def test_figures_name_their_axes(figure: Figure) -> None:
+    for axes in figure.axes:
+        assert axes.get_xlabel()
+    assert figure.axes[0].get_ylabel()
+    assert figure.legends
+
+
+def test_figures_in_a_page_do_not_share_identifiers_and_follow_its_colours() -> None:
+    elements = [inline_svg(figure, f"figure-{number}") for number, figure in enumerate(figures())]
+    names = [set(re.findall(r'id="([^"]+)"', element)) for element in elements]
+    assert sum(map(len, names)) == len(set.union(*names))
+    for element, own in zip(elements, names, strict=True):
+        assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', element)) <= own
+        assert not re.findall(r"(?:fill|stroke): #(?!fff)", element)
+    light, dark = colour_rules()
+    assert set(re.findall(r"var\((--[\w-]+)\)", "".join(elements))) <= set(re.findall(r"(--[\w-]+):", light))
+    assert re.findall(r"(--[\w-]+):", light) == re.findall(r"(--[\w-]+):", dark)

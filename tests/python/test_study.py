@@ -1,0 +1,191 @@
+"""Studies as folders: what they say is read, spread out into runs, run and reported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import REPOSITORY, SMALL, Finished, store_bytes
+from earlybird import InputError
+from earlybird.report.writer import write_report
+from earlybird.store import Store
+from earlybird.study import list_studies, run_study
+from earlybird.study.definition import SCALES
+from earlybird.study.evaluation import evaluate
+from earlybird.study.execution import make_runs
+from earlybird.study.library import find_study
+from earlybird.study.loading import load
+from earlybird.study.metrics import METRICS
+from earlybird.study.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+STUDY = """
+title = "A small study"
+question = "Does a small study work?"
+papers = "None."
+
+[axes.transport]
+key = "transport"
+title = "Transport"
+[axes.n]
+key = "pairs"
+[axes.restart]
+key = "flows.video.endpoint.rto.restart-on-duplicate"
+default = false
+
+[parts.main]
+scenario = "small.toml"
+flows = "video"
+reference-duration = 10.0
+
+[scales.smoke]
+seeds = 2
+duration = "5s"
+
+[[grids]]
+part = "main"
+scales = ["smoke"]
+n = [1, 2]
+transport = ["sack", "sack-er"]
+
+[main]
+item = "S-1"
+table = "numbers"
+rows = "n"
+columns = "transport"
+metrics = ["sft"]
+
+[headline]
+text = "SACK freezes for {sack}."
+values = { sack = { metric = "sft", transport = "sack" } }
+"""
+
+ITEMS = """
+[[items]]
+id = "S-1"
+title = "Frozen time"
+[[items.plots]]
+name = "frozen"
+title = "Frozen time"
+kind = "lines"
+metric = "sft"
+x = { n = [1, 2] }
+lines = { transport = ["sack", "sack-er"] }
+[[items.checks]]
+level = "must"
+statement = "Nothing is negative & all is escaped"
+kind = "range"
+metric = "sft"
+at = { transport = "sack" }
+least = 0.0
+[[items.checks]]
+level = "report"
+statement = "Numbers"
+kind = "numbers"
+table = "numbers"
+"""
+
+NUMBERS = "metric,n,transport,over.transport,value,note\nsft,2,sack,,1.5,\nsft,2,sack-er,sack,0.5,a ratio\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A study of eight runs of a moment each."""
+    path = tmp_path / "small-study"
+    (path / "expected").mkdir(parents=True)
+    (path / "small.toml").write_text(SMALL, encoding="utf-8")
+    (path / "study.toml").write_text(STUDY, encoding="utf-8")
+    (path / "items.toml").write_text(ITEMS, encoding="utf-8")
+    (path / "expected" / "numbers.csv").write_text(NUMBERS, encoding="utf-8")
+    return path
+
+
+def test_a_study_is_every_combination_with_every_seed(folder: Path) -> None:
+    runs = plan(load(folder), "smoke")
+    assert len(runs) == 8
+    assert [run.seed for run in runs[:2]] == [1, 2]
+    assert runs[0].axes == {"restart": False, "n": 1, "transport": "sack"}
+    assert runs[0].settings == {"duration": "5s", "pairs": 1, "transport": "sack"}
+
+
+def test_numbers_are_read_as_printed(folder: Path) -> None:
+    plain, ratio = load(folder).numbers["numbers"]
+    assert (plain.value, plain.point) == (1.5, {"n": 2, "transport": "sack"})
+    assert (ratio.value, ratio.point["over"]) == (0.5, {"transport": "sack"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "A small', 'titel = "A small', "there is no key 'titel' here; is it title"),
+        ('question = "Does', '# question = "Does', "question must be given"),
+        ("[axes.n]", "[axes.n", "is not valid TOML"),
+    ],
+)
+def test_what_a_study_gets_wrong_is_named(folder: Path, old: str, new: str, message: str) -> None:
+    (folder / "study.toml").write_text(STUDY.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load(folder)
+
+
+def test_a_study_runs_once_and_reports(folder: Path, tmp_path: Path) -> None:
+    study, store = load(folder), tmp_path / "results"
+    first = make_runs(study, "smoke", jobs=2, out=store)
+    assert (first.runs, first.made) == (8, 8)
+    assert make_runs(study, "smoke", jobs=2, out=store).made == 0
+    evaluation = evaluate(study, "smoke", Store(store))
+    assert [verdict.holds for verdict in evaluation.verdicts] == ["yes", "reported"]
+    page = write_report(evaluation, tmp_path / "report").read_text(encoding="utf-8")
+    assert "Nothing is negative &amp; all is escaped" in page
+    assert (tmp_path / "report" / "plots" / "frozen.png").stat().st_size > 1000
+    assert (tmp_path / "report" / "plots" / "frozen.csv").read_text().startswith("panel,line,name,x,value")
+
+
+def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> None:
+    study, store = load(folder), Store(tmp_path / "results")
+    make_runs(study, "smoke", jobs=1, out=store.root)
+    for name in ("once", "twice"):
+        write_report(evaluate(study, "smoke", store), tmp_path / name)
+    assert store_bytes(tmp_path / "once") == store_bytes(tmp_path / "twice")
+
+
+def test_a_report_needs_nothing_from_elsewhere(folder: Path, tmp_path: Path) -> None:
+    study = load(folder)
+    make_runs(study, "smoke", jobs=1, out=tmp_path / "results")
+    page = write_report(evaluate(study, "smoke", Store(tmp_path / "results")), tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    for needle in ("<script", "<link", "@import", 'src="http', 'href="http', "url(http"):
+        assert needle not in text
+
+
+def test_a_report_without_results_says_how_to_make_them(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="earlybird study run small-study --scale smoke"):
+        evaluate(load(folder), "smoke", Store(tmp_path / "nothing"))
+
+
+def test_a_study_that_does_not_exist_is_named() -> None:
+    with pytest.raises(InputError, match="no study 'early-retransmision'; did you mean 'early-retransmission'"):
+        run_study("early-retransmision")
+
+
+def test_a_scale_that_does_not_exist_is_named(earlybird: Callable[..., Finished]) -> None:
+    done = earlybird("study", "run", "early-retransmission", "--scale", "huge")
+    assert done.code == 2
+    assert "no scale 'huge'; it has: smoke, medium, full" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("name", [info.name for info in list_studies()])
+def test_every_study_of_the_repository_speaks_of_what_it_runs(name: str) -> None:
+    study = find_study(name)
+    assert set(study.scales) <= set(SCALES)
+    for scale in study.scales:
+        assert plan(study, scale)
+    for item in study.items:
+        for check in item.checks:
+            assert check.kind == "untested" or check.kind == "numbers" or check.metric in METRICS
+            assert check.kind != "numbers" or check.table in study.numbers
+    assert (REPOSITORY / "studies" / name / "README.md").exists()

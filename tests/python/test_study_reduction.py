@@ -1,0 +1,154 @@
+"""From tables of a run to the numbers that studies ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from earlybird.result import Result
+from earlybird.study.ages import age_values, clusters, duplicate_bins, duplicate_history
+from earlybird.study.definition import Part
+from earlybird.study.observations import observe
+from earlybird.study.packets import around_the_loss, longest_gap, recovery_time
+from earlybird.study.plan import StudyRun
+
+FLOWS = pl.DataFrame(
+    {
+        "group": ["video", "video", "file"],
+        "flow": ["video0", "video1", "file0"],
+        "start_s": [0.0, 20.0, 0.0],
+        "rto_count": [10, 8, 99],
+        "sft_s": [2.0, 1.6, 99.0],
+        "sft_timer_s": [1.0, 0.8, 99.0],
+        "drop_rate": [0.02, 0.04, 0.5],
+        "ipat_stddev_ms": [40.0, 50.0, 0.0],
+        "required_sud_s": [1.0, 3.0, float("nan")],
+        "rto_fine_median_s": [0.08, 0.1, 0.2],
+        "er_threshold_median_s": [0.13, float("nan"), float("nan")],
+        "early_retransmits_second": [1, 3, 0],
+    }
+)
+LATENESS = pl.DataFrame(
+    {
+        "group": ["video"] * 4,
+        "flow": ["video0", "video0", "video1", "video1"],
+        "sud_s": [1.0, 2.0, 1.0, 2.0],
+        "success": [True, True, False, True],
+    }
+)
+TIMEOUTS = pl.DataFrame({"flow": ["video0", "video1", "file0"], "timer_s": [0.2, 3.2, 64.0]})
+
+
+def result(**tables: pl.DataFrame) -> Result:
+    """Return a result of 100 s with these tables."""
+    given = {"flows": FLOWS, "lateness": LATENESS, "timeouts": TIMEOUTS, **tables}
+    sources = {name: (lambda table=table: table) for name, table in given.items()}
+    return Result({}, 1, {"duration_s": 100.0, "t_over_mu": 1.4}, sources)
+
+
+def part(**options: object) -> Part:
+    """Return a part that observes the video flows."""
+    return Part("main", Path(), "video", **options)  # type: ignore[arg-type]
+
+
+def test_a_run_is_reduced_to_means_over_the_observed_flows() -> None:
+    seen = observe(StudyRun(part(), {"buffer": 80}, 1, {}), result())
+    assert (seen.flows, seen.load) == (2, 1.4)
+    assert seen.values["rto"] == 9
+    assert seen.values["drop-rate"] == pytest.approx(0.03)
+    assert seen.values["ipat"] == pytest.approx(0.045)
+    assert seen.values["required-delay"] == 2
+    assert (seen.values["timer-least"], seen.values["timer-most"]) == (0.2, 3.2)
+
+
+def test_success_rates_are_shares_of_flows() -> None:
+    seen = observe(StudyRun(part(), {}, 1, {}), result())
+    assert (seen.delays.tolist(), seen.success.tolist()) == ([1.0, 2.0], [0.5, 1.0])
+    assert seen.values["success-falls"] == 0
+
+
+def test_counts_are_scaled_to_the_papers_run_flow_by_flow() -> None:
+    seen = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result())
+    assert seen.values["rto"] == pytest.approx((10 * 1000 / 100 + 8 * 980 / 80) / 2)
+    assert seen.values["drop-rate"] == pytest.approx(0.03)
+
+
+def test_the_threshold_is_that_of_the_flows_that_have_one() -> None:
+    seen = observe(StudyRun(part(propagation=0.05, drain=0.0005), {"buffer": 80}, 1, {}), result())
+    assert seen.values["threshold"] == pytest.approx(0.13)
+    assert seen.values["threshold-excess"] == pytest.approx(0.04)
+
+
+def duplicates() -> pl.DataFrame:
+    """Return first duplicates at 80 ms and second ones at 105 and 150 ms, with a threshold of 130 ms."""
+    ages = [0.0801] * 10 + [0.1051] * 6 + [0.1501] * 4
+    return pl.DataFrame(
+        {
+            "flow": ["video0"] * 10 + ["video1"] * 10,
+            "time_s": np.arange(20.0),
+            "count": [1] * 10 + [2] * 10,
+            "age_s": ages,
+            "threshold_s": [0.13] * 20,
+        }
+    )
+
+
+def test_ages_are_counted_by_the_number_of_the_duplicate() -> None:
+    values = age_values(duplicates(), 0.077)
+    assert values["false-share"] == 0
+    assert values["first-share"] == 0
+    assert values["second-share"] == pytest.approx(0.4)
+    assert values["second-excess"] == pytest.approx(0.0201)
+    assert values["threshold-excess"] == pytest.approx(0.053)
+    assert [values["clusters"], values["cluster-spacing"]] == pytest.approx([3, 0.025])
+
+
+def test_clusters_are_found_tallest_first() -> None:
+    assert clusters(duplicates()["age_s"].to_numpy()) == pytest.approx([0.0825, 0.1075, 0.1525])
+    assert clusters(np.array([])) == []
+
+
+def test_histograms_hold_every_duplicate_once() -> None:
+    bins = duplicate_bins(duplicates())
+    assert bins.select(pl.sum_horizontal("first", "second", "later").sum()).item() == pytest.approx(100)
+    assert bins["threshold_ms"].unique().to_list() == [130.0]
+
+
+def test_a_history_shows_one_flow() -> None:
+    assert duplicate_history(duplicates()).height == 10
+
+
+def trace(*events: tuple[float, str, int]) -> pl.DataFrame:
+    """Return a trace of these events."""
+    return pl.DataFrame(events, schema=["time", "event", "seq"], orient="row")
+
+
+LOSS = trace(
+    (0.0, "snd", 0),
+    (0.1, "snd", 1),
+    (0.1, "drp", 1),
+    (0.2, "snd", 2),
+    (0.3, "dlv", 0),
+    (0.5, "dlv", 2),
+    (0.6, "rtx", 1),
+    (0.9, "dlv", 1),
+    (1.0, "ack", 2),
+)
+
+
+def test_a_gap_lasts_until_the_hole_is_filled() -> None:
+    assert longest_gap(LOSS) == pytest.approx(0.6)
+
+
+def test_recovery_lasts_until_all_that_was_sent_is_acknowledged() -> None:
+    assert recovery_time(LOSS) == pytest.approx(0.4)
+    assert np.isnan(recovery_time(trace((0.0, "snd", 0), (0.1, "ack", 0))))
+
+
+def test_a_plot_of_packets_begins_at_the_loss() -> None:
+    shown = around_the_loss(LOSS)
+    assert shown.filter(pl.col("event") == "drp")["time_ms"].to_list() == [0.0]
+    assert shown["time_ms"].min() == pytest.approx(-100)

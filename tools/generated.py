@@ -1,0 +1,32 @@
+"""Files that are written from the JSON schema, and kept in the repository."""
+
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def write_or_check(target: Path, text: str, command: str) -> int:
+    """
+    Write a generated file, or with ``--check`` on the command line say whether it is up to date.
+
+    Parameters
+    ----------
+    target
+        The file.
+    text
+        What it should contain.
+    command
+        What brings it up to date.
+
+    Returns
+    -------
+    int
+        The exit code: 1 if it is out of date.
+    """
+    if "--check" not in sys.argv:
+        target.write_text(text, encoding="utf-8")
+    elif not target.exists() or text != target.read_text(encoding="utf-8"):
+        print(f"{target} does not fit the schema: run `{command}`", file=sys.stderr)
+        return 1
+    return 0
