@@ -35,8 +35,8 @@ impl Capture {
             ..PcapHeader::default()
         };
         let file = File::create(path).map_err(|error| output_error(path, error))?;
-        let writer = PcapWriter::with_header(BufWriter::new(file), header)
-            .map_err(|error| output_error(path, plain(error)))?;
+        let writer =
+            PcapWriter::with_header(BufWriter::new(file), header).map_err(|error| output_error(path, plain(error)))?;
         Ok(Self { path: path.to_owned(), writer, identification: 0, error: None })
     }
 
@@ -49,9 +49,8 @@ impl Capture {
         let mut bytes = [0; HEADERS_MAX];
         let payload = vec![0; usize::from(packet.segment.len)];
         self.identification = self.identification.wrapping_add(1);
-        let length =
-            emit_headers(&packet.segment, &addresses(packet), self.identification, &payload, &mut bytes)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        let length = emit_headers(&packet.segment, &addresses(packet), self.identification, &payload, &mut bytes)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
         let record = PcapPacket {
             timestamp: Duration::from_nanos(at.as_nanos()),
             orig_len: length as u32 + u32::from(packet.segment.len),
@@ -77,19 +76,9 @@ fn addresses(packet: &Packet) -> Addresses {
     // 5001 is iperf's port: Wireshark does not try to read a protocol into the zeros.
     let listener_port = 5001;
     if packet.to.is_opener() {
-        Addresses {
-            source: listener,
-            destination: opener,
-            source_port: listener_port,
-            destination_port: opener_port,
-        }
+        Addresses { source: listener, destination: opener, source_port: listener_port, destination_port: opener_port }
     } else {
-        Addresses {
-            source: opener,
-            destination: listener,
-            source_port: opener_port,
-            destination_port: listener_port,
-        }
+        Addresses { source: opener, destination: listener, source_port: opener_port, destination_port: listener_port }
     }
 }
 

@@ -155,10 +155,7 @@ pub(crate) fn output_error(path: &Path, error: std::io::Error) -> RunError {
     RunError::Output { path: path.to_owned(), error }
 }
 
-fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), RunError> {
+fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), RunError> {
     let create = || {
         let mut file = BufWriter::new(File::create(path)?);
         write(&mut file)?;

@@ -117,9 +117,8 @@ impl Plan {
         // Servers stand where the group's flows come from; `pairs` holds every server with every client.
         let per_client = |client: u32| (0..web.pairs).map(move |server| (server * web.pairs + client) as usize);
         let mut paths = |is_request: bool| -> Vec<Vec<PathId>> {
-            let path = |pair: &Pair, world: &mut World<O>| match is_request {
-                true => world.add_path(pair.back, pair.there),
-                false => world.add_path(pair.there, pair.back),
+            let path = |pair: &Pair, world: &mut World<O>| {
+                if is_request { world.add_path(pair.back, pair.there) } else { world.add_path(pair.there, pair.back) }
             };
             (0..web.pairs).map(|client| per_client(client).map(|index| path(&pairs[index], world)).collect()).collect()
         };
@@ -155,7 +154,8 @@ fn application(model: &Application, path: PathId) -> Box<dyn traffic::Applicatio
     match model {
         Application::Cbr(cbr) => Box::new(ConstantRate::new(path, cbr.rate.rate(), u64::from(cbr.packet))),
         Application::Media(media) => {
-            let frame = |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };
+            let frame =
+                |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };
             let frames: Arc<[Frame]> = media.times.iter().zip(&media.sizes).map(frame).collect();
             Box::new(Media::new(path, frames, Duration::from_secs_f64(media.length)))
         }
@@ -220,8 +220,7 @@ impl<'a> Builder<'a> {
         let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
             let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
-            let forward =
-                Channel { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss.clone() };
+            let forward = Channel { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss.clone() };
             let mirrored = || Channel { loss: Vec::new(), ..forward.clone() };
             let backward = link.reverse.clone().unwrap_or_else(mirrored);
             add_link(plan, network, [from, to], &link.name(), &forward);
@@ -244,8 +243,7 @@ impl<'a> Builder<'a> {
         let senders: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.from, &flow.name)).collect();
         let receivers: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.to, &flow.name)).collect();
         let is_forward = model.from == "left";
-        let (there, back) =
-            if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
+        let (there, back) = if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
         let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (sender, receiver)));
         let routes = every.map(|(sender, receiver)| Pair {
             there: self.network.add_route_over(vec![sender.up, there, receiver.down]),

@@ -80,10 +80,13 @@ fn drop_rate(flow: &FlowRecord) -> f64 {
 
 fn media_columns(table: Table, recorder: &Recorder) -> Table {
     let records = || recorder.flows.iter();
-    let media = |flow: &FlowRecord| flow.media.as_ref().map_or((0, 0), |log| (log.units_written(), log.units_delivered()));
-    let sorted: Vec<Vec<Duration>> =
-        records().map(|flow| flow.media.as_ref().map_or_else(Vec::new, |log| log.sorted_delays())).collect();
-    let delay = |share: f64| sorted.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
+    let media =
+        |flow: &FlowRecord| flow.media.as_ref().map_or((0, 0), |log| (log.units_written(), log.units_delivered()));
+    let sorted: Vec<Vec<Duration>> = records()
+        .map(|flow| flow.media.as_ref().map_or_else(Vec::new, super::media::MediaLog::sorted_delays))
+        .collect();
+    let delay =
+        |share: f64| sorted.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
     let median = |samples: &[Duration]| {
         let mut samples = samples.to_vec();
         samples.sort_unstable();
@@ -113,7 +116,9 @@ fn seconds(span: Option<Duration>) -> f64 {
 fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
     let media = plan.flows.iter().zip(&recorder.flows);
     let rows: Vec<_> = media
-        .flat_map(|(flow, record)| record.media.iter().flat_map(|log| log.lateness()).map(move |row| (flow, row)))
+        .flat_map(|(flow, record)| {
+            record.media.iter().flat_map(super::media::MediaLog::lateness).map(move |row| (flow, row))
+        })
         .collect();
     Table::default()
         .text("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
@@ -182,7 +187,8 @@ fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
         let Some(log) = &record.media else { continue };
         for (unit, delivery) in log.deliveries.iter().flatten().enumerate() {
             let written = delivery.written.as_secs_f64();
-            let delivered = log.delays.get(unit).map_or(f64::INFINITY, |delay| (delivery.written + *delay).as_secs_f64());
+            let delivered =
+                log.delays.get(unit).map_or(f64::INFINITY, |delay| (delivery.written + *delay).as_secs_f64());
             rows.push((&flow.name, unit as u64, delivery.bytes, written, delivered));
         }
     }

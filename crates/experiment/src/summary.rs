@@ -62,11 +62,11 @@ pub(crate) fn summarise(
 }
 
 fn spacing_deviation(flow: &FlowRecord) -> f64 {
-    flow.media.as_ref().map_or(f64::NAN, |media| media.spacing_deviation())
+    flow.media.as_ref().map_or(f64::NAN, super::media::MediaLog::spacing_deviation)
 }
 
 fn succeeds(flow: &FlowRecord, delay: Duration) -> bool {
-    let rows = flow.media.iter().flat_map(|media| media.lateness());
+    let rows = flow.media.iter().flat_map(super::media::MediaLog::lateness);
     rows.filter(|row| row.start_up_delay == delay).any(|row| row.is_success())
 }
 

@@ -18,8 +18,7 @@ create_exception!(
 
 fn scenario_error(error: earlybird_scenario::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.to_string());
-    let attributes =
-        [("path", error.path), ("value", error.value), ("allowed", error.allowed), ("hint", error.hint)];
+    let attributes = [("path", error.path), ("value", error.value), ("allowed", error.allowed), ("hint", error.hint)];
     // Setting an attribute of an exception only fails if memory is short; the message is there in any case.
     Python::attach(|py| {
         let _ = attributes.into_iter().try_for_each(|(name, value)| exception.value(py).setattr(name, value));
@@ -39,6 +38,7 @@ fn run_error(error: RunError) -> PyErr {
 
 /// Turns TOML or JSON into the canonical JSON of the complete, valid scenario.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
 fn resolve(text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let scenario = earlybird_scenario::resolve(text, &overrides).map_err(scenario_error)?;
     Ok(earlybird_scenario::canonical_json(&scenario))
@@ -62,8 +62,7 @@ fn run<'py>(
     link_trace: Option<PathBuf>,
     pcap: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scenario: Scenario =
-        earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let scenario: Scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
     let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), link_trace, capture: pcap };
     let report = py
         .detach(|| {

@@ -37,7 +37,7 @@ impl Dimension {
         let Some((unit, size)) = fitting else { return format!("{value}{}", self.usual) };
         let digits = format!("{:0width$}", value % size, width = size.ilog10() as usize);
         match digits.trim_end_matches('0') {
-            _ if value % size == 0 => format!("{}{unit}", value / size),
+            _ if value.is_multiple_of(*size) => format!("{}{unit}", value / size),
             fraction => format!("{}.{fraction}{unit}", value / size),
         }
     }

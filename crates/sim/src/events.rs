@@ -99,8 +99,13 @@ mod tests {
             events.remove_first();
             order.push((event.at().as_nanos(), event.kind(), event.number()));
         }
-        let expected =
-            [(4, Kind::Probe, 7), (5, Kind::Arrival, 2), (5, Kind::Arrival, 9), (5, Kind::Wake, 1), (5, Kind::Probe, 0)];
+        let expected = [
+            (4, Kind::Probe, 7),
+            (5, Kind::Arrival, 2),
+            (5, Kind::Arrival, 9),
+            (5, Kind::Wake, 1),
+            (5, Kind::Probe, 0),
+        ];
         assert_eq!(order, expected);
     }
 }

@@ -336,7 +336,9 @@ impl<O: Observer> World<O> {
 
     fn on_sample(&mut self) {
         match self.probe_period {
-            Some(period) => self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE)),
+            Some(period) => {
+                self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE))
+            }
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {

@@ -1,9 +1,9 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
 use crate::policy::acking::Acking;
+use crate::policy::control::CongestionControl;
 use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::reno::{Halved, Reno};
-use crate::policy::control::CongestionControl;
 use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::rfc6675::Rfc6675;
 use crate::policy::recovery::sack1::Sack1;

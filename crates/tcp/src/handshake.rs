@@ -139,7 +139,7 @@ impl Connection {
     /// Gives the smallest shift with which the whole buffer can be told (RFC 7323 §2.3).
     fn wanted_window_shift(&self) -> u8 {
         let buffer = u64::from(self.config.window) * u64::from(self.config.mss);
-        (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14)
+        (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14)
     }
 
     pub(crate) fn own_window_shift(&self) -> u8 {

@@ -79,16 +79,19 @@ impl Duration {
     }
 
     /// Gives the difference, or zero if `other` is longer.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// Gives the absolute difference of two spans.
+    #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
     }
 
     /// Multiplies by a real factor, rounded to the nearest nanosecond.
+    #[must_use]
     pub fn mul_f64(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor + 0.5) as u64)
     }
@@ -107,9 +110,9 @@ impl AddAssign<Duration> for Instant {
     }
 }
 
-impl Sub<Instant> for Instant {
+impl Sub<Self> for Instant {
     type Output = Duration;
-    fn sub(self, earlier: Instant) -> Duration {
+    fn sub(self, earlier: Self) -> Duration {
         self.since(earlier)
     }
 }

@@ -94,8 +94,7 @@ pub fn parse(packet: &[u8]) -> Result<(Segment, Addresses), Malformed> {
 }
 
 fn tcp_header(segment: &Segment, addresses: &Addresses) -> Result<TcpHeader, Malformed> {
-    let mut tcp =
-        TcpHeader::new(addresses.source_port, addresses.destination_port, segment.seq.0, segment.window);
+    let mut tcp = TcpHeader::new(addresses.source_port, addresses.destination_port, segment.seq.0, segment.window);
     tcp.acknowledgment_number = segment.ack.0;
     tcp.fin = segment.flags.contains(Flags::FIN);
     tcp.syn = segment.flags.contains(Flags::SYN);
@@ -203,8 +202,8 @@ mod tests {
     fn segments() -> impl Strategy<Value = Segment> {
         let blocks = proptest::collection::vec((any::<u32>(), any::<u32>()), 0..=3);
         (any::<(u32, u32, u16)>(), 0_u8..32, any::<bool>(), blocks).prop_map(|(numbers, flags, stamped, blocks)| {
-            let mut options = Options::default();
-            options.timestamps = stamped.then_some(Timestamps { value: 7, echo: 9 });
+            let timestamps = stamped.then_some(Timestamps { value: 7, echo: 9 });
+            let mut options = Options { timestamps, ..Options::default() };
             for (left, right) in blocks {
                 options.sack.push(SackBlock { left: SeqNum(left), right: SeqNum(right) });
             }

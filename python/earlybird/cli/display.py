@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from earlybird.cli.columns import FLOW_COLUMNS, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
+from earlybird.cli.columns import FLOW_COLUMNS, NOTHING, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,9 @@ def _flow_table(flows: pl.DataFrame) -> Table:
     for group in groups:
         table.add_column(f"{group['group'][0]}\n{group.height} × {group['transport'][0]}", justify="right")
     for column in FLOW_COLUMNS:
-        table.add_row(column.title, *(column.cell(_finite_mean(group[column.key])) for group in groups))
+        cells = [column.cell(_finite_mean(group[column.key])) for group in groups]
+        if set(cells) != {NOTHING}:
+            table.add_row(column.title, *cells)
     return table
 
 

@@ -57,7 +57,7 @@ impl RtoEstimator for CoarseEstimator {
         // The clock is read at both ends, so a sample is the number of ticks in between.
         let tick = self.tick.as_nanos();
         let since_tick = (sent.as_nanos() + self.phase.as_nanos()) % tick;
-        self.on_ticks(((now - sent).as_nanos() + since_tick).div_euclid(tick) as i64);
+        self.on_ticks(((now - sent).as_nanos() + since_tick).div_euclid(tick).cast_signed());
     }
 
     fn base(&self) -> Option<Duration> {

@@ -83,7 +83,7 @@ impl LossTrigger for EarlyRetransmission {
     }
 }
 
-/// Estimates the largest and smallest round trip: SRTT (gain 1/16) + 2·SVAR (gain 1/4) + RTTmin (ER-PERT paper, with the
+/// Estimates the largest and smallest round trip: SRTT (gain 1/16) + 2·SVAR (gain 1/4) + `RTTmin` (ER-PERT paper, with the
 /// variance taken from the sample and started as RFC 6298 does).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DelayEstimator {

@@ -11,7 +11,7 @@ use earlybird_wire::{Flags, SackBlocks, SeqNum};
 pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
-    pub(crate) last_sent: Instant,
+    pub(crate) sent_at: Instant,
     pub(crate) transmissions: u32,
     pub(crate) flags: Flags,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Board {
     nxt: u64,
     una_position: u64,
     sacked: Ranges,
-    last_in_order_sent: Instant,
+    last_in_order_at: Instant,
 }
 
 impl Board {
@@ -83,7 +83,7 @@ impl Board {
 
     /// Appends a new segment that ends at stream position `end`.
     pub(crate) fn push(&mut self, end: u64, flags: Flags) {
-        self.segments.push_back(Sent { end, last_sent: Instant::ZERO, transmissions: 0, flags });
+        self.segments.push_back(Sent { end, sent_at: Instant::ZERO, transmissions: 0, flags });
     }
 
     /// Takes note that `number` is sent now, and says whether it was sent before.
@@ -91,7 +91,7 @@ impl Board {
         self.nxt = self.nxt.max(number + 1);
         let index = (number - self.una) as usize;
         let sent = &mut self.segments[index];
-        sent.last_sent = now;
+        sent.sent_at = now;
         sent.transmissions += 1;
         sent.transmissions > 1
     }
@@ -123,13 +123,13 @@ impl Board {
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
             self.segments.pop_front();
             was_retransmitted |= sent.transmissions > 1;
-            self.last_in_order_sent = sent.last_sent;
+            self.last_in_order_at = sent.sent_at;
             change.advanced += 1;
         }
         self.una += change.advanced;
         self.una_position = ack;
         self.nxt = self.nxt.max(self.una);
-        change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_sent);
+        change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_at);
         change.brings_news = !self.sacked.is_empty();
         self.sacked.remove_below(self.una);
     }
@@ -174,7 +174,7 @@ impl Board {
         index.checked_sub(1).and_then(|before| self.segments.get(before)).map_or(self.una_position, |sent| sent.end)
     }
 
-    /// Gives the lowest hole from number `from` on, if something above it was SACKed.
+    /// Gives the lowest hole from number `from` on, if something above it was `SACKed`.
     pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
         if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una)) }
     }
@@ -191,7 +191,7 @@ impl Board {
 
     /// Gives how old the packets around the first hole are.
     pub(crate) fn age(&self, now: Instant) -> Age {
-        let missing = self.segments.front().map_or(now, |sent| sent.last_sent);
-        Age { missing: now - missing, last_in_order: now - self.last_in_order_sent }
+        let missing = self.segments.front().map_or(now, |sent| sent.sent_at);
+        Age { missing: now - missing, last_in_order: now - self.last_in_order_at }
     }
 }

@@ -32,15 +32,7 @@ pub struct TimerValue {
 
 impl RetransmissionTimer {
     pub(crate) fn new(estimator: Box<dyn RtoEstimator>, limits: RtoConfig) -> Self {
-        Self {
-            estimator,
-            limits,
-            back_off: 1,
-            started: Instant::ZERO,
-            deadline: None,
-            measuring: None,
-            measured: None,
-        }
+        Self { estimator, limits, back_off: 1, started: Instant::ZERO, deadline: None, measuring: None, measured: None }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {

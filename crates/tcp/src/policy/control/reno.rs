@@ -55,7 +55,7 @@ impl Reno {
         self.ssthresh = libm::floor(cwnd).max(SMALLEST_SSTHRESH);
     }
 
-    fn half(&self, flight: &Flight) -> f64 {
+    fn half(&self, flight: Flight) -> f64 {
         match self.halved {
             Halved::Window => self.usable() / 2.0,
             Halved::WholeWindow => libm::floor(libm::floor(self.usable()) / 2.0),
@@ -83,13 +83,13 @@ impl CongestionControl for Reno {
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        let half = self.half(flight);
+        let half = self.half(*flight);
         self.ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
         self.cwnd = if self.halved == Halved::Flight { self.ssthresh } else { half };
     }
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        self.ssthresh = libm::floor(self.half(flight)).max(SMALLEST_SSTHRESH);
+        self.ssthresh = libm::floor(self.half(*flight)).max(SMALLEST_SSTHRESH);
         self.cwnd = 1.0;
     }
 

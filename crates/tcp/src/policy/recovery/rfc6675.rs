@@ -10,11 +10,11 @@ pub(crate) struct Rfc6675 {
     limited_transmit: bool,
     duplicates: u32,
     recovering: bool,
-    /// One past the highest segment sent when the last reduction happened (RecoveryPoint).
+    /// One past the highest segment sent when the last reduction happened (`RecoveryPoint`).
     recovery_point: Option<u64>,
-    /// Holes below this number were retransmitted in this recovery (one past HighRxt).
+    /// Holes below this number were retransmitted in this recovery (one past `HighRxt`).
     retransmitted_below: u64,
-    /// The one rescue retransmission of this recovery was used (RescueRxt).
+    /// The one rescue retransmission of this recovery was used (`RescueRxt`).
     is_rescued: bool,
     /// The fast retransmit, sent whatever `pipe` says (RFC 6675 step 4.3).
     due: Option<u64>,
@@ -33,13 +33,7 @@ impl Rfc6675 {
         }
     }
 
-    fn on_duplicate(
-        &mut self,
-        ack: &Acknowledgement,
-        board: &Board,
-        trigger: &dyn LossTrigger,
-        age: &Age,
-    ) -> Outcome {
+    fn on_duplicate(&mut self, ack: &Acknowledgement, board: &Board, trigger: &dyn LossTrigger, age: &Age) -> Outcome {
         if !ack.brings_news {
             return Outcome::Duplicate { counted: None };
         }
@@ -68,7 +62,7 @@ impl Rfc6675 {
         self.due = Some(board.una());
     }
 
-    /// `SetPipe` (RFC 6675 §4): what is neither SACKed nor lost, and what was retransmitted.
+    /// `SetPipe` (RFC 6675 §4): what is neither `SACKed` nor lost, and what was retransmitted.
     fn pipe(&self, board: &Board) -> u64 {
         let first_not_lost = lost_below(board).max(board.una());
         unsacked(board, first_not_lost..board.smax()) + unsacked(board, board.una()..self.retransmitted_below)
@@ -101,7 +95,7 @@ impl Rfc6675 {
     }
 }
 
-/// Gives the number below which every hole counts as lost: three segments or three ranges SACKed above
+/// Gives the number below which every hole counts as lost: three segments or three ranges `SACKed` above
 /// (`IsLost`, RFC 6675 §4).
 fn lost_below(board: &Board) -> u64 {
     let threshold = u64::from(DUPLICATE_THRESHOLD);

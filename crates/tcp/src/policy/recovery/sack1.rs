@@ -1,7 +1,7 @@
 //! ns-2's SACK sender, `Agent/TCP/Sack1` (Fall and Floyd 1996; ns-2.35 `tcp-sack1.cc`).
 //!
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
-//! SACKed packet may be sent at once, each once per recovery.
+//! `SACKed` packet may be sent at once, each once per recovery.
 
 use super::{Limits, LossRecovery, Outcome};
 use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
@@ -79,7 +79,7 @@ impl Sack1 {
     fn enter(&mut self, duplicates: u32, board: &Board) {
         self.recovering = true;
         self.recover = Some(board.smax());
-        self.pipe = board.outstanding() as i64 - i64::from(duplicates);
+        self.pipe = board.outstanding().cast_signed() - i64::from(duplicates);
         self.repaired_below = self.repaired_below.max(board.una() + 1);
         self.duplicates = self.duplicates.max(DUPLICATE_THRESHOLD);
         self.due = Some(board.una());

@@ -1,4 +1,4 @@
-//! PERT's increase per round trip, α: high-speed, safe and compete mode (IWQoS 2008; counters and ramps of the ports).
+//! PERT's increase per round trip, α: high-speed, safe and compete mode (`IWQoS` 2008; counters and ramps of the ports).
 
 use super::curve::NO_QUEUE;
 use earlybird_units::{Duration, Instant};
@@ -135,8 +135,14 @@ mod tests {
 
     #[test]
     fn v9_a_3_at_0_5_0_51_0_52_0_55_0_6_0_65_gives_1_2_0667_2_4222_2_7778_2_9394_3() {
-        for (fullness, expected) in [(0.5, 1.0), (0.51, 2.0667), (0.52, 2.4222), (0.55, 2.7778), (0.6, 2.9394), (0.65, 3.0)] {
-            assert!((alpha_target(3.0, fullness) - expected).abs() < 5e-5, "{fullness}: {}", alpha_target(3.0, fullness));
+        for (fullness, expected) in
+            [(0.5, 1.0), (0.51, 2.0667), (0.52, 2.4222), (0.55, 2.7778), (0.6, 2.9394), (0.65, 3.0)]
+        {
+            assert!(
+                (alpha_target(3.0, fullness) - expected).abs() < 5e-5,
+                "{fullness}: {}",
+                alpha_target(3.0, fullness)
+            );
         }
     }
 }

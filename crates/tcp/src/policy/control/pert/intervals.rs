@@ -39,9 +39,9 @@ impl IntervalHistory {
 }
 
 fn weighted_mean(intervals: impl Iterator<Item = u64>) -> Option<f64> {
-    let (sum, weights) = intervals.zip(WEIGHTS).fold((0.0, 0.0), |(sum, weights), (interval, weight)| {
-        (sum + weight * interval as f64, weights + weight)
-    });
+    let (sum, weights) = intervals
+        .zip(WEIGHTS)
+        .fold((0.0, 0.0), |(sum, weights), (interval, weight)| (sum + weight * interval as f64, weights + weight));
     (weights > 0.0).then(|| sum / weights)
 }
 

@@ -1,7 +1,7 @@
 //! PERT, probabilistic early response TCP: an end host that behaves as if the router ran gentle RED.
 //!
 //! Homogeneous form: "Emulating AQM from End Hosts", SIGCOMM 2007. Adaptive form: "Making a Delay-based Protocol
-//! Adaptive to Heterogeneous Environments", IWQoS 2008, as the ER-PERT paper and the ER thesis describe it; constants
+//! Adaptive to Heterogeneous Environments", `IWQoS` 2008, as the ER-PERT paper and the ER thesis describe it; constants
 //! they leave out come from the authors' public ports.
 
 mod alpha;
