@@ -69,7 +69,8 @@ fn plain(error: PcapError) -> io::Error {
 
 /// Gives every connection its own pair of addresses, and every later user of its place another port.
 fn addresses(packet: &Packet) -> Addresses {
-    let connection = (packet.to.0 / 2).to_be_bytes();
+    // From 1 on: an address that ends in 0 looks like a network's.
+    let connection = (packet.to.0 / 2 + 1).to_be_bytes();
     let opener = [10, connection[1], connection[2], connection[3]];
     let listener = [11, connection[1], connection[2], connection[3]];
     let opener_port = 49152 + (packet.generation % 16384) as u16;

@@ -32,7 +32,7 @@ def command(
     ] = None,
     trace_flow: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A flow to trace (default: the first). May be given several times."),
+        typer.Option(metavar="NAME", help="A flow to trace (default: all but web flows). May be given several times."),
     ] = None,
     link_trace: Annotated[
         Path | None,

@@ -11,7 +11,7 @@ use earlybird_wire::{Flags, SackBlocks, SeqNum};
 pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
-    pub(crate) sent_at: Instant,
+    pub(crate) departed: Instant,
     pub(crate) transmissions: u32,
     pub(crate) flags: Flags,
 }
@@ -83,7 +83,7 @@ impl Board {
 
     /// Appends a new segment that ends at stream position `end`.
     pub(crate) fn push(&mut self, end: u64, flags: Flags) {
-        self.segments.push_back(Sent { end, sent_at: Instant::ZERO, transmissions: 0, flags });
+        self.segments.push_back(Sent { end, departed: Instant::ZERO, transmissions: 0, flags });
     }
 
     /// Takes note that `number` is sent now, and says whether it was sent before.
@@ -91,7 +91,7 @@ impl Board {
         self.nxt = self.nxt.max(number + 1);
         let index = (number - self.una) as usize;
         let sent = &mut self.segments[index];
-        sent.sent_at = now;
+        sent.departed = now;
         sent.transmissions += 1;
         sent.transmissions > 1
     }
@@ -123,7 +123,7 @@ impl Board {
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
             self.segments.pop_front();
             was_retransmitted |= sent.transmissions > 1;
-            self.last_in_order_at = sent.sent_at;
+            self.last_in_order_at = sent.departed;
             change.advanced += 1;
         }
         self.una += change.advanced;
@@ -191,7 +191,7 @@ impl Board {
 
     /// Gives how old the packets around the first hole are.
     pub(crate) fn age(&self, now: Instant) -> Age {
-        let missing = self.segments.front().map_or(now, |sent| sent.sent_at);
+        let missing = self.segments.front().map_or(now, |sent| sent.departed);
         Age { missing: now - missing, last_in_order: now - self.last_in_order_at }
     }
 }

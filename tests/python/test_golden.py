@@ -1,0 +1,65 @@
+"""The simulator against ns-2.35: traces of one flow, six flows packet for packet, and the statistics of the dumbbell.
+
+What ns-2 gave is kept in `tests/golden`.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import REPOSITORY
+
+import earlybird
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOLDEN = REPOSITORY / "tests" / "golden"
+DROPS = {0: [], 1: [14], 2: [14, 28], 3: [14, 26, 28], 4: [14, 24, 26, 28]}
+Row = list[str]
+
+
+def read(file: Path) -> list[Row]:
+    """Read the rows of a CSV file without its head."""
+    with file.open(newline="") as lines:
+        return list(csv.reader(lines))[1:]
+
+
+def assert_same(ours: list[Row], theirs: list[Row]) -> None:
+    """Compare two event lists: everything but the time as text, the time to the last digit that ns-2 prints."""
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=False), start=2):
+        digits = 5 if their[2] == "" else 6
+        assert our[1:] == their[1:], f"line {number}"
+        assert float(our[0]) == pytest.approx(float(their[0]), abs=1.01 * 10**-digits), f"line {number}"
+    assert len(ours) == len(theirs)
+
+
+@pytest.mark.parametrize("options", ["stock", "fall96"])
+@pytest.mark.parametrize("count", DROPS)
+def test_one_sack_flow_sends_drops_and_acknowledges_what_ns2_does(count: int, options: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    overrides = {"options": options, "drops": DROPS[count]}
+    earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, trace=trace)
+    assert_same(read(trace), read(GOLDEN / "traces" / f"sack1-{count}-{options}.csv"))
+
+
+def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:
+    trace = tmp_path / "link.csv"
+    earlybird.run(GOLDEN / "dumbbell3.toml", link_trace=trace)
+    ours = read(trace)
+    for row in ours:  # our flows are called cbr-a0, ns-2's cbr0
+        row[2] = row[2][:3] + str("abc".index(row[2][4]))
+    assert_same(ours, read(GOLDEN / "dumbbell3.csv"))
+
+
+def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> None:
+    with (GOLDEN / "dumbbell-sack.csv").open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if (row["n_pairs"], row["buffer_packets"]) == ("28", "80")]
+    scenario = REPOSITORY / "scenarios" / "dumbbell.toml"
+    runs = [earlybird.run(scenario, seed=seed, overrides={"pairs": 28, "buffer": 80}).summary for seed in (1, 2, 3)]
+    for key in ("t_over_mu", "drop_rate", "cbr_drop_rate", "rto_count", "sft_s", "ipat_stddev_ms", "web_mbps"):
+        ours = statistics.mean(float(run[key]) for run in runs)
+        assert ours == pytest.approx(statistics.mean(float(row[key]) for row in rows), rel=0.1), key
