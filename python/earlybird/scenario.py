@@ -303,17 +303,13 @@ class Measure:
     """
     Time between two samples of the time series (default: no series).
     """
-    settle: Time | None = None
-    """
-    The link counters count from here (default: 0 s).
-    """
     start_up_delays: list[Time] | Parameter | None = None
     """
     Start-up delays at which lateness is judged (default 1 s … 20 s).
     """
     warm_up: Time | None = None
     """
-    Throughput and T/µ count from here to the end (default 100 s, at most a tenth of a short run).
+    Throughput, T/µ and the bottleneck's counters by group count from here to the end (default 100 s, at most a tenth of a short run).
     """
 
 

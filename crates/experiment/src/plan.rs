@@ -38,7 +38,7 @@ pub(crate) struct Plan {
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) groups: Vec<GroupPlan>,
     pub(crate) bottleneck: String,
-    pub(crate) settle: Instant,
+    pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
     network: NetworkModel,
     seeds: SeedTree,
@@ -60,10 +60,10 @@ impl Plan {
                 endpoints: settings_of(&endpoint),
             });
         }
-        let settle = Instant::ZERO + scenario.measure.settle.duration();
+        let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
         let (bottleneck, network) = (scenario.bottleneck(), scenario.network.clone());
-        Ok(Self { flows, groups, bottleneck, settle, end, network, seeds })
+        Ok(Self { flows, groups, bottleneck, warm_up, end, network, seeds })
     }
 
     /// Gives the flow with this name.
@@ -294,7 +294,7 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     };
     let id = network.add_link(ends[0], ends[1], settings);
     if name == plan.bottleneck {
-        network.link_mut(id).count_groups(plan.groups.len(), plan.settle);
+        network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
     }
     id
 }

@@ -132,15 +132,15 @@ impl View<'_> {
     /// Payload delivered in order by media and bulk flows since the warm-up, per flow and over the media rate.
     fn t_over_mu(&self) -> Option<f64> {
         let delivered: u64 = self.lasting().map(|(_, flow)| flow.bytes_delivered - flow.bytes_at_warm_up).sum();
-        self.per_flow_over_rate(delivered, self.scenario.measure.warm_up.duration())
+        self.per_flow_over_rate(delivered, self.warm_up())
     }
 
-    /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the settling time.
+    /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the warm-up.
     fn t_over_mu_wire(&self) -> Option<f64> {
         let link = self.bottleneck?;
         let lasting = |group: &usize| !matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
         let groups = (0..link.groups.len()).filter(lasting);
-        self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.settle())
+        self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.warm_up())
     }
 
     fn per_flow_over_rate(&self, bytes: u64, since: Duration) -> Option<f64> {
@@ -149,8 +149,8 @@ impl View<'_> {
         self.media_rate().map(|rate| throughput / rate)
     }
 
-    fn settle(&self) -> Duration {
-        self.scenario.measure.settle.duration()
+    fn warm_up(&self) -> Duration {
+        self.scenario.measure.warm_up.duration()
     }
 
     fn web_mbps(&self) -> Option<f64> {
@@ -158,7 +158,7 @@ impl View<'_> {
         let is_web = |group: &usize| matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
         let groups: Vec<usize> = (0..link.groups.len()).filter(is_web).collect();
         let bytes: u64 = groups.iter().map(|group| link.groups[*group].bytes_out).sum();
-        let span = self.scenario.duration.duration().saturating_sub(self.settle()).as_secs_f64();
+        let span = self.scenario.duration.duration().saturating_sub(self.warm_up()).as_secs_f64();
         (!groups.is_empty()).then(|| bytes as f64 * 8.0 / span / 1e6)
     }
 

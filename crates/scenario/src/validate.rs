@@ -35,7 +35,6 @@ fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
 fn validate_measure(scenario: &Scenario) -> Result<(), ScenarioError> {
     let measure = &scenario.measure;
     before_the_end(measure.warm_up, scenario.duration, "measure.warm-up")?;
-    before_the_end(measure.settle, scenario.duration, "measure.settle")?;
     measure.series.map_or(Ok(()), |series| positive(series, "measure.series"))?;
     let Some(bottleneck) = &measure.bottleneck else { return Ok(()) };
     known(bottleneck, &scenario.network.link_names(), "measure.bottleneck", "is not a link")

@@ -322,10 +322,6 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
     "measure.warm-up=1000s",
     "measure.warm-up: `1000s` leaves nothing of a run of 1000s; allowed: a duration shorter than 1000s. hint: shorten it, or lengthen `duration`."
 )]
-#[case(
-    "measure.settle=1000s",
-    "measure.settle: `1000s` leaves nothing of a run of 1000s; allowed: a duration shorter than 1000s. hint: shorten it, or lengthen `duration`."
-)]
 #[case("measure.series=0s", "measure.series: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     "measure.bottleneck=left-rigth",

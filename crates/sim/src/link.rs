@@ -85,7 +85,7 @@ pub struct Link {
     /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
     /// From when on groups are counted.
-    settle: Instant,
+    counts_from: Instant,
     /// Sum of all waiting times.
     pub waited: Duration,
     /// The most packets that ever waited.
@@ -109,16 +109,16 @@ impl Link {
             pipe: VecDeque::new(),
             total: Counters::default(),
             groups: Vec::new(),
-            settle: Instant::ZERO,
+            counts_from: Instant::ZERO,
             waited: Duration::ZERO,
             most_waiting: 0,
         }
     }
 
-    /// Counts the packets of each of `groups` groups from `settle` on.
-    pub fn count_groups(&mut self, groups: usize, settle: Instant) {
+    /// Counts the packets of each of `groups` groups from a given time on.
+    pub fn count_groups(&mut self, groups: usize, from: Instant) {
         self.groups = vec![Counters::default(); groups];
-        self.settle = settle;
+        self.counts_from = from;
     }
 
     /// Gives what the link is made of.
@@ -179,7 +179,7 @@ impl Link {
 
     fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {
         self.total.count(packet.bytes, is_kept);
-        if at >= self.settle
+        if at >= self.counts_from
             && let Some(group) = self.groups.get_mut(packet.group.0 as usize)
         {
             group.count(packet.bytes, is_kept);

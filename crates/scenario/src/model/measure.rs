@@ -7,10 +7,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Measure {
-    /// Throughput and T/µ count from here to the end (default 100 s, at most a tenth of a short run).
+    /// Throughput, T/µ and the bottleneck's counters by group count from here to the end (default 100 s, at most a tenth of a short run).
     pub warm_up: Time,
-    /// The link counters count from here (default: 0 s).
-    pub settle: Time,
     /// Start-up delays at which lateness is judged (default 1 s … 20 s).
     pub start_up_delays: Vec<Time>,
     /// The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the first link).
@@ -55,7 +53,6 @@ impl Default for Measure {
     fn default() -> Self {
         Self {
             warm_up: Time::from_secs(100),
-            settle: Time::from_secs(0),
             start_up_delays: (1..=20).map(Time::from_secs).collect(),
             bottleneck: None,
             series: None,
