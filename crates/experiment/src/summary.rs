@@ -46,10 +46,8 @@ pub(crate) fn summarise(
         ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
-        let success = |flow: &FlowRecord| f64::from(u8::from(succeeds(flow, Duration::from_secs(seconds))));
-        let is_judged =
-            scenario.measure.start_up_delays.iter().any(|delay| delay.duration() == Duration::from_secs(seconds));
-        summary.push((format!("success_sud_{seconds}s"), media(&success).filter(|_| is_judged)));
+        let share = success_share(recorder, Duration::from_secs(seconds));
+        summary.push((format!("success_sud_{seconds}s"), share.map(Value::Real)));
     }
     summary.extend([
         ("t_over_mu_wire".into(), view.t_over_mu_wire().map(Value::Real)),
@@ -65,9 +63,13 @@ fn spacing_deviation(flow: &FlowRecord) -> f64 {
     flow.media.as_ref().map_or(f64::NAN, super::media::MediaLog::spacing_deviation)
 }
 
-fn succeeds(flow: &FlowRecord, delay: Duration) -> bool {
-    let rows = flow.media.iter().flat_map(super::media::MediaLog::lateness);
-    rows.filter(|row| row.start_up_delay == delay).any(|row| row.is_success())
+/// Gives the share of successful streams among those judged at this start-up delay.
+fn success_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
+    let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(|media| media.lateness());
+    let judged: Vec<bool> =
+        rows.filter(|row| row.start_up_delay == delay && row.evaluated > 0).map(|row| row.is_success()).collect();
+    let successes = judged.iter().filter(|success| **success).count();
+    (!judged.is_empty()).then(|| successes as f64 / judged.len() as f64)
 }
 
 struct View<'a> {
