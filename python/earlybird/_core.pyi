@@ -32,7 +32,7 @@ def run(
     link_trace: str | None = None,
     pcap: str | None = None,
 ) -> dict[str, Any]:
-    """Simulate a resolved scenario; return its `summary` and its `tables` of columns."""
+    """Simulate a resolved scenario; return its `summary`, its `tables` of columns and the `cpu_s` it took."""
 
 def version() -> str:
     """Return the version of earlybird."""

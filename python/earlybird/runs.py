@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +100,6 @@ def simulate(
     pcap: str | Path | None = None,
 ) -> Result:
     """Run a scenario that `resolve` returned."""
-    before = time.thread_time()
     outcome = _core.run(
         resolved,
         checked_seed(seed),
@@ -110,7 +108,7 @@ def simulate(
         link_trace=_path(link_trace),
         pcap=_path(pcap),
     )
-    spent = {"cpu_s": round(time.thread_time() - before, 3), "code_version": _core.code_version()}
+    spent = {"cpu_s": round(outcome["cpu_s"], 3), "code_version": _core.code_version()}
     summary = {"seed": seed, **outcome["summary"], **spent}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)

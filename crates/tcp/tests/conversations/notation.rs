@@ -1,0 +1,112 @@
+//! Segments as text, in the notation of tcpdump and packetdrill.
+//!
+//! `S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>`: flags, stream positions `first:end(length)` without counting SYN and
+//! FIN, acknowledgement, window, options. Positions count from the SYN, so the first byte of data is number 1.
+
+use earlybird_wire::{Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use std::fmt::Write;
+use std::num::NonZeroU16;
+
+const FLAGS: [(char, Flags); 5] =
+    [('S', Flags::SYN), ('F', Flags::FIN), ('R', Flags::RST), ('P', Flags::PSH), ('.', Flags::ACK)];
+
+/// Writes a segment; `origin` is the sender's SYN, `peer` the one of the other side. The window is left out if it is
+/// `known`.
+pub(crate) fn write(segment: &Segment, origin: SeqNum, peer: SeqNum, known: Option<u16>) -> String {
+    let mut text: String =
+        FLAGS.iter().filter(|(_, flag)| segment.flags.contains(*flag)).map(|(letter, _)| letter).collect();
+    let start = segment.seq.0.wrapping_sub(origin.0);
+    put(&mut text, format_args!(" {start}:{}({})", start + u32::from(segment.len), segment.len));
+    if segment.flags.contains(Flags::ACK) {
+        put(&mut text, format_args!(" ack {}", segment.ack.0.wrapping_sub(peer.0)));
+    }
+    if known != Some(segment.window) {
+        put(&mut text, format_args!(" win {}", segment.window));
+    }
+    let options = write_options(&segment.options, peer);
+    if !options.is_empty() {
+        put(&mut text, format_args!(" <{}>", options.join(",")));
+    }
+    text
+}
+
+fn put(text: &mut String, words: std::fmt::Arguments<'_>) {
+    text.write_fmt(words).expect("a text takes every word");
+}
+
+fn write_options(options: &Options, peer: SeqNum) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(options.mss.map(|mss| format!("mss {mss}")));
+    words.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
+    words.extend(options.timestamps.map(|stamps| format!("TS {}/{}", stamps.value, stamps.echo)));
+    words.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
+    if !options.sack.is_empty() {
+        let mut word = "sack".to_owned();
+        for block in options.sack.as_slice() {
+            let [left, right] = [block.left, block.right].map(|edge| edge.0.wrapping_sub(peer.0));
+            put(&mut word, format_args!(" {left}:{right}"));
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// Reads a segment that a side with SYN number `origin` sends to one with SYN number `peer`. A window that is left out
+/// is `window`.
+pub(crate) fn read(text: &str, origin: SeqNum, peer: SeqNum, window: u16) -> Segment {
+    let (header, options) = text.split_once(" <").unwrap_or((text, ""));
+    let mut words = header.split(' ');
+    let flags = words.next().expect("flags").chars().map(flag).collect();
+    let (start, rest) = words.next().and_then(|numbers| numbers.split_once(':')).expect("first:end(length)");
+    let (_, len) = rest.split_once('(').expect("(length)");
+    let mut segment = Segment {
+        seq: origin.at(number(start)),
+        len: len.trim_end_matches(')').parse().expect("a length"),
+        flags,
+        window,
+        options: read_options(options.trim_end_matches('>'), peer),
+        ..Segment::default()
+    };
+    while let (Some(name), Some(value)) = (words.next(), words.next()) {
+        match name {
+            "ack" => segment.ack = peer.at(number(value)),
+            "win" => segment.window = value.parse().expect("a window"),
+            _ => panic!("unknown word {name}"),
+        }
+    }
+    segment
+}
+
+fn flag(letter: char) -> Flags {
+    FLAGS.iter().find(|(known, _)| *known == letter).expect("a letter for a flag").1
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().expect("a number")
+}
+
+fn read_options(text: &str, peer: SeqNum) -> Options {
+    let mut options = Options::default();
+    for option in text.split(',').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+        match name {
+            "mss" => options.mss = NonZeroU16::new(value.parse().expect("a size")),
+            "sackOK" => options.sack_permitted = true,
+            "wscale" => options.window_scale = Some(value.parse().expect("a shift")),
+            "TS" => options.timestamps = Some(read_timestamps(value)),
+            "sack" => value.split(' ').for_each(|block| options.sack.push(read_block(block, peer))),
+            _ => panic!("unknown option {name}"),
+        }
+    }
+    options
+}
+
+fn read_timestamps(text: &str) -> Timestamps {
+    let (value, echo) = text.split_once('/').expect("value/echo");
+    Timestamps { value: number(value) as u32, echo: number(echo) as u32 }
+}
+
+fn read_block(text: &str, peer: SeqNum) -> SackBlock {
+    let (left, right) = text.split_once(':').expect("left:right");
+    SackBlock { left: peer.at(number(left)), right: peer.at(number(right)) }
+}
