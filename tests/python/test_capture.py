@@ -7,9 +7,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import REPOSITORY
 
 import earlybird
+from conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import statistics
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import REPOSITORY
 
 import earlybird
+from conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
