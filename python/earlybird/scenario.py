@@ -479,6 +479,10 @@ class Endpoint:
     """
     The early-retransmission rule (transports with `-er`).
     """
+    hold_new_data: bool | Parameter | None = None
+    """
+    Send no new data outside recovery while a hole is known from SACK, as ns-2's sender does (`ns2` only; default true).
+    """
     initial_window: int | Parameter | None = None
     """
     Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).

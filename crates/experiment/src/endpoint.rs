@@ -40,6 +40,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         window: endpoint.window.unwrap_or(base.window),
         initial_window: endpoint.initial_window.unwrap_or(initial_window),
         limited_transmit: endpoint.limited_transmit.unwrap_or(base.limited_transmit),
+        holds_new_data: endpoint.hold_new_data.unwrap_or(base.holds_new_data),
         precise_halving: endpoint.precise_halving.unwrap_or(base.precise_halving),
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),

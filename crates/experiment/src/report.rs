@@ -63,6 +63,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("packets_dropped", records().map(|flow| flow.packets_dropped))
         .real("drop_rate", records().map(drop_rate))
         .whole("rto_count", records().map(|flow| flow.statistics.timeouts))
+        .whole("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
         .real("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
         .real("sft_timer_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
         .whole("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))

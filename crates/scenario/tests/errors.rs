@@ -28,7 +28,7 @@ application = { media = { times = [0, 0.5], sizes = [100, 200], length = 1 } }
 const TIMES: &str = "a number with one of the units ns, us, ms, s, min and no space between, such as 26.7ms or 50s";
 const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space \
                      between, such as 300kb/s or 25Mb/s";
-const ENDPOINT: &str = "delayed-ack, early-retransmission, initial-window, limited-transmit, mss, pert, precise-halving, \
+const ENDPOINT: &str = "delayed-ack, early-retransmission, hold-new-data, initial-window, limited-transmit, mss, pert, precise-halving, \
                         profile, rto, timestamps, transport, window";
 const TRANSPORTS: &str = "sack, sack-er, pert, pert-er, each also with -fg";
 const ROOT: &str = "duration, endpoint, flows, measure, network, sweep, title";

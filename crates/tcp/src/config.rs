@@ -25,6 +25,8 @@ pub struct Config {
     pub bounded_ssthresh: bool,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// ns-2's Sack1 sends no new data outside recovery while it knows of a hole.
+    pub holds_new_data: bool,
     /// Halve without rounding down to whole segments.
     pub precise_halving: bool,
     /// Use timestamps (RFC 7323).
@@ -101,6 +103,7 @@ impl Config {
             initial_window: 2,
             bounded_ssthresh: true,
             limited_transmit: true,
+            holds_new_data: true,
             precise_halving: true,
             timestamps: false,
             sack_blocks: 3,
@@ -158,7 +161,7 @@ impl Config {
 
     pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
         match self.recovery {
-            Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit)),
+            Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit, self.holds_new_data)),
             Recovery::Rfc6675 => Box::new(Rfc6675::new(self.limited_transmit)),
         }
     }

@@ -24,6 +24,8 @@ pub struct Connection {
     pub(crate) local_origin: SeqNum,
     pub(crate) opening_due: bool,
     reset_due: bool,
+    /// The answer to a segment that fits no connection: its number, and what it acknowledges.
+    rejection_due: Option<(SeqNum, Option<SeqNum>)>,
     events: u8,
     time_wait_ends: Option<Instant>,
 }
@@ -85,6 +87,7 @@ impl Connection {
             local_origin: SeqNum(origin as u32),
             opening_due: false,
             reset_due: false,
+            rejection_due: None,
             events: 0,
             time_wait_ends: None,
         }
@@ -97,8 +100,8 @@ impl Connection {
             State::Listen => self.on_listen_segment(segment),
             State::SynSent => self.on_syn_sent_segment(cx, segment),
             State::SynReceived => self.on_syn_received_segment(cx, segment),
-            State::TimeWait => self.receiver.due = AckDue::Now,
-            State::Closed => {}
+            State::TimeWait => self.on_time_wait_segment(cx.now, segment),
+            State::Closed => self.reject(segment),
         }
     }
 
@@ -108,42 +111,47 @@ impl Connection {
             return;
         };
         let range = start..start + segment.sequence_len();
-        let is_acceptable = self.receiver.is_acceptable(&range) && !self.is_too_old(segment);
+        let is_in_window = self.receiver.is_acceptable(&range);
         if segment.flags.contains(Flags::RST) {
-            // RFC 5961 §3.2: only a reset at exactly the expected number counts.
-            if start == self.receiver.nxt() {
-                self.end(Event::Reset);
-            }
-        } else if !is_acceptable || segment.flags.contains(Flags::SYN) {
+            self.on_reset(start, is_in_window);
+        } else if !is_in_window || self.is_too_old(segment) || segment.flags.contains(Flags::SYN) {
             self.receiver.due = AckDue::Now;
         } else if segment.flags.contains(Flags::ACK) {
             self.note_timestamp(segment, start);
-            self.on_acknowledgement(cx, segment);
-            if !range.is_empty() {
+            if self.on_acknowledgement(cx, segment, start) && !range.is_empty() {
                 self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
             }
             self.close_if_finished(cx.now);
         }
     }
 
-    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
-        let Some(ack) = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position()) else {
-            return;
-        };
-        if ack > self.sender.board.end_position() {
+    /// Only a reset at exactly the expected number counts; another one in the window is challenged (RFC 5961 §3.2).
+    fn on_reset(&mut self, start: u64, is_in_window: bool) {
+        if start == self.receiver.nxt() {
+            self.end(Event::Reset);
+        } else if is_in_window {
             self.receiver.due = AckDue::Now;
-            return;
         }
-        let window = u64::from(segment.window) << self.peer.window_shift;
+    }
+
+    /// Acts on the ACK of a segment that starts at `start`; says whether it is one of something sent.
+    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> bool {
+        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position());
+        let Some(ack) = ack.filter(|ack| *ack <= self.sender.board.end_position()) else {
+            self.receiver.due = AckDue::Now;
+            return false;
+        };
+        let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
         let was_drained = self.sender.is_drained();
         let change = self.sender.board.apply(ack, self.local_origin, &segment.options.sack, is_pure, cx.now);
-        self.sender.peer_window = window;
+        self.sender.on_window(window);
         let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
         self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps));
         if !was_drained && self.sender.is_drained() {
             self.tell(Event::Drained);
         }
+        true
     }
 
     fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) {
@@ -156,7 +164,7 @@ impl Connection {
         let State::Transfer(mut sides) = self.state else {
             return;
         };
-        if sides.send == SendSide::FinQueued && self.sender.is_drained() && !self.sender.fin_queued {
+        if sides.send == SendSide::FinQueued && self.sender.has_nothing_to_send() {
             sides.send = SendSide::FinAcked;
         }
         if sides.receive == ReceiveSide::Open && self.receiver.is_finished() {
@@ -183,7 +191,29 @@ impl Connection {
         }
     }
 
-    fn end(&mut self, event: Event) {
+    /// A FIN that comes again was not known to be acknowledged. Pure ACKs get no answer: two ends in this state would
+    /// never stop.
+    fn on_time_wait_segment(&mut self, now: Instant, segment: &Segment) {
+        if segment.takes_sequence_space() {
+            self.receiver.due = AckDue::Now;
+        }
+        if segment.flags.contains(Flags::FIN) {
+            self.time_wait_ends = Some(now + TIME_WAIT);
+        }
+    }
+
+    /// Answers a segment that fits no connection with a reset that its sender will believe (RFC 9293 §3.10.7.1).
+    pub(crate) fn reject(&mut self, segment: &Segment) {
+        self.rejection_due = if segment.flags.contains(Flags::RST) {
+            None
+        } else if segment.flags.contains(Flags::ACK) {
+            Some((segment.ack, None))
+        } else {
+            Some((SeqNum(0), Some(segment.seq.at(segment.sequence_len()))))
+        };
+    }
+
+    pub(crate) fn end(&mut self, event: Event) {
         self.state = State::Closed;
         self.sender.timer.stop();
         self.receiver.due = AckDue::Nothing;
@@ -226,7 +256,14 @@ impl Connection {
         {
             return self.emit_number(cx.now, number);
         }
-        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { None }
+        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_rejection() }
+    }
+
+    fn emit_rejection(&mut self) -> Option<Transmit> {
+        let (seq, ack) = self.rejection_due.take()?;
+        let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
+        let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };
+        Some(Transmit { segment, number: None, is_again: false })
     }
 
     fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {

@@ -33,6 +33,8 @@ impl Connection {
             self.learn_peer(segment);
             self.state = State::SynReceived;
             self.opening_due = true;
+        } else if segment.flags.contains(Flags::ACK) {
+            self.reject(segment);
         }
     }
 
@@ -51,32 +53,39 @@ impl Connection {
                 self.state = State::SynReceived;
                 self.opening_due = true;
             }
+            (_, false, false) if segment.flags.contains(Flags::ACK) => self.reject(segment),
             _ => {}
         }
     }
 
     pub(crate) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        let is_ack = segment.flags.contains(Flags::ACK);
         if segment.flags.contains(Flags::RST) {
-            self.refuse();
-        } else if segment.flags.contains(Flags::ACK) && segment.ack != self.local_origin {
+            // RFC 5961 §3.2: only a reset at exactly the expected number counts.
+            if segment.seq == self.peer.origin.at(1) {
+                self.refuse();
+            }
+        } else if is_ack && segment.ack == self.local_origin.at(1) {
             self.establish(cx, segment);
             self.on_transfer_segment(cx, segment);
+        } else if is_ack {
+            self.reject(segment);
         } else if segment.flags.contains(Flags::SYN) && segment.seq == self.peer.origin {
             self.opening_due = true;
         }
     }
 
     fn refuse(&mut self) {
-        self.state = State::Closed;
-        self.sender.timer.stop();
-        self.tell(Event::Reset);
+        self.opening_due = false;
+        self.end(Event::Reset);
     }
 
     fn learn_peer(&mut self, syn: &Segment) {
         let options = &syn.options;
         self.peer = Peer {
             origin: syn.seq,
-            window_shift: options.window_scale.unwrap_or(0),
+            // RFC 7323 §2.3: a larger shift counts as 14.
+            window_shift: options.window_scale.unwrap_or(0).min(14),
             scales_window: options.window_scale.is_some(),
             sack: options.sack_permitted && self.config.sack_blocks > 0,
             timestamps: options.timestamps.is_some() && self.config.timestamps,
@@ -113,6 +122,7 @@ impl Connection {
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
         let is_again = self.sender.send_opening(flags, now);
         self.receiver.on_acknowledged();
+        self.peer.last_ack_sent = self.receiver.nxt();
         let segment = Segment {
             seq: self.local_origin,
             ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },

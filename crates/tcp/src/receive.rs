@@ -70,13 +70,13 @@ impl Receiver {
     /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first).
     pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
         let end = self.nxt + self.window();
-        if range.is_empty() { range.start <= end } else { range.start < end.max(self.nxt + 1) && range.end > self.nxt }
+        if range.is_empty() { (self.nxt..=end).contains(&range.start) } else { range.start < end.max(self.nxt + 1) && range.end > self.nxt }
     }
 
     /// Takes payload (and FIN) at these positions, and gives the bytes that became deliverable.
     pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> u64 {
         if has_fin {
-            self.fin = Some(range.end - 1);
+            self.fin.get_or_insert(range.end - 1);
         }
         let had_holes = !self.above.is_empty();
         let before = self.received();
@@ -89,8 +89,7 @@ impl Receiver {
     }
 
     fn store(&mut self, range: Range<u64>) {
-        let limit = self.nxt + self.buffer + 1;
-        let range = range.start.max(self.nxt)..range.end.min(limit);
+        let range = range.start.max(self.nxt)..range.end.min(self.limit());
         if range.is_empty() {
             return;
         }
@@ -103,6 +102,13 @@ impl Receiver {
             let holder = self.above.insert(range);
             self.remember(holder);
         }
+    }
+
+    /// Gives the position up to which something can be taken: to the end of the window – one byte of a closed one, which
+    /// probes it – but nothing behind the peer's FIN, which itself needs no room.
+    fn limit(&self) -> u64 {
+        let limit = self.nxt + self.window().max(1);
+        self.fin.map_or(limit, |fin| if fin <= limit { fin + 1 } else { limit })
     }
 
     fn close_holes(&mut self) {

@@ -53,6 +53,9 @@ pub struct Statistics {
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
+    /// Of these, those before which the missing segment had not been sent again: fewer than three duplicate ACKs came, or
+    /// recovery was not allowed.
+    pub timeouts_untriggered: u64,
     /// Recoveries entered on the third duplicate ACK.
     pub fast_retransmits: u64,
     /// Recoveries entered on the first duplicate ACK.
@@ -70,6 +73,7 @@ impl core::ops::AddAssign for Statistics {
         self.segments_sent += other.segments_sent;
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
+        self.timeouts_untriggered += other.timeouts_untriggered;
         self.fast_retransmits += other.fast_retransmits;
         self.early_on_first += other.early_on_first;
         self.early_on_second += other.early_on_second;

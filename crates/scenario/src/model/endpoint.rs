@@ -27,6 +27,9 @@ pub struct Endpoint {
     /// Send new data on the first two duplicate ACKs, RFC 3042 (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
+    /// Send no new data outside recovery while a hole is known from SACK, as ns-2's sender does (`ns2` only; default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_new_data: Option<bool>,
     /// Halve the window without rounding down to whole segments (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precise_halving: Option<bool>,

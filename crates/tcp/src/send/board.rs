@@ -71,6 +71,11 @@ impl Board {
         self.segments.back().map_or(self.una_position, |sent| sent.end)
     }
 
+    /// Says whether the last segment sent is a FIN.
+    pub(crate) fn ends_with_fin(&self) -> bool {
+        self.segments.back().is_some_and(|sent| sent.flags.contains(Flags::FIN))
+    }
+
     pub(crate) fn sacked(&self) -> &Ranges {
         &self.sacked
     }
@@ -146,28 +151,26 @@ impl Board {
         self.sacked.total() != before
     }
 
-    /// Marks the whole segments between two stream positions; nonsense from the peer is ignored.
+    /// Marks the whole segments between two stream positions; nonsense from the peer is ignored. The first segment is never
+    /// among them: it would be acknowledged.
     fn mark(&mut self, left: u64, right: u64) {
-        if left < self.una_position || right > self.end_position() || left >= right {
+        if left <= self.una_position || right > self.end_position() || left >= right {
             return;
         }
-        let first = self.index_from(left, 0);
-        let last = self.index_from(right, first);
+        let first = self.boundary(left, 0).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
+        let last = self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
         if first < last {
             self.sacked.insert(self.una + first as u64..self.una + last as u64);
         }
     }
 
-    /// Gives the index of the first segment that starts at or after `position`, looking from `from` on.
-    fn index_from(&self, position: u64, from: usize) -> usize {
-        // Segments are mostly of one size, so the first guess is mostly right.
+    /// Gives the index of the segment that starts at `position`, if all from index `from` up to there are of one size: they
+    /// mostly are.
+    fn boundary(&self, position: u64, from: usize) -> Option<usize> {
         let start = self.start_of(from);
         let size = self.segments.get(from).map_or(1, |sent| sent.end - start).max(1);
         let guess = from + ((position - start.min(position)) / size) as usize;
-        if guess <= self.segments.len() && self.start_of(guess) == position {
-            return guess;
-        }
-        if position <= self.una_position { 0 } else { self.segments.partition_point(|sent| sent.end < position) + 1 }
+        (guess <= self.segments.len() && self.start_of(guess) == position).then_some(guess)
     }
 
     fn start_of(&self, index: usize) -> u64 {

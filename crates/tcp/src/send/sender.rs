@@ -29,6 +29,8 @@ pub(crate) struct Sender {
     probes_window: bool,
     /// The receiver's window in bytes.
     pub(crate) peer_window: u64,
+    /// Acknowledgement and start of the segment that told it last (SND.WL2 and SND.WL1 of RFC 9293).
+    window_told_by: (u64, u64),
     largest_window: u64,
     initial_window: f64,
     keeps_idle_timer: bool,
@@ -59,6 +61,7 @@ impl Sender {
             mss: u64::from(config.mss),
             probes_window: false,
             peer_window: 0,
+            window_told_by: (0, 0),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
             keeps_idle_timer: config.keeps_idle_timer,
@@ -81,6 +84,26 @@ impl Sender {
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
         }
+    }
+
+    /// Gives the receiver's window after a segment with this acknowledgement and start told `window`: a late segment tells
+    /// an old one (RFC 9293 §3.10.7.4, fifth; but an ACK that goes forward is new even on a retransmission).
+    pub(crate) fn window_told(&mut self, ack: u64, start: u64, window: u64) -> u64 {
+        if (ack, start) < self.window_told_by {
+            return self.peer_window;
+        }
+        self.window_told_by = (ack, start);
+        window
+    }
+
+    /// Learns the receiver's window. A probe beyond the old one was probably not taken: it goes again at once.
+    pub(crate) fn on_window(&mut self, window: u64) {
+        let end = self.board.end_position() - self.board.una_position();
+        let was_beyond = self.board.outstanding() == 1 && end > self.peer_window && !self.board.ends_with_fin();
+        if was_beyond && end <= window {
+            self.board.go_back();
+        }
+        self.peer_window = window;
     }
 
     /// Decides which segment to send now, and takes note of it.
@@ -140,6 +163,9 @@ impl Sender {
     /// The handshake is done: the window opens. A lost opening segment leaves one segment (RFC 5681 §3.1).
     pub(crate) fn on_opened(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
         let was_lost = self.statistics.timeouts > 0;
+        if was_lost {
+            self.timer.on_opening_lost();
+        }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
     }
@@ -165,12 +191,14 @@ impl Sender {
             return Expiry::Idle;
         }
         let flight = Flight { outstanding: self.board.outstanding() };
+        let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.control.on_timeout(cx, &flight);
         self.recovery.on_timeout(&mut self.board);
         let timer = self.timer.back_off(cx.now);
         let freeze = cx.now - self.last_progress.max(self.last_timeout);
         self.last_timeout = cx.now;
         self.statistics.timeouts += 1;
+        self.statistics.timeouts_untriggered += u64::from(was_sent_once);
         self.statistics.frozen += freeze;
         self.statistics.frozen_timers += timer;
         cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
@@ -182,8 +210,8 @@ impl Sender {
         self.unsent == 0 && !self.fin_queued && self.board.outstanding() == 0
     }
 
-    /// Says whether everything written was acknowledged.
+    /// Says whether everything written was acknowledged; a FIN may still be outstanding.
     pub(crate) fn is_drained(&self) -> bool {
-        self.unsent == 0 && self.board.outstanding() == 0
+        self.unsent == 0 && self.board.outstanding() == u64::from(self.board.ends_with_fin())
     }
 }

@@ -30,6 +30,9 @@ pub struct TimerValue {
     pub smoothed: Option<Duration>,
 }
 
+/// RFC 6298 (5.7).
+const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
+
 impl RetransmissionTimer {
     pub(crate) fn new(estimator: Box<dyn RtoEstimator>, limits: RtoConfig) -> Self {
         Self { estimator, limits, back_off: 1, started: Instant::ZERO, deadline: None, measuring: None, measured: None }
@@ -83,6 +86,15 @@ impl RetransmissionTimer {
         self.measuring = None;
         self.estimator.on_sample(Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())), now);
         self.estimator.base()
+    }
+
+    /// The opening segment timed out before it was acknowledged: start again, with 3 s (RFC 6298 (5.7)). ns-2 keeps its
+    /// doubled timeout.
+    pub(crate) fn on_opening_lost(&mut self) {
+        if !self.limits.is_coarse && self.limits.initial < AFTER_LOST_OPENING {
+            self.limits.initial = AFTER_LOST_OPENING;
+            self.back_off = 1;
+        }
     }
 
     pub(crate) fn end_back_off(&mut self) {

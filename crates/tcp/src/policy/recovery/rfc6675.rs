@@ -14,8 +14,11 @@ pub(crate) struct Rfc6675 {
     recovery_point: Option<u64>,
     /// Holes below this number were retransmitted in this recovery (one past `HighRxt`).
     retransmitted_below: u64,
-    /// The one rescue retransmission of this recovery was used (`RescueRxt`).
-    is_rescued: bool,
+    /// The highest segment that was sent ahead to prevent a stall (`RescueRxt`): one rescue per recovery, and none before
+    /// the first retransmission is acknowledged.
+    rescued: u64,
+    /// Segments that limited transmit sent beyond the window since the last progress.
+    limited: u64,
     /// The fast retransmit, sent whatever `pipe` says (RFC 6675 step 4.3).
     due: Option<u64>,
 }
@@ -28,7 +31,8 @@ impl Rfc6675 {
             recovering: false,
             recovery_point: None,
             retransmitted_below: 0,
-            is_rescued: false,
+            rescued: 0,
+            limited: 0,
             due: None,
         }
     }
@@ -38,27 +42,28 @@ impl Rfc6675 {
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
-        let duplicates = self.duplicates;
-        let is_lost = trigger.is_loss(duplicates, age) || lost_below(board) > board.una();
-        if is_lost && self.recovery_point.is_none_or(|point| board.una() >= point) {
-            let flight = board.outstanding() - self.sent_beyond_window(board);
+        let is_lost = lost_below(board) > board.una();
+        // Enough SACKed at once counts as the third (RFC 6675 step 2).
+        let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
+        if (is_lost || trigger.is_loss(duplicates, age)) && self.recovery_point.is_none_or(|point| board.una() >= point) {
+            // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
+            let flight = board.outstanding() - self.limited;
             self.enter(board);
             return Outcome::Loss { duplicates, flight };
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
-    /// Segments sent by limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2).
-    fn sent_beyond_window(&self, board: &Board) -> u64 {
-        let limited = if self.limited_transmit { u64::from(self.duplicates.min(DUPLICATE_THRESHOLD)) - 1 } else { 0 };
-        limited.min(board.outstanding() - 1)
+    fn forget_duplicates(&mut self) {
+        self.duplicates = 0;
+        self.limited = 0;
     }
 
     fn enter(&mut self, board: &Board) {
         self.recovering = true;
         self.recovery_point = Some(board.smax());
         self.retransmitted_below = board.una() + 1;
-        self.is_rescued = false;
+        self.rescued = board.una();
         self.due = Some(board.una());
     }
 
@@ -80,18 +85,25 @@ impl Rfc6675 {
 
     fn rescue(&mut self, board: &Board) -> Option<u64> {
         let candidate = (board.una()..board.smax()).rev().find(|&number| !is_sacked(board, number))?;
-        let is_useful = !self.is_rescued && candidate >= self.retransmitted_below;
-        self.is_rescued |= is_useful;
-        is_useful.then_some(candidate)
+        if board.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
+            return None;
+        }
+        self.rescued = board.smax();
+        Some(candidate)
     }
 
-    fn next_outside_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next_outside_recovery(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         let number = next_unsacked(board, board.nxt());
         let is_sendable = number < board.smax() || limits.has_new;
         let sacked = if self.limited_transmit || self.duplicates == 0 { board.sacked().count_below(number) } else { 0 };
         let in_flight = number - board.una() - sacked;
         let in_window = in_flight < limits.usable() && number - board.una() < limits.wnd;
-        (is_sendable && in_window).then_some(number)
+        if !(is_sendable && in_window) {
+            return None;
+        }
+        let is_beyond = self.duplicates > 0 && number == board.smax() && board.outstanding() >= limits.usable();
+        self.limited += u64::from(is_beyond);
+        Some(number)
     }
 }
 
@@ -136,10 +148,10 @@ impl LossRecovery for Rfc6675 {
         self.due = None;
         if self.recovering && self.recovery_point.is_some_and(|point| board.una() >= point) {
             self.recovering = false;
-            self.duplicates = 0;
+            self.forget_duplicates();
             Outcome::Recovered
         } else if ack.advanced > 0 {
-            self.duplicates = 0;
+            self.forget_duplicates();
             if self.recovering { Outcome::Partial } else { Outcome::Progress }
         } else if self.recovering || !(ack.is_duplicate || ack.brings_news) {
             Outcome::Duplicate { counted: None }
@@ -152,8 +164,12 @@ impl LossRecovery for Rfc6675 {
         // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
         self.recovery_point = Some(board.smax());
         self.recovering = false;
-        self.duplicates = 0;
+        self.forget_duplicates();
         self.due = None;
+        if is_sacked(board, board.una()) {
+            // The receiver dropped what it had SACKed (RFC 2018 §8).
+            board.forget_sacked();
+        }
         board.go_back();
     }
 

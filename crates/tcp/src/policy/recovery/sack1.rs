@@ -10,6 +10,8 @@ use crate::send::board::{Acknowledgement, Board};
 #[derive(Clone, Debug)]
 pub(crate) struct Sack1 {
     limited_transmit: bool,
+    /// A known hole holds back new data outside recovery, as in ns-2.
+    holds_new_data: bool,
     duplicates: u32,
     recovering: bool,
     /// `smax` at the last reduction: no second one for the same window (ns-2's `recover_` with `bugFix_`).
@@ -25,9 +27,10 @@ pub(crate) struct Sack1 {
 }
 
 impl Sack1 {
-    pub(crate) fn new(limited_transmit: bool) -> Self {
+    pub(crate) fn new(limited_transmit: bool, holds_new_data: bool) -> Self {
         Self {
             limited_transmit,
+            holds_new_data,
             duplicates: 0,
             recovering: false,
             recover: None,
@@ -130,14 +133,15 @@ impl Sack1 {
         }
     }
 
-    /// Outside recovery a hole known from SACK holds back new data; ns-2 repairs it only if it still remembers a
-    /// reduction.
+    /// Outside recovery a hole known from SACK comes before new data, but ns-2 repairs it only if it still remembers a
+    /// reduction; else it sends nothing, and an application that writes slowly gets no further duplicate ACKs.
     fn next_outside_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
         if board.nxt() - board.una() >= limits.usable() {
             return None;
         }
         if board.next_hole(self.repaired_below).is_some() {
-            self.recover.and_then(|_| self.next_hole(board, limits))
+            let hole = self.recover.and_then(|_| self.next_hole(board, limits));
+            hole.or_else(|| if self.holds_new_data { None } else { Self::next_new(board, limits, limits.usable()) })
         } else {
             Self::next_new(board, limits, limits.usable())
         }

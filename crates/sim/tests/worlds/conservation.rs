@@ -1,0 +1,88 @@
+//! What goes in comes out, or is counted as dropped.
+
+use crate::dumbbell::{BUDGET, Burst, Dumbbell, Line, add_flow, link, lossy, ns2, rfc, seconds};
+use crate::observers::Census;
+use earlybird_sim::{EndpointSettings, FlowId, Loss, LossRule, QueueLimit};
+use earlybird_tcp::Config;
+use earlybird_units::SeedTree;
+
+fn bernoulli(probability: f64) -> Loss {
+    let random = SeedTree::new(5).random();
+    Loss { rule: LossRule::Bernoulli(probability), flow: None, group: None, random, count: 0 }
+}
+
+#[test]
+fn every_packet_of_finished_transfers_arrived_or_was_dropped() {
+    for endpoints in [ns2(Config::ns2()), rfc(Config::rfc())] {
+        let forward = lossy(link(2_000_000, 20, QueueLimit::Packets(10)), vec![bernoulli(0.02)]);
+        let mut world = Line::new(forward).world(endpoints, 5_000_000, Census::default());
+        assert!(world.run_until(seconds(600), BUDGET));
+        let (network, census) = world.into_parts();
+        let dropped: u64 = census.dropped.iter().sum();
+        assert_eq!(census.sent, census.arrived + dropped);
+        assert!(dropped > 50 && census.arrived > 5000);
+        for (index, link) in network.links().enumerate() {
+            let total = link.total;
+            assert_eq!(total.packets_in, census.entered[index] + census.dropped.get(index).copied().unwrap_or(0));
+            assert_eq!(total.packets_out(), census.entered[index]);
+            assert_eq!(total.bytes_out, census.bytes_entered[index]);
+        }
+    }
+}
+
+#[test]
+fn a_link_passes_to_the_next_what_it_does_not_hold() {
+    let mut world = Dumbbell::new(link(5_000_000, 15, QueueLimit::Packets(30)))
+        .with_pairs(5)
+        .world(ns2(Config::ns2()), Census::default());
+    for second in [1, 2, 5, 20] {
+        assert!(world.run_until(seconds(second), BUDGET));
+    }
+    let (network, census) = world.into_parts();
+    let totals: Vec<_> = network.links().map(|link| link.total).collect();
+    // Links 2, 6, 10, … lead from the left hosts to the bottleneck, 5, 9, 13, … from it to the right hosts.
+    let up: u64 = totals[2..].iter().step_by(4).map(|total| total.packets_out()).sum();
+    let down: u64 = totals[5..].iter().step_by(4).map(|total| total.packets_in).sum();
+    // At most a window of 64 per flow is on its way.
+    assert!((totals[0].packets_in..totals[0].packets_in + 320).contains(&up));
+    assert!((down..down + 320).contains(&totals[0].packets_out()));
+    assert!(census.sent >= census.arrived + census.dropped.iter().sum::<u64>());
+}
+
+/// 10 Mb/s carry 12,500,000 bytes in ten seconds.
+#[test]
+fn a_link_never_carries_more_than_its_rate() {
+    let mut world =
+        Dumbbell::new(link(10_000_000, 15, QueueLimit::Packets(40))).with_pairs(20).world(ns2(Config::ns2()), ());
+    let mut carried = 0;
+    for second in (10..=60).step_by(10) {
+        assert!(world.run_until(seconds(second), BUDGET));
+        let before = carried;
+        // What waits has been counted already: 39 packets of 1040 bytes at most.
+        carried = world.network().link(crate::dumbbell::FORWARD).total.bytes_out;
+        assert!(carried - before <= 12_500_000 + 40 * 1040, "{}", carried - before);
+        assert!(second == 10 || carried - before > 12_000_000, "twenty flows fill the link");
+    }
+}
+
+#[test]
+fn groups_count_what_settled_flows_send() {
+    let endpoints: EndpointSettings = ns2(Config::ns2());
+    let mut line = Line::new(link(8_000_000, 10, QueueLimit::Unlimited));
+    line.network.link_mut(crate::dumbbell::FORWARD).count_groups(2, seconds(1));
+    let (there, back) = line.routes();
+    let mut world = earlybird_sim::World::new(line.network, ());
+    let path = world.add_path(there, back);
+    for (group, start) in [(0, 0), (1, 2), (1, 3)] {
+        let burst = Box::new(Burst { path, bytes: 10_000 });
+        let flow: FlowId = add_flow(&mut world, "flow", group, endpoints, burst, seconds(start));
+        assert!(flow.0 < 3);
+    }
+    assert!(world.run_until(seconds(10), BUDGET));
+    let (network, ()) = world.into_parts();
+    let link = network.link(crate::dumbbell::FORWARD);
+    // The opening packet and ten segments each; the first flow was before the count. Its last ACK of the handshake rides
+    // on data.
+    assert_eq!(link.groups.iter().map(|group| group.packets_in).collect::<Vec<_>>(), [0, 22]);
+    assert_eq!(link.total.packets_in, 33);
+}

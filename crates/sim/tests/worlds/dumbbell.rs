@@ -1,0 +1,148 @@
+//! Small networks to run flows over.
+
+use earlybird_sim::{
+    EndpointSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Loss, Network, NodeId, Observer,
+    QueueLimit, RouteId, World,
+};
+use earlybird_tcp::Config;
+use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
+use earlybird_units::{Duration, Instant, Rate, SeedTree};
+
+/// Events that no test needs.
+pub(crate) const BUDGET: u64 = 1 << 40;
+
+pub(crate) fn seconds(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+/// A link of so many bits per second and milliseconds.
+pub(crate) fn link(rate: u64, delay: u64, limit: QueueLimit) -> LinkSettings {
+    LinkSettings {
+        name: String::new(),
+        rate: Rate::from_bits_per_second(rate).expect("a rate above zero"),
+        delay: Duration::from_millis(delay),
+        limit,
+        losses: Vec::new(),
+    }
+}
+
+pub(crate) fn lossy(link: LinkSettings, losses: Vec<Loss>) -> LinkSettings {
+    LinkSettings { losses, ..link }
+}
+
+/// ns-2's agents, of which the sinks never repeat the handshake.
+pub(crate) fn ns2(config: Config) -> EndpointSettings {
+    let listener = Config { rto: earlybird_tcp::RtoConfig { initial: Duration::MAX, ..config.rto }, ..config };
+    EndpointSettings { opener: config, listener, headers: HeaderSize::Ns2, closes_with_fin: false }
+}
+
+/// Connections as current standards have them.
+pub(crate) fn rfc(config: Config) -> EndpointSettings {
+    EndpointSettings { opener: config, listener: config, headers: HeaderSize::Real, closes_with_fin: true }
+}
+
+/// Two hosts and a link each way. The forward link has number 0.
+pub(crate) struct Line {
+    pub(crate) network: Network,
+    routes: (RouteId, RouteId),
+}
+
+impl Line {
+    pub(crate) fn new(forward: LinkSettings) -> Self {
+        let backward = LinkSettings { losses: Vec::new(), limit: QueueLimit::Unlimited, ..forward.clone() };
+        let mut network = Network::default();
+        let (left, right) = (network.add_node(), network.add_node());
+        network.add_link(left, right, forward);
+        network.add_link(right, left, backward);
+        let routes = (
+            network.add_route(left, right).expect("a route there"),
+            network.add_route(right, left).expect("a route back"),
+        );
+        Self { network, routes }
+    }
+
+    /// Makes a world with one flow that sends so many bytes at time 0 and never closes.
+    pub(crate) fn world<O: Observer>(self, endpoints: EndpointSettings, bytes: u64, observer: O) -> World<O> {
+        let mut world = World::new(self.network, observer);
+        let path = world.add_path(self.routes.0, self.routes.1);
+        add_flow(&mut world, path, "flow", 0, endpoints, Box::new(Burst { path, bytes }), Instant::ZERO);
+        world
+    }
+}
+
+pub(crate) const FORWARD: LinkId = LinkId(0);
+
+/// Adds a flow with the seed of its name.
+pub(crate) fn add_flow<O: Observer>(
+    world: &mut World<O>,
+    _path: PathId,
+    name: &str,
+    group: u32,
+    endpoints: EndpointSettings,
+    application: Box<dyn Application>,
+    start: Instant,
+) -> FlowId {
+    let seeds = SeedTree::new(1).child(name);
+    let flow = world.add_flow(FlowSettings { group: GroupId(group), endpoints, seeds });
+    world.add_application(flow, application, start);
+    flow
+}
+
+/// Writes everything at once and leaves the connection open.
+#[derive(Debug)]
+pub(crate) struct Burst {
+    pub(crate) path: PathId,
+    pub(crate) bytes: u64,
+}
+
+impl Application for Burst {
+    fn on_wake(&mut self, io: &mut dyn Io) {
+        let connection: ConnectionId = io.open(self.path);
+        io.write(connection, self.bytes);
+    }
+}
+
+/// Two routers with a bottleneck between them, and pairs of hosts around.
+pub(crate) struct Dumbbell {
+    network: Network,
+    routers: [NodeId; 2],
+    routes: Vec<(RouteId, RouteId)>,
+}
+
+impl Dumbbell {
+    pub(crate) fn new(bottleneck: LinkSettings) -> Self {
+        let mut network = Network::default();
+        let routers = [network.add_node(), network.add_node()];
+        let back = LinkSettings { losses: Vec::new(), limit: QueueLimit::Unlimited, ..bottleneck.clone() };
+        network.add_link(routers[0], routers[1], bottleneck);
+        network.add_link(routers[1], routers[0], back);
+        Self { network, routers, routes: Vec::new() }
+    }
+
+    pub(crate) fn with_pairs(mut self, pairs: u32) -> Self {
+        for _ in 0..pairs {
+            let [left, right] = [self.network.add_node(), self.network.add_node()];
+            let access = || link(100_000_000, 5, QueueLimit::Unlimited);
+            for (host, router) in [(left, self.routers[0]), (right, self.routers[1])] {
+                self.network.add_link(host, router, access());
+                self.network.add_link(router, host, access());
+            }
+            let there = self.network.add_route(left, right).expect("a route there");
+            let back = self.network.add_route(right, left).expect("a route back");
+            self.routes.push((there, back));
+        }
+        self
+    }
+
+    /// Makes a world with an endless transfer per pair, which start 10 ms apart.
+    pub(crate) fn world<O: Observer>(self, endpoints: EndpointSettings, observer: O) -> World<O> {
+        let mut world = World::new(self.network, observer);
+        for (index, (there, back)) in (0..).zip(self.routes) {
+            let path = world.add_path(there, back);
+            let start = Instant::ZERO + Duration::from_millis(10) * index;
+            let bulk = Box::new(Bulk::new(path, None));
+            add_flow(&mut world, path, &format!("flow-{index}"), 0, endpoints, bulk, start);
+        }
+        world
+    }
+}

@@ -1,0 +1,12 @@
+//! Whole worlds: what links, queues and losses do to packets, that nothing gets lost on the way to the count, and that
+//! equal seeds give equal runs.
+
+mod allocations;
+mod conservation;
+mod dumbbell;
+mod losses;
+mod observers;
+mod queues;
+mod repeatability;
+mod serialisation;
+mod sessions;

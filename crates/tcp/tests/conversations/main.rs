@@ -1,0 +1,25 @@
+//! One end of a connection in conversation with the test: exact segments, exact times.
+//!
+//! The names of the tests say the rule; the numbers follow from it. Segments are written as packetdrill writes them, see
+//! [`notation`].
+
+mod acking;
+mod closing;
+mod congestion;
+mod early_retransmission;
+mod handshake;
+mod host;
+mod notation;
+mod reset;
+mod rfc6675;
+mod timer;
+mod timestamps;
+mod window;
+
+use earlybird_tcp::Config;
+
+/// Gives the `rfc` profile without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
+/// four of them at first (RFC 3390), timeouts of 1 s (RFC 6298 §2.1, §2.4).
+fn plain() -> Config {
+    Config { timestamps: false, ..Config::rfc() }
+}

@@ -1,0 +1,215 @@
+//! The retransmission timer: RFC 6298, and ns-2's version of it.
+
+use crate::host::Host;
+use crate::plain;
+use earlybird_tcp::{Config, RtoConfig, TraceEvent};
+use earlybird_units::Duration;
+
+/// A floor of 200 ms, so that measured timeouts show.
+fn quick() -> Config {
+    Config { rto: RtoConfig { floor: Duration::from_millis(200), ..RtoConfig::RFC }, ..plain() }
+}
+
+fn ns2() -> Config {
+    Config { rto: RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 }, ..Config::ns2() }
+}
+
+/// RFC 6298 (2.2): 100 + 4·50 ms.
+#[test]
+fn the_first_sample_of_100_ms_gives_300_ms() {
+    assert_eq!(Host::connected(&quick()).timeout(), 300);
+}
+
+/// RFC 6298 (2.4).
+#[test]
+fn the_floor_is_1_s() {
+    assert_eq!(Host::connected(&plain()).timeout(), 1000);
+}
+
+/// RFC 6298 (5.1) and (5.2).
+#[test]
+fn the_timer_runs_while_something_is_outstanding() {
+    let mut host = Host::connected(&quick());
+    assert_eq!(host.deadline(), None);
+    host.at(1000).write(2000);
+    assert_eq!(host.deadline(), Some(1300));
+    host.at(1100).ack(3, &[]);
+    assert_eq!(host.deadline(), None);
+}
+
+/// RFC 6298 (5.1): "if the timer is not running".
+#[test]
+fn another_segment_does_not_restart_the_timer() {
+    let mut host = Host::connected(&quick());
+    host.at(1000).write(1000).at(1100).write(1000);
+    assert_eq!(host.deadline(), Some(1300));
+}
+
+/// RFC 6298 (5.3), with RTTVAR = ¾·50 + ¼·0 = 37.5 ms after a second sample of 100 ms: 250 ms.
+#[test]
+fn an_ack_of_new_data_restarts_the_timer() {
+    let mut host = Host::connected(&quick());
+    host.at(1000).write(2000).at(1100).ack(2, &[]);
+    assert_eq!((host.timeout(), host.deadline()), (250, Some(1350)));
+}
+
+#[test]
+fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
+    for (restart_on_duplicate, deadline) in [(false, 400), (true, 450)] {
+        for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
+            let mut host = Host::connected(&Config { restart_on_duplicate, initial_window: 4, ..config });
+            host.write(4000).at(150).ack(1, &[2..3]);
+            assert_eq!(host.deadline(), Some(deadline));
+        }
+    }
+}
+
+/// The option ends where recovery begins: its entry restarts the timer, its duplicates do not (algorithms.md §1.4, 3).
+#[test]
+fn a_duplicate_in_recovery_never_restarts_the_timer() {
+    let mut host = Host::connected(&Config { restart_on_duplicate: true, initial_window: 10, ..quick() });
+    host.write(10_000).at(150).ack(1, &[2..5]);
+    assert_eq!(host.deadline(), Some(450));
+    host.at(200).ack(1, &[2..6]);
+    assert_eq!(host.deadline(), Some(450));
+}
+
+/// RFC 6298 (5.4) to (5.6): the earliest segment, doubled, restarted.
+#[test]
+fn an_expiry_sends_the_earliest_segment_and_doubles_the_timeout() {
+    let mut host = Host::connected(&quick());
+    host.write(3000).forget_sent();
+    host.at(3000).sends_timed(&[(400, 1), (1000, 1), (2200, 1)]);
+    assert_eq!((host.timeout(), host.connection.timer().back_off), (2400, 8));
+    assert_eq!(host.connection.statistics().timeouts, 3);
+}
+
+/// RFC 6298 (2.5) and (5.5): the ceiling acts after the doubling.
+#[test]
+fn the_timeout_stops_growing_at_60_s() {
+    let mut host = Host::connected(&plain());
+    host.write(1000).forget_sent().at(400_000);
+    let intervals = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60];
+    let mut time = 100;
+    let times = intervals.map(|seconds| {
+        time += seconds * 1000;
+        (time, 1)
+    });
+    host.sends_timed(&times);
+    assert_eq!(host.timeout(), 60_000);
+}
+
+/// RFC 6298 §3 (Karn): an ACK of a segment sent twice measures nothing, so the doubled timeout stays until new data are
+/// acknowledged; then it collapses (§5, last paragraph but one).
+#[test]
+fn the_doubled_timeout_stays_until_a_segment_sent_once_is_acknowledged() {
+    let mut host = Host::connected(&quick());
+    host.write(3000).at(400).at(500).ack(2, &[]);
+    assert_eq!((host.timeout(), host.deadline()), (600, Some(1100)));
+    // 2 and 3 went again as well: still nothing is measured.
+    host.at(600).ack(4, &[]);
+    assert_eq!(host.timeout(), 600);
+    // A second sample of 100 ms: 250 ms.
+    host.write(1000).at(700).ack(5, &[]);
+    assert_eq!((host.timeout(), host.connection.timer().back_off), (250, 1));
+}
+
+/// §2.3 of RFC 6298 counts one sample per round trip if there are no timestamps.
+#[test]
+fn without_timestamps_one_segment_per_round_trip_is_measured() {
+    let mut host = Host::connected(&quick());
+    // 1 is measured; 2, sent 50 ms later, is not, though it takes 200 ms.
+    host.at(1000).write(1000).at(1050).write(1000).at(1100).ack(2, &[]).at(1250).ack(3, &[]);
+    assert_eq!(host.timeout(), 250);
+}
+
+/// A loss found by duplicates restarts the timer (RFC 6675 §6 leaves it open; algorithms.md §1.4, 4).
+#[test]
+fn a_fast_retransmit_restarts_the_timer() {
+    for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
+        let mut host = Host::connected(&Config { initial_window: 10, ..config });
+        host.write(100_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).at(250).ack(1, &[2..5]);
+        assert_eq!(host.deadline(), Some(550));
+    }
+}
+
+/// The traced values: the length of the timer, and the silence since the last progress (metrics.md, session frozen time).
+#[test]
+fn an_expiry_tells_its_timer_and_the_time_since_progress() {
+    let mut host = Host::connected(&quick());
+    // Progress at 150 ms, then nothing: the timer is restarted at 150 ms and again by its own end.
+    host.write(2000).at(150).ack(2, &[]).at(2000);
+    let expiries: Vec<_> = host.decisions().iter().filter(|event| matches!(event, TraceEvent::Timeout { .. })).collect();
+    // The second sample, 50 ms: RTTVAR = ¾·50 + ¼·50 = 50, SRTT = 93.75, RTO = 293.75 ms.
+    let first = Duration::from_micros(293_750);
+    assert_eq!(expiries[0], &TraceEvent::Timeout { timer: first, freeze: first });
+    assert_eq!(expiries[1], &TraceEvent::Timeout { timer: first * 2, freeze: first * 2 });
+    assert_eq!(host.connection.statistics().frozen, first * 3);
+}
+
+/// ns-2: 3 s at first (`rtxcur_init_`), doubled up to 64 times and 60 s.
+#[test]
+fn ns2_repeats_its_opening_packet_after_3_6_12_24_48_60_s() {
+    let mut host = Host::connect(&ns2());
+    host.at(160_000).sends_timed(&[0, 3, 9, 21, 45, 93, 153].map(|second| (second * 1000, 0)));
+}
+
+/// After a lost opening packet ns-2 keeps the doubled timeout; it knows no 3 s rule.
+#[test]
+fn ns2_keeps_the_doubled_timeout_of_a_lost_opening_packet() {
+    let mut host = Host::connect(&ns2());
+    host.at(3000).at(3100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
+    assert_eq!(host.timeout(), 6000);
+}
+
+/// Samples of 10 ticks of 10 ms: S = 80, V = 20, base (8·20 + 80)/8 = 30 ticks; a floor of 200 ms (algorithms.md §1.3).
+#[test]
+fn ns2_counts_in_ticks_of_10_ms() {
+    let mut host = Host::connected(&ns2());
+    assert_eq!(host.timeout(), 300);
+    // 104 ms, sent at 8 ms past a tick: 11 ticks. S = 81, V = 20 + 1 − 5 = 16, base ⌊(128 + 81)/8⌋ = 26 ticks.
+    host.at(1008).write(1000).at(1112).ack(2, &[]);
+    assert_eq!(host.timeout(), 260);
+}
+
+#[test]
+fn ns2_never_waits_less_than_200_ms_however_short_the_round_trip() {
+    let mut host = Host::connect(&ns2());
+    host.at(4).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
+    assert_eq!(host.timeout(), 200);
+}
+
+/// algorithms.md §7: ticks and floor of 1 ms, but never below two ticks.
+#[test]
+fn a_fine_grained_timer_never_waits_less_than_2_ms() {
+    let mut host = Host::connect(&Config { rto: RtoConfig::RFC.fine_grained(), ..plain() });
+    // A round trip of 0 ms: RFC 6298 (2.2) gives max(1, 4·0) = 1 ms.
+    host.receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000);
+    assert_eq!((host.timeout(), host.deadline()), (2, Some(2)));
+    // ns-2 counts at least one tick per sample: S = 8, V = 2, (8·2 + 8)/8 = 3 ticks.
+    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    host.receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000);
+    assert_eq!((host.timeout(), host.deadline()), (3, Some(3)));
+}
+
+/// algorithms.md §14, V2, as a connection sees it.
+#[test]
+fn fine_grained_samples_of_50_70_70_60_50_50_ms_give_150_147_144_129_115_104_ms() {
+    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
+    let (mut timeouts, mut time) = (vec![host.timeout()], 50);
+    for (number, sample) in (1..).zip([70, 70, 60, 50, 50]) {
+        time += sample;
+        host.write(1000).at(time).ack(number + 1, &[]);
+        timeouts.push(host.timeout());
+    }
+    assert_eq!(timeouts, [150, 147, 144, 129, 115, 104]);
+}
+
+/// The floor acts before the back-off, the ceiling after it.
+#[test]
+fn a_fine_grained_timer_backs_off_from_its_own_length() {
+    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000).forget_sent();
+    host.at(1100).sends_timed(&[(200, 1), (500, 1), (1100, 1)]);
+}

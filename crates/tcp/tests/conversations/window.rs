@@ -1,0 +1,123 @@
+//! The receiver's window: RFC 9293 §3.8.6.
+
+use crate::host::Host;
+use crate::plain;
+use earlybird_tcp::Config;
+
+fn four_segments() -> Config {
+    Config { window: 4, ..plain() }
+}
+
+#[test]
+fn a_reader_that_does_not_read_closes_its_window_step_by_step() {
+    let mut host = Host::accepted(&four_segments());
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1");
+    host.receives(". 2001:3001(1000) ack 1").receives(". 3001:4001(1000) ack 1");
+    host.sends(&[
+        ". 1:1(0) ack 1001 win 3000",
+        ". 1:1(0) ack 2001 win 2000",
+        ". 1:1(0) ack 3001 win 1000",
+        ". 1:1(0) ack 4001 win 0",
+    ]);
+}
+
+/// RFC 9293 §3.8.6.2.2: silly windows are avoided by waiting until half of the buffer is free.
+#[test]
+fn a_closed_window_is_told_anew_when_2000_of_4000_bytes_are_free() {
+    let mut host = Host::accepted(&four_segments());
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1");
+    host.receives(". 2001:3001(1000) ack 1").receives(". 3001:4001(1000) ack 1").forget_sent();
+    assert_eq!(host.read(1999), 1999);
+    host.sends_nothing();
+    assert_eq!(host.read(1), 1);
+    host.sends(&[". 1:1(0) ack 4001 win 2000"]);
+    assert_eq!(host.read(u64::MAX), 2000);
+}
+
+#[test]
+fn no_more_than_the_window_is_taken() {
+    let mut host = Host::accepted(&four_segments());
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1");
+    host.receives(". 2001:3001(1000) ack 1").forget_sent();
+    // 1500 bytes into a window of 1000.
+    host.receives(". 3001:4501(1500) ack 1").sends(&[". 1:1(0) ack 4001 win 0"]);
+    assert_eq!(host.connection.received(), 4000);
+}
+
+/// RFC 9293 §3.10.7.4, first: what lies outside is answered by an ACK and dropped.
+#[test]
+fn segments_before_and_beyond_the_window_get_an_ack() {
+    let mut host = Host::accepted(&four_segments());
+    host.receives(". 1:1001(1000) ack 1").forget_sent();
+    host.read(u64::MAX);
+    host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 4000"]);
+    host.receives(". 5001:6001(1000) ack 1").sends(&[". 1:1(0) ack 1001"]);
+}
+
+/// RFC 9293 §3.8.4: a keep-alive has the number before the next one and no data.
+#[test]
+fn a_keep_alive_gets_an_ack() {
+    let mut host = Host::accepted(&plain());
+    host.receives(". 0:0(0) ack 1").sends(&[". 1:1(0) ack 1 win 64000"]);
+}
+
+#[test]
+fn the_window_of_the_receiver_bounds_what_is_sent() {
+    let mut host = Host::connected(&Config { initial_window: 10, ..plain() });
+    host.receives(". 1:1(0) ack 1 win 3500").write(10_000).sends_numbers(&[1, 2, 3]);
+    // 500 bytes more do not hold a whole segment, 501 to 1000 neither: no silly windows (RFC 9293 §3.8.6.2.1).
+    host.receives(". 1:1(0) ack 1 win 3999").sends_nothing();
+    host.receives(". 1:1(0) ack 1 win 4000").sends_numbers(&[4]);
+}
+
+/// RFC 9293 §3.8.6.1: the first probe after one timeout.
+#[test]
+fn a_closed_window_is_probed_with_one_byte_after_a_timeout_and_reopens() {
+    let mut host = Host::connected(&plain());
+    host.receives(". 1:1(0) ack 1 win 0").write(3000).sends_nothing();
+    assert_eq!(host.deadline(), Some(1100));
+    host.at(1100).sends(&[". 1:2(1) ack 1 win 64000"]);
+    // The byte was taken, the window is closed still: again one byte, one timeout later.
+    host.at(1200).receives(". 1:1(0) ack 2 win 0").sends_nothing();
+    host.at(2199).sends_nothing().at(2200).sends(&[". 2:3(1) ack 1"]);
+    host.at(2300).receives(". 1:1(0) ack 3 win 64000").sends(&[". 3:1003(1000) ack 1", ". 1003:2003(1000) ack 1"]);
+    host.at(2400).receives(". 1:1(0) ack 2003").sends(&[". 2003:3001(998) ack 1"]);
+}
+
+/// RFC 9293 §3.8.6.1: the interval between probes grows exponentially.
+#[test]
+fn a_probe_that_the_receiver_does_not_take_goes_again_after_2_and_4_s() {
+    let mut host = Host::connected(&plain());
+    host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).sends_timed(&[(1100, 1)]);
+    host.at(1200).receives(". 1:1(0) ack 1 win 0");
+    host.at(8000).sends_timed(&[(2100, 1), (4100, 1)]);
+}
+
+#[test]
+fn a_window_that_reopens_over_a_refused_probe_is_used_at_once() {
+    let mut host = Host::connected(&plain());
+    host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).forget_sent();
+    host.at(1200).receives(". 1:1(0) ack 1 win 0").sends_nothing();
+    host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends(&[". 1:2(1) ack 1 win 64000"]);
+    host.at(1400).receives(". 1:1(0) ack 2").sends(&[". 2:1002(1000) ack 1", ". 1002:2002(1000) ack 1"]);
+}
+
+#[test]
+fn a_closed_receiver_takes_the_byte_of_a_probe_and_a_fin() {
+    let mut host = Host::accepted(&Config { window: 1, ..plain() });
+    host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 0"]);
+    host.receives(". 1001:1002(1) ack 1").sends(&[". 1:1(0) ack 1002"]);
+    host.receives("F. 1002:1002(0) ack 1").sends(&[". 1:1(0) ack 1003"]);
+    assert_eq!(host.connection.received(), 1001);
+}
+
+/// RFC 9293 §3.10.7.4, fifth: SND.WL1 and SND.WL2 keep old segments from telling their windows.
+#[test]
+fn a_late_ack_does_not_bring_its_window_back() {
+    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    host.write(100_000).sends_numbers(&[1, 2]);
+    host.at(200).receives(". 1:1(0) ack 2001 win 1000").sends_numbers(&[3]);
+    // Sent before, when the receiver had room for 64 segments behind the first.
+    host.receives(". 1:1(0) ack 1001 win 64000").sends_nothing();
+    host.receives(". 1:1(0) ack 2001 win 2000").sends_numbers(&[4]);
+}

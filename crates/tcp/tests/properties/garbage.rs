@@ -1,0 +1,239 @@
+//! Segments that no TCP would send.
+
+use crate::settings::configs;
+use earlybird_tcp::{Config, Connection, Cx, Transmit};
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, Timestamps};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// A number, wherever it may lie.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    /// So far from what would be right.
+    Near(i32),
+    Anywhere(u32),
+}
+
+impl Number {
+    fn from(self, right: SeqNum) -> SeqNum {
+        match self {
+            Self::Near(distance) => SeqNum(right.0.wrapping_add_signed(distance)),
+            Self::Anywhere(number) => SeqNum(number),
+        }
+    }
+}
+
+/// A segment relative to what the connection expects.
+#[derive(Clone, Debug)]
+struct Garbage {
+    seq: Number,
+    ack: Number,
+    flags: u8,
+    window: u16,
+    len: u16,
+    blocks: Vec<(Number, Number)>,
+    stamps: Option<(u32, u32)>,
+    opening: (Option<u16>, Option<u8>, bool),
+}
+
+/// What befalls the connection.
+#[derive(Clone, Debug)]
+enum Blow {
+    Segment(Garbage),
+    /// A plausible ACK that moves so many bytes.
+    Ack(u16),
+    Pause(u64),
+    Write(u64),
+    Read(u64),
+    Shutdown,
+    Abort,
+}
+
+fn numbers() -> impl Strategy<Value = Number> {
+    prop_oneof![
+        3 => Just(Number::Near(0)),
+        4 => (-5000_i32..5000).prop_map(Number::Near),
+        2 => (-100_000_i32..100_000).prop_map(Number::Near),
+        1 => any::<u32>().prop_map(Number::Anywhere),
+    ]
+}
+
+fn garbage() -> impl Strategy<Value = Garbage> {
+    let flags = prop_oneof![4 => Just(16_u8), 1 => any::<u8>()];
+    let lengths = prop_oneof![Just(0_u16), 0_u16..1500, any::<u16>()];
+    let blocks = vec((numbers(), numbers()), 0..=4);
+    let opening = (option::of(any::<u16>()), option::of(any::<u8>()), any::<bool>());
+    (numbers(), numbers(), flags, any::<u16>(), lengths, blocks, option::of(any::<(u32, u32)>()), opening).prop_map(
+        |(seq, ack, flags, window, len, blocks, stamps, opening)| Garbage {
+            seq,
+            ack,
+            flags,
+            window,
+            len,
+            blocks,
+            stamps,
+            opening,
+        },
+    )
+}
+
+fn blows() -> impl Strategy<Value = Vec<Blow>> {
+    let blow = prop_oneof![
+        20 => garbage().prop_map(Blow::Segment),
+        10 => (0_u16..5000).prop_map(Blow::Ack),
+        5 => (0_u64..70_000).prop_map(Blow::Pause),
+        5 => (0_u64..20_000).prop_map(Blow::Write),
+        3 => (0_u64..20_000).prop_map(Blow::Read),
+        1 => Just(Blow::Shutdown),
+        1 => Just(Blow::Abort),
+    ];
+    vec(blow, 1..80)
+}
+
+/// How far the connection has come before the blows.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Listening,
+    Opening,
+    HalfOpen,
+    Open,
+}
+
+/// A connection under attack, and the last numbers it let slip.
+struct Victim {
+    connection: Connection,
+    config: Config,
+    now: Instant,
+    last: Segment,
+}
+
+impl Victim {
+    fn new(config: Config, stage: Stage) -> Self {
+        let seeds = SeedTree::new(1);
+        let connection = match stage {
+            Stage::Opening => Connection::connect(&config, seeds),
+            Stage::Listening | Stage::HalfOpen | Stage::Open => Connection::listen(&config, seeds),
+        };
+        let mut victim = Self { connection, config, now: Instant::ZERO, last: Segment::default() };
+        victim.serve();
+        let options = Options {
+            mss: core::num::NonZeroU16::new(1000),
+            sack_permitted: true,
+            timestamps: Some(Timestamps::default()),
+            ..Options::default()
+        };
+        if matches!(stage, Stage::HalfOpen | Stage::Open) {
+            victim.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
+        }
+        if matches!(stage, Stage::Open) {
+            let ack = victim.last.seq.at(1);
+            victim.take(&Segment { seq: SeqNum(1), ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
+            victim.connection.write(30_000);
+            victim.serve();
+        }
+        victim
+    }
+
+    fn suffer(&mut self, blow: &Blow) {
+        match blow {
+            Blow::Segment(garbage) => self.take(&self.forge(garbage)),
+            Blow::Ack(bytes) => {
+                let ack = self.last.seq.at(u64::from(*bytes));
+                self.take(&Segment { seq: self.last.ack, ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
+            }
+            Blow::Pause(millis) => self.wait(Duration::from_millis(*millis)),
+            Blow::Write(bytes) => self.connection.write(*bytes),
+            Blow::Read(bytes) => {
+                self.connection.read(*bytes);
+            }
+            Blow::Shutdown => self.connection.shutdown(),
+            Blow::Abort => self.connection.abort(),
+        }
+        self.serve();
+    }
+
+    fn forge(&self, garbage: &Garbage) -> Segment {
+        let mut sack = SackBlocks::default();
+        for (left, right) in &garbage.blocks {
+            sack.push(SackBlock { left: left.from(self.last.seq), right: right.from(self.last.seq) });
+        }
+        let (mss, window_scale, sack_permitted) = garbage.opening;
+        Segment {
+            seq: garbage.seq.from(self.last.ack),
+            ack: garbage.ack.from(self.last.seq.at(self.last.sequence_len())),
+            window: garbage.window,
+            len: garbage.len,
+            flags: Flags::from_bits_truncate(garbage.flags),
+            options: Options {
+                mss: mss.and_then(core::num::NonZeroU16::new),
+                window_scale,
+                sack_permitted,
+                timestamps: garbage.stamps.map(|(value, echo)| Timestamps { value, echo }),
+                sack,
+            },
+        }
+    }
+
+    fn take(&mut self, segment: &Segment) {
+        self.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, segment);
+        self.serve();
+    }
+
+    fn wait(&mut self, span: Duration) {
+        let end = self.now + span;
+        // Fine-grained timers may run out very often.
+        for _ in 0..100 {
+            let Some(deadline) = self.connection.poll_timeout().filter(|deadline| *deadline <= end) else {
+                break;
+            };
+            self.now = self.now.max(deadline);
+            self.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
+            self.serve();
+        }
+        let deadline = self.connection.poll_timeout().unwrap_or(Instant::NEVER);
+        self.now = self.now.max(Instant::from_nanos(end.as_nanos().min(deadline.as_nanos() - 1)));
+    }
+
+    fn serve(&mut self) {
+        for count in 0.. {
+            let Some(Transmit { segment, .. }) = self.connection.poll_transmit(&mut Cx { now: self.now, trace: &mut () })
+            else {
+                break;
+            };
+            assert!(count < 200, "the connection sends without end");
+            if !segment.flags.contains(Flags::RST) {
+                self.last = segment;
+            }
+        }
+        while self.connection.poll_event().is_some() {}
+        self.check();
+    }
+
+    fn check(&self) {
+        let (cwnd, ssthresh) = (self.connection.cwnd(), self.connection.ssthresh());
+        assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
+        assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
+        assert!(self.connection.outstanding() <= u64::from(self.config.window), "outstanding exceeds the largest window");
+        assert!(self.connection.timer().timeout <= self.config.rto.ceiling, "the timeout is beyond its ceiling");
+        let deadline = self.connection.poll_timeout();
+        assert!(deadline.is_none_or(|deadline| deadline > self.now), "{deadline:?} has passed at {:?}", self.now);
+        // The debug form walks through everything.
+        assert!(!format!("{:?}", self.connection).is_empty());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_segment_makes_a_connection_panic_or_lose_measure(
+        config in configs(),
+        stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
+        blows in blows(),
+    ) {
+        let mut victim = Victim::new(config, stage);
+        for blow in &blows {
+            victim.suffer(blow);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What holds for every connection, whatever its policies and whatever the network does.
+//!
+//! Two connections talk over a cable that loses, repeats and reorders what the case says. `PROPTEST_CASES=10000` makes
+//! the search thorough.
+
+mod cable;
+mod garbage;
+mod pair;
+mod reset;
+mod settings;
+mod transfer;

@@ -1,0 +1,38 @@
+//! A reset ends both sides.
+
+use crate::cable::faults;
+use crate::pair::{Closing, Pair, Reading, Script};
+use crate::settings::configs;
+use earlybird_tcp::{Event, RfcState};
+use earlybird_units::{Duration, Instant};
+use proptest::prelude::*;
+
+proptest! {
+    /// Whenever one side gives up, the other learns it at the latest when it next has something to say.
+    #[test]
+    fn an_abort_at_any_time_ends_both_sides(
+        configs in [configs(), configs()],
+        bytes in [0_u64..5000, 0_u64..5000],
+        faults in faults(),
+        aborts_at in 0_u64..3000,
+        aborter in 0_usize..2,
+    ) {
+        let scripts = [0, 1].map(|side| Script {
+            // The other side's last word, long after.
+            writes: vec![(0, bytes[side]), (1_000_000, 1)],
+            reading: Reading::AtOnce,
+            closing: Closing::Never,
+        });
+        let mut pair = Pair::new(configs, &scripts, faults, 1);
+        let time = Instant::ZERO + Duration::from_millis(aborts_at);
+        pair.run(100_000, |pair| pair.now >= time);
+        pair.with(aborter, |side| side.connection.abort());
+        prop_assert_eq!(pair.sides[aborter].connection.state(), RfcState::Closed);
+        pair.run(100_000, |_| false);
+        let other = &pair.sides[1 - aborter];
+        // A listener that has not heard of the opener yet goes on waiting.
+        let is_untouched = other.connection.state() == RfcState::Listen;
+        prop_assert!(other.connection.state() == RfcState::Closed || is_untouched);
+        prop_assert_eq!(other.events.contains(&Event::Reset), !is_untouched);
+    }
+}

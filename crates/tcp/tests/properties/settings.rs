@@ -1,0 +1,80 @@
+//! Connections of every kind.
+
+use earlybird_tcp::{
+    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, RtoConfig, Trigger,
+};
+use earlybird_units::Duration;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Any connection that can be configured, with windows and segments from the smallest up.
+pub(crate) fn configs() -> impl Strategy<Value = Config> {
+    let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
+    let flags = any::<[bool; 7]>();
+    (profiles(), numbers, flags, controls(), triggers(), ackings()).prop_map(
+        |(profile, (mss, window, initial_window, sack_blocks), flags, control, trigger, acking)| {
+            let [limited_transmit, precise_halving, timestamps, bounded_ssthresh, restart_on_duplicate, fine, idle] = flags;
+            Config {
+                mss,
+                window,
+                initial_window,
+                sack_blocks,
+                limited_transmit,
+                precise_halving,
+                timestamps,
+                bounded_ssthresh,
+                restart_on_duplicate,
+                control,
+                trigger,
+                acking,
+                keeps_idle_timer: idle,
+                rto: if fine { profile.rto.fine_grained() } else { profile.rto },
+                ..profile
+            }
+        },
+    )
+}
+
+/// The profiles as they are, apart from control, trigger and acknowledging.
+pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
+    (profiles(), controls(), triggers(), ackings(), any::<bool>()).prop_map(
+        |(profile, control, trigger, acking, timestamps)| Config { control, trigger, acking, timestamps, ..profile },
+    )
+}
+
+fn profiles() -> impl Strategy<Value = Config> {
+    prop_oneof![Just(Config::ns2()), Just(Config::rfc())]
+}
+
+fn controls() -> impl Strategy<Value = Control> {
+    let presets = vec![PertFlags::DEFAULT, PertFlags::TEXT, PertFlags::PORT, PertFlags::FLAT, PertFlags::HOMOGENEOUS];
+    let pert = prop_oneof![select(presets), pert_flags()];
+    prop_oneof![Just(Control::Reno), pert.prop_map(Control::Pert)]
+}
+
+fn pert_flags() -> impl Strategy<Value = PertFlags> {
+    let rules = vec![AlphaRule::Direct, AlphaRule::Ramped, AlphaRule::Literal];
+    (any::<[bool; 5]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response], alpha)| PertFlags {
+        is_adaptive,
+        max_delay: if raw { MaxDelay::Raw } else { MaxDelay::Smoothed },
+        curve_tail: if flat { CurveTail::Flat } else { CurveTail::Gentle },
+        alpha,
+        growth_on_response,
+        loss_factor: if half { LossFactor::Half } else { LossFactor::Beta },
+    })
+}
+
+fn triggers() -> impl Strategy<Value = Trigger> {
+    let early = [AgeReference::Missing, AgeReference::LastInOrder].map(Trigger::EarlyRetransmission);
+    select(vec![Trigger::ThreeDuplicates, early[0], early[1]])
+}
+
+fn ackings() -> impl Strategy<Value = Acking> {
+    let delayed = (1_u64..=200).prop_map(|millis| Acking::Delayed(Duration::from_millis(millis)));
+    prop_oneof![Just(Acking::EverySegment), delayed]
+}
+
+/// Timers that a clean cable never lets run out.
+pub(crate) fn patient(config: Config) -> Config {
+    Config { rto: RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.rto }, ..config }
+}

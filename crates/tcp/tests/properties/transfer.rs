@@ -1,0 +1,107 @@
+//! Transfers end, with every byte, over any cable.
+
+use crate::cable::{Faults, faults};
+use crate::pair::{Closing, Pair, Reading, Script};
+use crate::settings::{configs, patient, usual_configs};
+use earlybird_tcp::{Config, Event, RfcState};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// More steps than any of these transfers needs.
+const STEPS: u64 = 200_000;
+
+/// Sizes in thousandths of a segment, so that cases mean the same for every segment size.
+type Writes = Vec<(u64, u64)>;
+
+fn writes() -> impl Strategy<Value = Writes> {
+    vec((0_u64..500, 1_u64..30_000), 0..5)
+}
+
+fn readings() -> impl Strategy<Value = Option<(u64, u64)>> {
+    prop_oneof![2 => Just(None), 1 => (500_u64..20_000, 1_u64..700).prop_map(Some)]
+}
+
+/// At least one side closes without waiting for the other.
+fn closings() -> impl Strategy<Value = [Closing; 2]> {
+    use Closing::{First, Second};
+    proptest::sample::select(vec![[First, First], [First, Second], [Second, First]])
+}
+
+fn scaled(thousandths: u64, mss: u16) -> u64 {
+    (thousandths * u64::from(mss) / 1000).max(1)
+}
+
+/// Makes a script for a connection between these two.
+fn script(configs: &[Config; 2], writes: &Writes, reading: Option<(u64, u64)>, closing: Closing) -> Script {
+    let mss = configs[0].mss.min(configs[1].mss);
+    Script {
+        writes: writes.iter().map(|(pause, size)| (*pause, scaled(*size, mss))).collect(),
+        reading: reading
+            .map_or(Reading::AtOnce, |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period }),
+        closing,
+    }
+}
+
+fn events_of(pair: &Pair, side: usize, event: Event) -> usize {
+    pair.sides[side].events.iter().filter(|told| **told == event).count()
+}
+
+/// Every byte arrived, and both sides closed in order. One of them may have had to learn from a reset that the other has
+/// left TIME-WAIT: where the last ACKs get lost for more than a minute, that is the protocol.
+fn assert_complete(pair: &Pair) {
+    for (side, peer) in [(0, 1), (1, 0)] {
+        let (ours, theirs) = (&pair.sides[side].connection, &pair.sides[peer]);
+        assert_eq!(ours.received(), theirs.written, "side {side} received what the other wrote");
+        let counts = [Event::Established, Event::PeerClosed].map(|event| events_of(pair, side, event));
+        assert_eq!(counts, [1, 1], "events of side {side}");
+    }
+    let ends = [Event::Closed, Event::Reset].map(|event| [0, 1].map(|side| events_of(pair, side, event)));
+    assert!([[[1, 1], [0, 0]], [[1, 0], [0, 1]], [[0, 1], [1, 0]]].contains(&ends), "{ends:?}");
+}
+
+proptest! {
+    #[test]
+    fn every_byte_arrives_and_both_sides_close(
+        configs in [configs(), configs()],
+        writes in [writes(), writes()],
+        readings in [readings(), readings()],
+        closings in closings(),
+        faults in faults(),
+        seed: u64,
+    ) {
+        let scripts = [0, 1].map(|side| script(&configs, &writes[side], readings[side], closings[side]));
+        let mut pair = Pair::new(configs, &scripts, faults, seed);
+        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        assert_complete(&pair);
+        // TIME-WAIT ends too, and then nothing is left to do.
+        pair.run(STEPS, |_| false);
+        prop_assert!(pair.sides.iter().all(|side| side.connection.state() == RfcState::Closed));
+    }
+
+    /// The usual profiles and windows, one way, for longer.
+    #[test]
+    fn a_long_transfer_of_the_usual_kind_ends(config in usual_configs(), faults in faults(), segments in 1_u64..300) {
+        let sender = Script { writes: vec![(0, segments * 1000)], reading: Reading::AtOnce, closing: Closing::First };
+        let receiver = Script { writes: vec![], reading: Reading::AtOnce, closing: Closing::Second };
+        let mut pair = Pair::new([config, config], &[sender, receiver], faults, 1);
+        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        assert_complete(&pair);
+        prop_assert_eq!(pair.sides[1].connection.received(), segments * 1000);
+    }
+
+    #[test]
+    fn on_a_clean_cable_nothing_is_sent_twice(
+        configs in [configs(), configs()],
+        writes in [writes(), writes()],
+        closings in closings(),
+        delay in 1_u64..=400,
+    ) {
+        let configs = configs.map(patient);
+        let scripts = [0, 1].map(|side| script(&configs, &writes[side], None, closings[side]));
+        let mut pair = Pair::new(configs, &scripts, Faults { delay, fates: [vec![], vec![]] }, 1);
+        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        assert_complete(&pair);
+        let again = pair.sides.each_ref().map(|side| side.connection.statistics().retransmissions);
+        prop_assert_eq!(again, [0, 0]);
+    }
+}
