@@ -41,7 +41,7 @@ def order(level: str = "must", **options: object) -> Check:
         ("claim", [3, 7, 3.5], [1, 9, 2], "not testable", "the other way round, within the noise"),
         ("claim", [8, 9, 10], [1, 2, 3], "no", "clearly the other way round"),
         ("claim", [2, 2], [2, 2], "not testable", "no difference"),
-        ("must", [], [1], "not testable", "no runs"),
+        ("must", [], [1], "not testable", "nothing measured"),
     ],
 )
 def test_an_order(level: str, early: list[float], sack: list[float], holds: str, note: str) -> None:
@@ -76,7 +76,7 @@ def test_one_cell_that_fails_decides() -> None:
         *(run(seed, 8.0 + seed, buffer=160, transport="sack-er") for seed in (1, 2)),
     )
     found = judge(order(cells={"buffer": (80, 160, 320)}), runs)
-    assert (found.holds, found.detail) == ("no", "holds in 1 of 2 cells, clearly in 1, fails in 1, 1 without runs")
+    assert (found.holds, found.detail) == ("no", "holds in 1 of 2 cells, clearly in 1, fails in 1, 1 without a value")
     assert found.ours.startswith("160 packets: ")
 
 

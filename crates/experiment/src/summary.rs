@@ -65,7 +65,7 @@ fn spacing_deviation(flow: &FlowRecord) -> f64 {
 
 /// Gives the share of successful streams among those judged at this start-up delay.
 fn success_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
-    let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(|media| media.lateness());
+    let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(super::media::MediaLog::lateness);
     let judged: Vec<bool> =
         rows.filter(|row| row.start_up_delay == delay && row.evaluated > 0).map(|row| row.is_success()).collect();
     let successes = judged.iter().filter(|success| **success).count();

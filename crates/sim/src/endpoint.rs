@@ -1,26 +1,9 @@
 //! One end of a connection in the simulated network.
 
-use crate::network::RouteId;
-use crate::packet::{FlowId, GroupId};
-use crate::world::AppId;
+use crate::ids::{AppId, FlowId, GroupId, RouteId};
 use earlybird_tcp::{Config, Connection};
 use earlybird_units::Instant;
 use earlybird_wire::Segment;
-
-/// One end of a connection; the opener has an even number, its peer the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EndpointId(pub u32);
-
-impl EndpointId {
-    pub(crate) const fn peer(self) -> Self {
-        Self(self.0 ^ 1)
-    }
-
-    /// Says whether this end opened the connection.
-    pub const fn is_opener(self) -> bool {
-        self.0 & 1 == 0
-    }
-}
 
 /// How large headers are on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 
 mod endpoint;
 mod events;
+mod ids;
 mod link;
 mod loss;
 mod moment;
@@ -15,10 +16,11 @@ mod observer;
 mod packet;
 mod world;
 
-pub use endpoint::{EndpointId, EndpointSettings, HeaderSize};
+pub use endpoint::{EndpointSettings, HeaderSize};
+pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use link::{Counters, Link, LinkSettings, QueueLimit};
 pub use loss::{Loss, LossRule};
-pub use network::{LinkId, Network, NoRoute, NodeId, RouteId};
+pub use network::{Network, NoRoute};
 pub use observer::{Observer, PacketEvent};
-pub use packet::{FlowId, GroupId, Packet};
-pub use world::{AppId, FlowSettings, World};
+pub use packet::Packet;
+pub use world::{FlowSettings, World};

@@ -1,6 +1,7 @@
 //! Rules that lose packets at the entrance of a link.
 
-use crate::packet::{FlowId, GroupId, Packet};
+use crate::ids::{FlowId, GroupId};
+use crate::packet::Packet;
 use earlybird_units::Random;
 
 /// Which packets get lost.

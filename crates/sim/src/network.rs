@@ -1,28 +1,10 @@
 //! Nodes, links, and the routes over them.
 
+use crate::ids::{LinkId, NodeId, RouteId};
 use crate::link::{Link, LinkSettings};
 use std::collections::VecDeque;
 
-/// A node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
-
-/// A link in one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u32);
-
-/// A list of links from one host to another; and while a packet is on its way, the rest of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RouteId(u32);
-
 const END_OF_ROUTE: LinkId = LinkId(u32::MAX);
-
-impl RouteId {
-    /// Gives the route without its first link.
-    pub(crate) const fn rest(self) -> Self {
-        Self(self.0 + 1)
-    }
-}
 
 /// There is no way between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

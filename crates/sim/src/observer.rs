@@ -1,7 +1,7 @@
 //! What a world tells while it runs.
 
-use crate::network::LinkId;
-use crate::packet::{FlowId, Packet};
+use crate::ids::{FlowId, LinkId};
+use crate::packet::Packet;
 use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_units::Instant;
 

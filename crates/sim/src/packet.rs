@@ -1,14 +1,5 @@
-use crate::endpoint::EndpointId;
-use crate::network::RouteId;
+use crate::ids::{EndpointId, FlowId, GroupId, RouteId};
 use earlybird_wire::Segment;
-
-/// A flow: one application with all its connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(pub u32);
-
-/// A group of like flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupId(pub u32);
 
 /// A segment on its way.
 #[derive(Clone, Copy, Debug)]

@@ -1,18 +1,18 @@
 //! The world: everything that happens, in order.
 
-use crate::endpoint::{Endpoint, EndpointId, EndpointSettings};
+mod io;
+
+use crate::endpoint::{Endpoint, EndpointSettings};
 use crate::events::{Event, Events, Kind};
+use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, RouteId};
 use crate::moment::Moment;
-use crate::network::{LinkId, Network, RouteId};
+use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::{FlowId, GroupId, Packet, PacketId, Packets};
+use crate::packet::{Packet, PacketId, Packets};
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent, Transmit};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
-
-/// An application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AppId(pub u32);
+use io::AppIo;
 
 /// A flow and what its connections are made of.
 #[derive(Clone, Copy, Debug)]
@@ -317,9 +317,9 @@ impl<O: Observer> World<O> {
         let Some(mut application) = self.apps[id.0 as usize].application.take() else {
             return;
         };
-        let mut io = AppIo { world: self, app: id, touched: None };
+        let mut io = AppIo::new(self, id);
         act(&mut *application, &mut io);
-        let touched = io.touched;
+        let touched = io.touched();
         self.apps[id.0 as usize].application = Some(application);
         if let Some(connection) = touched {
             self.tell_state(EndpointId(connection.0 * 2), None);
@@ -337,7 +337,7 @@ impl<O: Observer> World<O> {
     fn on_sample(&mut self) {
         match self.probe_period {
             Some(period) => {
-                self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE))
+                self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
             }
             None => self.events.remove_first(),
         }
@@ -433,59 +433,5 @@ struct Listener<'a, O> {
 impl<O: Observer> Trace for Listener<'_, O> {
     fn record(&mut self, at: Instant, event: TraceEvent) {
         self.observer.on_trace(at, self.flow, event);
-    }
-}
-
-/// An application's view of the world.
-struct AppIo<'a, O: Observer> {
-    world: &'a mut World<O>,
-    app: AppId,
-    /// The connection last written to, opened or closed. Applications touch one at a time.
-    touched: Option<ConnectionId>,
-}
-
-impl<O: Observer> AppIo<'_, O> {
-    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
-        self.touched = Some(id);
-        &mut self.world.endpoints[id.0 as usize * 2].connection
-    }
-}
-
-impl<O: Observer> Io for AppIo<'_, O> {
-    fn now(&self) -> Instant {
-        self.world.now.at
-    }
-
-    fn open(&mut self, path: PathId) -> ConnectionId {
-        let id = self.world.open(self.app, path);
-        self.touched = Some(id);
-        id
-    }
-
-    fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        self.connection(connection).write(bytes);
-    }
-
-    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        self.connection(connection).write(bytes);
-        let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.flows[flow.0 as usize].has_units = true;
-        self.world.observer.on_unit(self.world.now.at, flow, bytes);
-    }
-
-    fn close(&mut self, connection: ConnectionId) {
-        self.touched = Some(connection);
-        self.world.close(connection);
-    }
-
-    fn wake_at(&mut self, at: Instant) {
-        self.world.apps[self.app.0 as usize].wake = at;
-        let moment = self.world.now.until(at);
-        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
-    }
-
-    fn mss(&self) -> u64 {
-        let flow = self.world.apps[self.app.0 as usize].flow;
-        u64::from(self.world.flows[flow.0 as usize].settings.endpoints.opener.mss)
     }
 }

@@ -70,7 +70,11 @@ impl Receiver {
     /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first).
     pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
         let end = self.nxt + self.window();
-        if range.is_empty() { (self.nxt..=end).contains(&range.start) } else { range.start < end.max(self.nxt + 1) && range.end > self.nxt }
+        if range.is_empty() {
+            (self.nxt..=end).contains(&range.start)
+        } else {
+            range.start < end.max(self.nxt + 1) && range.end > self.nxt
+        }
     }
 
     /// Takes payload (and FIN) at these positions, and gives the bytes that became deliverable.

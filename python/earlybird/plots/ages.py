@@ -1,5 +1,7 @@
 """Ages of missing packets when duplicate ACKs arrive, beside the threshold of early retransmission."""
 
+import math
+
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -8,6 +10,7 @@ from earlybird.plots.style import INK, MUTED, Look, look, panelled
 
 COUNTS = {"first": "first duplicate", "second": "second", "later": "third and later"}
 """Columns of a histogram and what they count."""
+THRESHOLD = ("threshold_ms", "threshold_low_ms", "threshold_high_ms")
 
 
 def histogram_figure(bins: pl.DataFrame, *, narrow: bool = False) -> Figure:
@@ -38,10 +41,16 @@ def _draw_bins(axes: Axes, bins: pl.DataFrame) -> None:
         shares = bins[column].to_numpy()
         axes.bar(ages, shares, width * 0.86, bottom=below, color=style.colour, label=COUNTS[column])
         below = below + shares
-    axes.axvspan(bins["threshold_low_ms"][0], bins["threshold_high_ms"][0], color=MUTED, alpha=0.22, linewidth=0)
-    axes.axvline(bins["threshold_ms"][0], color=INK, linewidth=1.2, label="threshold")
+    _draw_threshold(axes, *(bins[column][0] for column in THRESHOLD))
     axes.set_xlabel("Age of the missing packet (ms)")
     axes.set_xlim(0, None)
+
+
+def _draw_threshold(axes: Axes, middle: float | None, low: float, high: float) -> None:
+    """Mark the threshold and where most of its values lie, if there is one."""
+    if middle is not None and math.isfinite(middle):
+        axes.axvspan(low, high, color=MUTED, alpha=0.22, linewidth=0)
+        axes.axvline(middle, color=INK, linewidth=1.2, label="threshold")
 
 
 def history_figure(duplicates: pl.DataFrame, *, narrow: bool = False) -> Figure:
@@ -61,7 +70,10 @@ def history_figure(duplicates: pl.DataFrame, *, narrow: bool = False) -> Figure:
     Figure
         Not attached to any window.
     """
-    return panelled(duplicates, _draw_history, "Age of the missing packet (ms)", narrow=narrow)
+    figure = panelled(duplicates, _draw_history, "Age of the missing packet (ms)", narrow=narrow)
+    for axes in figure.axes:
+        axes.set_ylim(0, None)
+    return figure
 
 
 def _draw_history(axes: Axes, duplicates: pl.DataFrame) -> None:
@@ -72,7 +84,6 @@ def _draw_history(axes: Axes, duplicates: pl.DataFrame) -> None:
     times, threshold = duplicates["time_s"].to_numpy(), duplicates["threshold_ms"].to_numpy()
     axes.plot(times, threshold, color=INK, linewidth=1.0, label="threshold")
     axes.set_xlabel("Time (s)")
-    axes.set_ylim(0, None)
 
 
 def _looks() -> list[Look]:

@@ -48,13 +48,16 @@ def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False
     Figure
         Not attached to any window.
     """
-    return panelled(
+    figure = panelled(
         points,
         lambda axes, rows: _draw_panel(axes, rows, wording),
         wording.y,
         narrow=narrow,
         share_y=wording.share_y,
     )
+    for axes in figure.axes:
+        axes.set_ylim(0, wording.top)
+    return figure
 
 
 def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
@@ -63,7 +66,6 @@ def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
         _draw_line(axes, rows.filter(pl.col("value").is_not_null()), look(line, position))
         _draw_paper(axes, rows.filter(pl.col("paper").is_not_null()), look(line, position))
     axes.set_xlabel(wording.x)
-    axes.set_ylim(0, wording.top)
     if wording.ticks:
         axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
         room = (max(wording.ticks) - min(wording.ticks)) * 0.1 or 0.5

@@ -171,11 +171,17 @@ def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterato
             paper=stated_text(number),
             ours=text(value.mean),
             interval=interval_text(text, value),
-            effect=value.mean / number.value if number.value else math.nan,
+            effect=_share_of(number, value.mean),
             strength=math.nan,
             holds="reported" if value.count else "not testable",
             note=_remark(number, {**number.point, **variant}, measurements) if value.count else NO_RUNS,
         )
+
+
+def _share_of(number: Number, ours: float) -> float:
+    """Divide ours by the paper's number; NaN for differences of shares, whose ratio means nothing."""
+    is_meaningless = "minus" in number.point and metric(number.metric).is_share
+    return math.nan if is_meaningless or not number.value else ours / number.value
 
 
 def _remark(number: Number, point: Point, measurements: Measurements) -> str:

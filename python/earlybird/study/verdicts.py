@@ -12,7 +12,7 @@ Holds: TypeAlias = Literal["yes", "no", "not testable", "reported"]
 """``not testable`` where the runs cannot tell; ``reported`` where there is nothing to hold, only numbers to compare."""
 
 
-NO_RUNS = "no runs"
+NO_RUNS = "nothing measured"
 CLEAR = "clear"
 TIE = "no difference"
 """Notes that are counted."""

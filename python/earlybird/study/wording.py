@@ -104,7 +104,7 @@ def detail_text(findings: Sequence[Finding]) -> str:
         return f"{len(findings)} numbers"
     tested = [finding for finding in findings if finding.note != NO_RUNS]
     if not tested:
-        return "not run at this scale"
+        return "nothing measured at this scale"
     held, clear, failed = (
         sum(finding.holds == "yes" for finding in tested),
         sum(finding.note == CLEAR for finding in tested),
@@ -113,7 +113,7 @@ def detail_text(findings: Sequence[Finding]) -> str:
     parts = [f"holds in {held} of {len(tested)} cells"]
     parts += [f"clearly in {clear}"] if clear else []
     parts += [f"fails in {failed}"] if failed else []
-    parts += [f"{len(findings) - len(tested)} without runs"] if len(tested) < len(findings) else []
+    parts += [f"{len(findings) - len(tested)} without a value"] if len(tested) < len(findings) else []
     return ", ".join(parts)
 
 

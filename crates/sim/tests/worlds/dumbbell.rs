@@ -44,7 +44,8 @@ pub(crate) fn rfc(config: Config) -> EndpointSettings {
 /// Two hosts and a link each way. The forward link has number 0.
 pub(crate) struct Line {
     pub(crate) network: Network,
-    routes: (RouteId, RouteId),
+    pub(crate) there: RouteId,
+    pub(crate) back: RouteId,
 }
 
 impl Line {
@@ -54,18 +55,16 @@ impl Line {
         let (left, right) = (network.add_node(), network.add_node());
         network.add_link(left, right, forward);
         network.add_link(right, left, backward);
-        let routes = (
-            network.add_route(left, right).expect("a route there"),
-            network.add_route(right, left).expect("a route back"),
-        );
-        Self { network, routes }
+        let there = network.add_route(left, right).expect("a route there");
+        let back = network.add_route(right, left).expect("a route back");
+        Self { network, there, back }
     }
 
     /// Makes a world with one flow that sends so many bytes at time 0 and never closes.
     pub(crate) fn world<O: Observer>(self, endpoints: EndpointSettings, bytes: u64, observer: O) -> World<O> {
         let mut world = World::new(self.network, observer);
-        let path = world.add_path(self.routes.0, self.routes.1);
-        add_flow(&mut world, path, "flow", 0, endpoints, Box::new(Burst { path, bytes }), Instant::ZERO);
+        let path = world.add_path(self.there, self.back);
+        add_flow(&mut world, "flow", 0, endpoints, Box::new(Burst { path, bytes }), Instant::ZERO);
         world
     }
 }
@@ -75,7 +74,6 @@ pub(crate) const FORWARD: LinkId = LinkId(0);
 /// Adds a flow with the seed of its name.
 pub(crate) fn add_flow<O: Observer>(
     world: &mut World<O>,
-    _path: PathId,
     name: &str,
     group: u32,
     endpoints: EndpointSettings,
@@ -103,9 +101,13 @@ impl Application for Burst {
 }
 
 /// Two routers with a bottleneck between them, and pairs of hosts around.
+///
+/// The forward link has number 0, the backward one 1; each pair adds the links up and down of its left host, then of its
+/// right one.
 pub(crate) struct Dumbbell {
     network: Network,
     routers: [NodeId; 2],
+    back: LinkId,
     routes: Vec<(RouteId, RouteId)>,
 }
 
@@ -115,23 +117,25 @@ impl Dumbbell {
         let routers = [network.add_node(), network.add_node()];
         let back = LinkSettings { losses: Vec::new(), limit: QueueLimit::Unlimited, ..bottleneck.clone() };
         network.add_link(routers[0], routers[1], bottleneck);
-        network.add_link(routers[1], routers[0], back);
-        Self { network, routers, routes: Vec::new() }
+        let back = network.add_link(routers[1], routers[0], back);
+        Self { network, routers, back, routes: Vec::new() }
     }
 
     pub(crate) fn with_pairs(mut self, pairs: u32) -> Self {
         for _ in 0..pairs {
-            let [left, right] = [self.network.add_node(), self.network.add_node()];
-            let access = || link(100_000_000, 5, QueueLimit::Unlimited);
-            for (host, router) in [(left, self.routers[0]), (right, self.routers[1])] {
-                self.network.add_link(host, router, access());
-                self.network.add_link(router, host, access());
-            }
-            let there = self.network.add_route(left, right).expect("a route there");
-            let back = self.network.add_route(right, left).expect("a route back");
+            let [(left_up, left_down), (right_up, right_down)] = self.routers.map(|router| self.add_host(router));
+            let there = self.network.add_route_over(vec![left_up, FORWARD, right_down]);
+            let back = self.network.add_route_over(vec![right_up, self.back, left_down]);
             self.routes.push((there, back));
         }
         self
+    }
+
+    /// Gives the links to and from the router.
+    fn add_host(&mut self, router: NodeId) -> (LinkId, LinkId) {
+        let host = self.network.add_node();
+        let access = || link(100_000_000, 5, QueueLimit::Unlimited);
+        (self.network.add_link(host, router, access()), self.network.add_link(router, host, access()))
     }
 
     /// Makes a world with an endless transfer per pair, which start 10 ms apart.
@@ -141,7 +145,7 @@ impl Dumbbell {
             let path = world.add_path(there, back);
             let start = Instant::ZERO + Duration::from_millis(10) * index;
             let bulk = Box::new(Bulk::new(path, None));
-            add_flow(&mut world, path, &format!("flow-{index}"), 0, endpoints, bulk, start);
+            add_flow(&mut world, &format!("flow-{index}"), 0, endpoints, bulk, start);
         }
         world
     }

@@ -158,7 +158,8 @@ impl Board {
             return;
         }
         let first = self.boundary(left, 0).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
-        let last = self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
+        let last =
+            self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
         if first < last {
             self.sacked.insert(self.una + first as u64..self.una + last as u64);
         }

@@ -69,11 +69,7 @@ fn sack_blocks_come_newest_first_three_at_most() {
 #[test]
 fn the_last_segment_is_as_short_as_it_must_be() {
     let mut host = Host::connected(&plain());
-    host.write(2500).sends(&[
-        ". 1:1001(1000) ack 1 win 64000",
-        ". 1001:2001(1000) ack 1",
-        ". 2001:2501(500) ack 1",
-    ]);
+    host.write(2500).sends(&[". 1:1001(1000) ack 1 win 64000", ". 1001:2001(1000) ack 1", ". 2001:2501(500) ack 1"]);
 }
 
 /// There is no Nagle algorithm: the applications are cameras and file transfers.

@@ -222,7 +222,7 @@ impl Host {
     /// Looks at the congestion window and slow-start threshold.
     #[track_caller]
     pub(crate) fn has_window(&mut self, cwnd: f64, ssthresh: f64) -> &mut Self {
-        let is_near = |value: f64, expected: f64| value == expected || (value - expected).abs() < 1e-9;
+        let is_near = |value: f64, expected: f64| value.total_cmp(&expected).is_eq() || (value - expected).abs() < 1e-9;
         let (ours, threshold) = (self.connection.cwnd(), self.connection.ssthresh());
         assert!(is_near(ours, cwnd), "cwnd is {ours}, not {cwnd}");
         assert!(is_near(threshold, ssthresh), "ssthresh is {threshold}, not {ssthresh}");

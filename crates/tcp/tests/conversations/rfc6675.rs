@@ -13,7 +13,7 @@ fn ten_of(segments: u64) -> Host {
     host
 }
 
-/// §5 (1): DupAcks ≥ DupThresh. §5 (4.3): the first segment goes whatever `pipe` is. Then one segment per duplicate once
+/// §5 (1): `DupAcks` ≥ `DupThresh`. §5 (4.3): the first segment goes whatever `pipe` is. Then one segment per duplicate once
 /// `pipe` has fallen below the window.
 #[test]
 fn one_loss_enters_on_the_third_duplicate_and_sends_new_data_from_pipe_4_on() {
@@ -37,7 +37,7 @@ fn one_loss_enters_on_the_third_duplicate_and_sends_new_data_from_pipe_4_on() {
     assert_eq!(host.connection.statistics().fast_retransmits, 1);
 }
 
-/// §5 (2): IsLost (HighACK + 1), more than (3 − 1)·SMSS SACKed above it.
+/// §5 (2): `IsLost (HighACK + 1)`, more than (3 − 1)·SMSS `SACKed` above it.
 #[test]
 fn three_segments_in_one_duplicate_enter_at_once() {
     let mut host = ten_of(100);
@@ -100,7 +100,7 @@ fn a_hole_with_two_segments_above_it_waits_while_there_are_new_data() {
     host.ack(1, &[9..12, 2..8]).sends_numbers(&[8]);
 }
 
-/// §4 `NextSeg` (3): without new data, a hole with only one SACKed segment above it.
+/// §4 `NextSeg` (3): without new data, a hole with only one `SACKed` segment above it.
 #[test]
 fn without_new_data_a_hole_that_may_not_be_lost_goes() {
     let mut host = ten_of(10);
@@ -114,7 +114,7 @@ fn without_new_data_a_hole_that_may_not_be_lost_goes() {
     assert!(!host.connection.is_recovering());
 }
 
-/// §4 `NextSeg` (4), §5 (4.3): the last segments are lost too. The rescue waits until HighACK has passed the first
+/// §4 `NextSeg` (4), §5 (4.3): the last segments are lost too. The rescue waits until `HighACK` has passed the first
 /// retransmission ("to prevent … a premature rescue retransmission"), takes the highest segment, and comes once.
 #[test]
 fn a_lost_tail_is_rescued_once_after_the_first_partial_ack() {
@@ -142,7 +142,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     host.at(1200).sends_timed(&[(1200, 1)]);
 }
 
-/// §5: "RecoveryPoint": one reduction for all losses of a window.
+/// §5: "`RecoveryPoint`": one reduction for all losses of a window.
 #[test]
 fn losses_below_the_recovery_point_do_not_reduce_the_window_again() {
     let mut host = ten_of(100);
@@ -153,7 +153,7 @@ fn losses_below_the_recovery_point_do_not_reduce_the_window_again() {
     assert_eq!(host.connection.statistics().fast_retransmits, 1);
 }
 
-/// §5.1: after a timeout RecoveryPoint = HighData, and no recovery begins below it.
+/// §5.1: after a timeout `RecoveryPoint` = `HighData`, and no recovery begins below it.
 #[test]
 fn after_a_timeout_no_recovery_begins_before_everything_sent_is_acknowledged() {
     let mut host = ten_of(100);
@@ -165,7 +165,7 @@ fn after_a_timeout_no_recovery_begins_before_everything_sent_is_acknowledged() {
     assert_eq!(host.connection.statistics().fast_retransmits, 0);
 }
 
-/// §5.1: what the receiver holds is not sent again, whether it was SACKed before or after the timeout.
+/// §5.1: what the receiver holds is not sent again, whether it was `SACKed` before or after the timeout.
 #[test]
 fn after_a_timeout_sacked_segments_are_skipped() {
     let mut host = ten_of(10);
@@ -175,7 +175,7 @@ fn after_a_timeout_sacked_segments_are_skipped() {
     host.at(1300).ack(8, &[]).sends_numbers(&[8, 9, 10]);
 }
 
-/// RFC 2018 §8: a receiver may drop what it SACKed. If the first segment is SACKed when the timer ends, it did.
+/// RFC 2018 §8: a receiver may drop what it `SACKed`. If the first segment is `SACKed` when the timer ends, it did.
 #[test]
 fn a_receiver_that_reneges_gets_everything_again() {
     let mut host = ten_of(10);

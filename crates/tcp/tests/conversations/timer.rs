@@ -139,7 +139,8 @@ fn an_expiry_tells_its_timer_and_the_time_since_progress() {
     let mut host = Host::connected(&quick());
     // Progress at 150 ms, then nothing: the timer is restarted at 150 ms and again by its own end.
     host.write(2000).at(150).ack(2, &[]).at(2000);
-    let expiries: Vec<_> = host.decisions().iter().filter(|event| matches!(event, TraceEvent::Timeout { .. })).collect();
+    let expiries: Vec<_> =
+        host.decisions().iter().filter(|event| matches!(event, TraceEvent::Timeout { .. })).collect();
     // The second sample, 50 ms: RTTVAR = ¾·50 + ¼·50 = 50, SRTT = 93.75, RTO = 293.75 ms.
     let first = Duration::from_micros(293_750);
     assert_eq!(expiries[0], &TraceEvent::Timeout { timer: first, freeze: first });

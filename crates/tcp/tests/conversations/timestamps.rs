@@ -30,7 +30,8 @@ fn a_delayed_ack_echoes_the_first_of_two_segments() {
 fn a_gap_holds_the_echo_until_it_is_filled() {
     let mut host = accepted(&Config::rfc());
     host.receives(". 1:1001(1000) ack 1 <TS 710/0>").forget_sent();
-    host.receives(". 2001:3001(1000) ack 1 <TS 730/0>").sends(&[". 1:1(0) ack 1001 win 63000 <TS 0/710,sack 2001:3001>"]);
+    host.receives(". 2001:3001(1000) ack 1 <TS 730/0>")
+        .sends(&[". 1:1(0) ack 1001 win 63000 <TS 0/710,sack 2001:3001>"]);
     host.receives(". 1001:2001(1000) ack 1 <TS 900/0>").sends(&[". 1:1(0) ack 3001 win 61000 <TS 0/900>"]);
 }
 

@@ -141,7 +141,13 @@ impl Victim {
             Blow::Segment(garbage) => self.take(&self.forge(garbage)),
             Blow::Ack(bytes) => {
                 let ack = self.last.seq.at(u64::from(*bytes));
-                self.take(&Segment { seq: self.last.ack, ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
+                self.take(&Segment {
+                    seq: self.last.ack,
+                    ack,
+                    flags: Flags::ACK,
+                    window: 60_000,
+                    ..Segment::default()
+                });
             }
             Blow::Pause(millis) => self.wait(Duration::from_millis(*millis)),
             Blow::Write(bytes) => self.connection.write(*bytes),
@@ -198,7 +204,8 @@ impl Victim {
 
     fn serve(&mut self) {
         for count in 0.. {
-            let Some(Transmit { segment, .. }) = self.connection.poll_transmit(&mut Cx { now: self.now, trace: &mut () })
+            let Some(Transmit { segment, .. }) =
+                self.connection.poll_transmit(&mut Cx { now: self.now, trace: &mut () })
             else {
                 break;
             };
@@ -215,7 +222,10 @@ impl Victim {
         let (cwnd, ssthresh) = (self.connection.cwnd(), self.connection.ssthresh());
         assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
         assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
-        assert!(self.connection.outstanding() <= u64::from(self.config.window), "outstanding exceeds the largest window");
+        assert!(
+            self.connection.outstanding() <= u64::from(self.config.window),
+            "outstanding exceeds the largest window"
+        );
         assert!(self.connection.timer().timeout <= self.config.rto.ceiling, "the timeout is beyond its ceiling");
         let deadline = self.connection.poll_timeout();
         assert!(deadline.is_none_or(|deadline| deadline > self.now), "{deadline:?} has passed at {:?}", self.now);

@@ -11,7 +11,10 @@ use std::collections::VecDeque;
 pub(crate) enum Reading {
     AtOnce,
     /// So many bytes every so many milliseconds.
-    Slowly { bytes: u64, period: u64 },
+    Slowly {
+        bytes: u64,
+        period: u64,
+    },
 }
 
 /// When an application closes its direction.
@@ -102,7 +105,7 @@ impl Side {
         }
     }
 
-    pub(crate) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         matches!(self.connection.state(), RfcState::Closed | RfcState::TimeWait)
     }
 
@@ -133,8 +136,7 @@ impl Side {
             Reading::AtOnce => self.read += self.connection.read(u64::MAX),
             Reading::Slowly { bytes, period } => {
                 self.read += self.connection.read(bytes);
-                self.next_read =
-                    (self.read < self.connection.received()).then(|| now + Duration::from_millis(period));
+                self.next_read = (self.read < self.connection.received()).then(|| now + Duration::from_millis(period));
             }
         }
         assert!(self.read <= self.connection.received(), "more was read than received");
@@ -166,11 +168,9 @@ impl Side {
 
     /// Notes what a segment from the other side tells and brings.
     fn witness_arrival(&mut self, segment: &Segment, peer: &SideFacts) {
-        if let (true, Some(own), false) = (
-            segment.flags.contains(Flags::ACK),
-            self.origin,
-            segment.flags.contains(Flags::RST),
-        ) {
+        if let (true, Some(own), false) =
+            (segment.flags.contains(Flags::ACK), self.origin, segment.flags.contains(Flags::RST))
+        {
             let is_scaled = peer.shift.is_some() && self.shift.is_some() && !segment.flags.contains(Flags::SYN);
             let shift = if is_scaled { peer.shift.unwrap_or(0) } else { 0 };
             let told = position(segment.ack, own) + (u64::from(segment.window) << shift);
@@ -271,6 +271,11 @@ impl Pair {
         }
         let states = self.sides.each_ref().map(|side| side.connection.state());
         panic!("no end after {steps} steps: {states:?} at {:?}", self.now);
+    }
+
+    /// Says whether both sides are closed, or in TIME-WAIT.
+    pub(crate) fn is_over(&self) -> bool {
+        self.sides.iter().all(Side::is_over)
     }
 
     fn deliver(&mut self) {

@@ -10,16 +10,26 @@ use proptest::sample::select;
 /// Any connection that can be configured, with windows and segments from the smallest up.
 pub(crate) fn configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
-    let flags = any::<[bool; 7]>();
+    let flags = any::<[bool; 8]>();
     (profiles(), numbers, flags, controls(), triggers(), ackings()).prop_map(
         |(profile, (mss, window, initial_window, sack_blocks), flags, control, trigger, acking)| {
-            let [limited_transmit, precise_halving, timestamps, bounded_ssthresh, restart_on_duplicate, fine, idle] = flags;
+            let [
+                limited_transmit,
+                precise_halving,
+                timestamps,
+                bounded_ssthresh,
+                restart_on_duplicate,
+                fine,
+                idle,
+                holds_new_data,
+            ] = flags;
             Config {
                 mss,
                 window,
                 initial_window,
                 sack_blocks,
                 limited_transmit,
+                holds_new_data,
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,
@@ -54,13 +64,15 @@ fn controls() -> impl Strategy<Value = Control> {
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {
     let rules = vec![AlphaRule::Direct, AlphaRule::Ramped, AlphaRule::Literal];
-    (any::<[bool; 5]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response], alpha)| PertFlags {
-        is_adaptive,
-        max_delay: if raw { MaxDelay::Raw } else { MaxDelay::Smoothed },
-        curve_tail: if flat { CurveTail::Flat } else { CurveTail::Gentle },
-        alpha,
-        growth_on_response,
-        loss_factor: if half { LossFactor::Half } else { LossFactor::Beta },
+    (any::<[bool; 5]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response], alpha)| {
+        PertFlags {
+            is_adaptive,
+            max_delay: if raw { MaxDelay::Raw } else { MaxDelay::Smoothed },
+            curve_tail: if flat { CurveTail::Flat } else { CurveTail::Gentle },
+            alpha,
+            growth_on_response,
+            loss_factor: if half { LossFactor::Half } else { LossFactor::Beta },
+        }
     })
 }
 

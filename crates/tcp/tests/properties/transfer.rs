@@ -36,8 +36,7 @@ fn script(configs: &[Config; 2], writes: &Writes, reading: Option<(u64, u64)>, c
     let mss = configs[0].mss.min(configs[1].mss);
     Script {
         writes: writes.iter().map(|(pause, size)| (*pause, scaled(*size, mss))).collect(),
-        reading: reading
-            .map_or(Reading::AtOnce, |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period }),
+        reading: reading.map_or(Reading::AtOnce, |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period }),
         closing,
     }
 }
@@ -71,7 +70,7 @@ proptest! {
     ) {
         let scripts = [0, 1].map(|side| script(&configs, &writes[side], readings[side], closings[side]));
         let mut pair = Pair::new(configs, &scripts, faults, seed);
-        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         // TIME-WAIT ends too, and then nothing is left to do.
         pair.run(STEPS, |_| false);
@@ -84,7 +83,7 @@ proptest! {
         let sender = Script { writes: vec![(0, segments * 1000)], reading: Reading::AtOnce, closing: Closing::First };
         let receiver = Script { writes: vec![], reading: Reading::AtOnce, closing: Closing::Second };
         let mut pair = Pair::new([config, config], &[sender, receiver], faults, 1);
-        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         prop_assert_eq!(pair.sides[1].connection.received(), segments * 1000);
     }
@@ -99,7 +98,7 @@ proptest! {
         let configs = configs.map(patient);
         let scripts = [0, 1].map(|side| script(&configs, &writes[side], None, closings[side]));
         let mut pair = Pair::new(configs, &scripts, Faults { delay, fates: [vec![], vec![]] }, 1);
-        pair.run(STEPS, |pair| pair.sides.iter().all(|side| side.is_over()));
+        pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         let again = pair.sides.each_ref().map(|side| side.connection.statistics().retransmissions);
         prop_assert_eq!(again, [0, 0]);

@@ -45,7 +45,8 @@ impl Rfc6675 {
         let is_lost = lost_below(board) > board.una();
         // Enough SACKed at once counts as the third (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
-        if (is_lost || trigger.is_loss(duplicates, age)) && self.recovery_point.is_none_or(|point| board.una() >= point) {
+        if (is_lost || trigger.is_loss(duplicates, age)) && self.recovery_point.is_none_or(|point| board.una() >= point)
+        {
             // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
             let flight = board.outstanding() - self.limited;
             self.enter(board);

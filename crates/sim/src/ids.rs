@@ -1,0 +1,47 @@
+//! The numbers by which the parts of a world are known.
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A link in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// A list of links from one host to another; and while a packet is on its way, the rest of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RouteId(pub(crate) u32);
+
+impl RouteId {
+    /// Gives the route without its first link.
+    pub(crate) const fn rest(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// A flow: one application with all its connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// A group of like flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u32);
+
+/// One end of a connection; the opener has an even number, its peer the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointId(pub u32);
+
+impl EndpointId {
+    pub(crate) const fn peer(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    /// Says whether this end opened the connection.
+    pub const fn is_opener(self) -> bool {
+        self.0 & 1 == 0
+    }
+}
+
+/// An application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AppId(pub u32);

@@ -1,0 +1,71 @@
+//! What applications can do in a world.
+
+use super::World;
+use crate::events::{Event, Kind};
+use crate::ids::AppId;
+use crate::observer::Observer;
+use earlybird_tcp::Connection;
+use earlybird_traffic::{ConnectionId, Io, PathId};
+use earlybird_units::Instant;
+
+/// An application's view of the world.
+pub(super) struct AppIo<'a, O: Observer> {
+    world: &'a mut World<O>,
+    app: AppId,
+    /// The connection last written to, opened or closed. Applications touch one at a time.
+    touched: Option<ConnectionId>,
+}
+
+impl<'a, O: Observer> AppIo<'a, O> {
+    pub(super) fn new(world: &'a mut World<O>, app: AppId) -> Self {
+        Self { world, app, touched: None }
+    }
+
+    pub(super) fn touched(&self) -> Option<ConnectionId> {
+        self.touched
+    }
+
+    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+        self.touched = Some(id);
+        &mut self.world.endpoints[id.0 as usize * 2].connection
+    }
+}
+
+impl<O: Observer> Io for AppIo<'_, O> {
+    fn now(&self) -> Instant {
+        self.world.now.at
+    }
+
+    fn open(&mut self, path: PathId) -> ConnectionId {
+        let id = self.world.open(self.app, path);
+        self.touched = Some(id);
+        id
+    }
+
+    fn write(&mut self, connection: ConnectionId, bytes: u64) {
+        self.connection(connection).write(bytes);
+    }
+
+    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
+        self.connection(connection).write(bytes);
+        let flow = self.world.apps[self.app.0 as usize].flow;
+        self.world.flows[flow.0 as usize].has_units = true;
+        self.world.observer.on_unit(self.world.now.at, flow, bytes);
+    }
+
+    fn close(&mut self, connection: ConnectionId) {
+        self.touched = Some(connection);
+        self.world.close(connection);
+    }
+
+    fn wake_at(&mut self, at: Instant) {
+        self.world.apps[self.app.0 as usize].wake = at;
+        let moment = self.world.now.until(at);
+        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
+    }
+
+    fn mss(&self) -> u64 {
+        let flow = self.world.apps[self.app.0 as usize].flow;
+        u64::from(self.world.flows[flow.0 as usize].settings.endpoints.opener.mss)
+    }
+}
