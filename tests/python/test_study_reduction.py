@@ -22,6 +22,7 @@ FLOWS = pl.DataFrame(
         "start_s": [0.0, 20.0, 0.0],
         "rto_count": [10, 8, 99],
         "sft_s": [2.0, 1.6, 99.0],
+        "rto_untriggered": [1, 0, 9],
         "sft_timer_s": [1.0, 0.8, 99.0],
         "drop_rate": [0.02, 0.04, 0.5],
         "ipat_stddev_ms": [40.0, 50.0, 0.0],

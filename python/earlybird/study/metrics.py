@@ -56,6 +56,8 @@ METRICS = {
     metric.name: metric
     for metric in (
         Metric("rto", "timeouts per flow", digits=1),
+        Metric("rto-untriggered", "timeouts per flow of packets that had not been sent again", digits=1),
+        Metric("rto-repeated", "timeouts per flow of packets whose repair was lost too", digits=1),
         Metric("sft", "frozen time per flow", "s", digits=2),
         Metric("sft-timer", "expired timers per flow", "s", digits=2),
         Metric("freeze", "frozen time per timeout", "s", digits=3),

@@ -14,11 +14,13 @@ from earlybird.study.definition import Part, Scalar
 from earlybird.study.packets import packet_values
 from earlybird.study.plan import StudyRun
 
-PER_LIFE = ("rto_count", "sft_s", "sft_timer_s")
+PER_LIFE = ("rto_count", "rto_untriggered", "sft_s", "sft_timer_s")
 """Columns that grow with the length of the run."""
 
 PER_RUN = {
     "rto": pl.col("rto_count").mean(),
+    "rto-untriggered": pl.col("rto_untriggered").mean(),
+    "rto-repeated": (pl.col("rto_count") - pl.col("rto_untriggered")).mean(),
     "sft": pl.col("sft_s").mean(),
     "sft-timer": pl.col("sft_timer_s").mean(),
     "drop-rate": pl.col("drop_rate").mean(),
