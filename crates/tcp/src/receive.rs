@@ -33,7 +33,8 @@ impl Receiver {
             nxt: 0,
             above: Ranges::default(),
             recent: ArrayVec::new(),
-            sack_blocks: config.sack_blocks.min(SackBlocks::MAX),
+            // Beside timestamps only three fit into a header (RFC 2018 §3).
+            sack_blocks: config.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps)),
             unread: 0,
             buffer: u64::from(config.window) * u64::from(config.mss),
             advertised: 0,
@@ -169,6 +170,70 @@ impl Receiver {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         if self.deadline().is_some_and(|at| at <= now) {
             self.due = AckDue::Now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// A receiver with a buffer of 40 bytes that has seen the SYN.
+    fn receiver() -> Receiver {
+        let mut receiver = Receiver::new(&Config { mss: 10, window: 4, ..Config::rfc() });
+        receiver.on_syn();
+        receiver
+    }
+
+    proptest! {
+        #[test]
+        fn takes_what_a_set_of_bytes_would_take(arrivals in vec((1_u64..100, 1_u64..15, 0_u64..30), 1..30)) {
+            let mut receiver = receiver();
+            let (mut held, mut nxt, mut read) = (BTreeSet::new(), 1, 0);
+            for (start, len, reads) in arrivals {
+                let range = start..start + len;
+                if receiver.is_acceptable(&range) {
+                    // To the end of the window, or one byte if it is closed.
+                    let window = 40_u64.saturating_sub(nxt - 1 - read).max(1);
+                    held.extend(range.start.max(nxt)..range.end.min(nxt + window));
+                    let before = nxt;
+                    nxt = (nxt..nxt + 100).find(|byte| !held.contains(byte)).unwrap();
+                    prop_assert_eq!(receiver.on_data(Instant::ZERO, range.clone(), false), nxt - before);
+                    let newest = receiver.recent.first().filter(|_| range.start > nxt);
+                    prop_assert!(newest.is_none_or(|newest| newest.contains(&range.start)), "the newest block is first");
+                }
+                prop_assert_eq!((receiver.nxt(), receiver.received()), (nxt, nxt - 1));
+                prop_assert!(receiver.recent.len() <= 3);
+                for range in &receiver.recent {
+                    prop_assert!(range.start > nxt && range.clone().all(|byte| held.contains(&byte)));
+                    prop_assert!(!held.contains(&range.end) && !held.contains(&(range.start - 1)), "blocks are whole");
+                }
+                read += receiver.read(reads);
+                prop_assert!(read < nxt);
+                prop_assert_eq!(receiver.window(), 40_u64.saturating_sub(nxt - 1 - read));
+            }
+        }
+    }
+
+    #[test]
+    fn the_positions_before_the_window_and_behind_it_are_not_acceptable() {
+        let mut receiver = receiver();
+        receiver.on_data(Instant::ZERO, 1..11, false);
+        for (range, is_acceptable) in [
+            (5..11, false),
+            (5..12, true),
+            (11..12, true),
+            (40..50, true),
+            (41..51, false),
+            (10..10, false),
+            (11..11, true),
+            (41..41, true),
+            (42..42, false),
+        ] {
+            assert_eq!(receiver.is_acceptable(&range), is_acceptable, "{range:?}");
         }
     }
 }

@@ -58,8 +58,8 @@ fn allocations_of_a_crowd(limit: QueueLimit, endpoints: EndpointSettings) -> u64
     let allocations = allocations_of(|| assert!(world.run_until(seconds(300), BUDGET)));
     let (network, census) = world.into_parts();
     assert!(network.links().all(|link| link.total.packets_in > 1000));
-    // 300 s of packets with 1040 bytes, or a few more.
-    assert!((330_000..361_000).contains(&census.entered[0]), "{} packets", census.entered[0]);
+    // 300 s of packets of 1040 bytes, or a few more, and those that wait.
+    assert!((330_000..363_000).contains(&census.entered[0]), "{} packets", census.entered[0]);
     let is_lossless = limit == QueueLimit::Unlimited;
     assert_eq!(census.dropped.first().is_none_or(|dropped| *dropped < 5000), is_lossless);
     allocations

@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, Burst, Dumbbell, FORWARD, Line, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Census;
-use earlybird_sim::{Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit, World};
+use earlybird_sim::{Counters, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit, World};
 use earlybird_tcp::Config;
 use earlybird_units::{Instant, SeedTree};
 
@@ -41,7 +41,7 @@ fn a_link_passes_to_the_next_what_it_does_not_hold() {
     let (network, census) = world.into_parts();
     let totals: Vec<_> = network.links().map(|link| link.total).collect();
     // Links 2, 6, 10, … lead from the left hosts to the bottleneck, 5, 9, 13, … from it to the right hosts.
-    let up: u64 = totals[2..].iter().step_by(4).map(|total| total.packets_out()).sum();
+    let up: u64 = totals[2..].iter().step_by(4).map(Counters::packets_out).sum();
     let down: u64 = totals[5..].iter().step_by(4).map(|total| total.packets_in).sum();
     // At most a window of 64 per flow is on its way.
     assert!((totals[0].packets_in..totals[0].packets_in + 320).contains(&up));
@@ -91,9 +91,9 @@ fn groups_count_what_settled_flows_send() {
     }
     assert!(world.run_until(seconds(10), BUDGET));
     let (network, ()) = world.into_parts();
-    let link = network.link(FORWARD);
+    let forward = network.link(FORWARD);
     // The opening packet and ten segments each; the first flow was before the count. Its last ACK of the handshake rides
     // on data.
-    assert_eq!(link.groups.iter().map(|group| group.packets_in).collect::<Vec<_>>(), [0, 22]);
-    assert_eq!(link.total.packets_in, 33);
+    assert_eq!(forward.groups.iter().map(|group| group.packets_in).collect::<Vec<_>>(), [0, 22]);
+    assert_eq!(forward.total.packets_in, 33);
 }

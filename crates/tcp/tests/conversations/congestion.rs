@@ -94,6 +94,21 @@ fn a_loss_among_10_segments_of_a_writer_that_pauses_leaves_5() {
     host.ack(1, &[2..5]).has_window(5.0, 5.0).sends_numbers(&[1]);
 }
 
+/// Whole segments: ⌊11/2⌋ (RFC 5681 §3.2: "no more than" equation 4).
+#[test]
+fn a_loss_among_11_segments_leaves_5() {
+    let mut host = Host::connected(&Config { initial_window: 11, ..plain() });
+    host.write(100_000).at(200).ack(1, &[2..5]).has_window(5.0, 5.0);
+}
+
+/// algorithms.md §1.4, 5: until the next progress a SACK sender of ns-2 ignores duplicates, also for limited transmit.
+#[test]
+fn ns2_sends_nothing_on_duplicates_after_a_timeout() {
+    let mut host = ten_out(&Config::ns2());
+    host.at(400).sends_numbers(&[1]).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]).sends_nothing();
+    host.at(500).ack(5, &[]).sends_numbers(&[5, 6]);
+}
+
 #[test]
 fn a_loss_among_3_segments_leaves_2() {
     let mut host = Host::connected(&Config { initial_window: 3, ..plain() });

@@ -11,6 +11,7 @@ mod early_retransmission;
 mod handshake;
 mod host;
 mod notation;
+mod pert;
 mod reset;
 mod rfc6675;
 mod timer;

@@ -130,6 +130,28 @@ fn a_lost_tail_is_rescued_once_after_the_first_partial_ack() {
     assert_eq!(host.connection.statistics().timeouts, 0);
 }
 
+/// §4 `NextSeg` (4): `HighACK` > `RescueRxt`. An ACK of nothing but the first retransmission is not enough.
+#[test]
+fn the_rescue_waits_for_an_ack_beyond_the_first_retransmission() {
+    let mut host = ten_of(10);
+    // 1 and 2 are lost, and 9 and 10: pipe = |9, 10| + 1 leaves room for 2.
+    host.ack(1, &[3..9]).sends_numbers(&[1, 2]);
+    host.at(300).ack(2, &[3..9]).sends_nothing();
+    host.at(301).ack(9, &[]).sends_numbers(&[10]);
+}
+
+/// §5 (4.2), RFC 5681 §2: `FlightSize` is everything sent and not acknowledged; only limited transmit does not count.
+#[test]
+fn segments_sent_for_sacked_ones_after_a_recovery_count_as_flight() {
+    let mut host = ten_of(100);
+    host.ack(1, &[2..5]).has_window(5.0, 5.0).ack(1, &[2..11]).sends_numbers(&[1, 11, 12, 13, 14]);
+    // Recovery ends, and 11 is lost: 12 to 14 have left the network, so four of five are free.
+    host.at(300).ack(11, &[12..15]).sends_numbers(&[15, 16, 17, 18]);
+    assert!(!host.connection.is_recovering());
+    // The next duplicate finds eight outstanding: max(8/2, 2).
+    host.at(400).ack(11, &[12..16]).has_window(4.0, 4.0).sends_numbers(&[11]);
+}
+
 /// §4 `SetPipe` (b) and `NextSeg` (1): each hole goes once per recovery; a lost retransmission is left to the timer.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {

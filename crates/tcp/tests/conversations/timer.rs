@@ -161,6 +161,10 @@ fn ns2_keeps_the_doubled_timeout_of_a_lost_opening_packet() {
     let mut host = Host::connect(&ns2());
     host.at(3000).at(3100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     assert_eq!(host.timeout(), 6000);
+    let rto = RtoConfig { initial: Duration::from_secs(1), ..ns2().rto };
+    let mut host = Host::connect(&Config { rto, ..ns2() });
+    host.at(1000).at(1100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
+    assert_eq!(host.timeout(), 2000);
 }
 
 /// Samples of 10 ticks of 10 ms: S = 80, V = 20, base (8·20 + 80)/8 = 30 ticks; a floor of 200 ms (algorithms.md §1.3).

@@ -53,6 +53,17 @@ fn paws_does_not_concern_resets() {
     host.receives("R 1:1(0) <TS 1/0>").is_in(earlybird_tcp::RfcState::Closed);
 }
 
+/// RFC 2018 §3: 40 bytes of options hold four blocks, or three beside timestamps.
+#[test]
+fn beside_timestamps_only_three_sack_blocks_fit_into_a_header() {
+    let mut host = accepted(&Config { sack_blocks: 4, ..Config::rfc() });
+    for start in [1001, 3001, 5001] {
+        host.receives(&format!(". {start}:{}(1000) ack 1 <TS 700/0>", start + 1000));
+    }
+    host.forget_sent().receives(". 7001:8001(1000) ack 1 <TS 700/0>");
+    host.sends(&[". 1:1(0) ack 1 win 64000 <TS 0/700,sack 7001:8001 5001:6001 3001:4001>"]);
+}
+
 /// The timestamp clock is a number modulo 2³².
 #[test]
 fn paws_survives_the_wrap_of_the_clock() {

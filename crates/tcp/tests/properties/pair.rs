@@ -188,6 +188,7 @@ impl Side {
             self.origin = Some(segment.seq);
             self.shift = segment.options.window_scale;
         }
+        assert!(segment.options.wire_len() <= 40, "the options do not fit into a header");
         let Some(origin) = self.origin.filter(|_| segment.len > 0) else {
             return;
         };
