@@ -127,6 +127,7 @@ impl Link {
     }
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
+    #[inline]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
         let is_kept = !(self.has_losses && self.is_lost(packet)) && self.has_room(now, packet.bytes);
         self.count(now.at, packet, is_kept);

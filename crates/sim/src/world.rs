@@ -259,6 +259,10 @@ impl<O: Observer> World<O> {
             }
             let packet = self.packets.insert(packet);
             self.forward(packet);
+            if transmit.number.is_none() {
+                // A segment without data is sent for want of anything better: nothing comes behind it.
+                return;
+            }
         }
     }
 
