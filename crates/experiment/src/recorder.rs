@@ -49,6 +49,7 @@ pub(crate) struct Recorder {
     pub(crate) duplicates: Vec<DuplicateRecord>,
     pub(crate) series: Series,
     keeps_duplicates: bool,
+    bottleneck: Option<LinkId>,
 }
 
 /// Subjects of series: flows by their number, links from here on.
@@ -70,6 +71,7 @@ impl Recorder {
             duplicates: Vec::new(),
             series: Series::default(),
             keeps_duplicates: scenario.measure.duplicates,
+            bottleneck: plan.bottleneck_id(),
         }
     }
 
@@ -80,7 +82,7 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
-        if matches!(event, PacketEvent::Dropped(_)) && packet.is_data() {
+        if matches!(event, PacketEvent::Dropped(link) if Some(link) == self.bottleneck) && packet.is_data() {
             self.flow(packet.flow).packets_dropped += 1;
         }
     }

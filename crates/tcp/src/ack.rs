@@ -74,7 +74,7 @@ impl Sender {
         if let Some(count) = counted {
             self.record_duplicate(cx, count, age);
         }
-        if self.restart_on_duplicate && !self.recovery.is_recovering() {
+        if self.restart_on_duplicate && !self.recovery.is_recovering() && self.board.outstanding() > 0 {
             self.timer.restart(cx.now);
         }
     }

@@ -24,11 +24,6 @@ impl Rate {
         *remainder = total % self.0;
         Duration::from_nanos(total / self.0)
     }
-
-    /// Gives the time to send `bytes`, rounded down to a nanosecond.
-    pub const fn time_for(self, bytes: u64) -> Duration {
-        self.transmission_time(bytes, &mut 0)
-    }
 }
 
 impl fmt::Display for Rate {
