@@ -10,6 +10,8 @@ UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
 export PATH := $(PATH):$(CURDIR)/.cache/uv/bin
 RUN := $(UV) run --frozen --no-sync
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# Where the tests note what they compared with the literature.
+export EARLYBIRD_CONFORMANCE := $(CURDIR)/target/conformance
 # What was done last; both are skipped while nothing they depend on has changed.
 SYNCED := .venv/.synced
 BUILT := python/earlybird/_core.abi3.so
@@ -27,8 +29,10 @@ demo: build ## Repeat the first study at its smallest scale, then compare transp
 	@$(RUN) earlybird compare --media media/test-clip.mp4
 
 test: build ## Run all tests
+	rm -rf $(EARLYBIRD_CONFORMANCE)
 	cargo test --workspace --locked
 	$(RUN) pytest -n auto
+	$(RUN) python tools/conformance.py --check
 
 check: check-rust check-python ## Check format, lints, types, stubs, and that the endpoint needs no standard library
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
 
 from earlybird.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("earlybird", deadline=None)
@@ -115,3 +116,27 @@ def program(tmp_path: Path) -> Callable[..., Finished]:
 def store_bytes(folder: Path) -> dict[str, bytes]:
     """Return the content of every file below a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+Conforms = Callable[[str, str, str, str, str], None]
+
+
+@pytest.fixture
+def conforms() -> Conforms:
+    """
+    Note that an algorithm was compared with its source and agrees; call it after the last assertion.
+
+    The arguments are area, algorithm, source, what was compared, and the result in numbers that depend neither on the
+    machine nor on the time; `tools/conformance.py` makes a page of all notes.
+    """
+
+    def note(area: str, algorithm: str, source: str, compared: str, result: str) -> None:
+        folder = os.environ.get("EARLYBIRD_CONFORMANCE")
+        if folder is None:
+            return
+        line = {"area": area, "algorithm": algorithm, "source": source, "compared": compared, "result": result}
+        name = hashlib.sha256("\0".join((area, algorithm, source, compared)).encode()).hexdigest()[:16]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{name}.json").write_text(json.dumps(line), encoding="utf-8")
+
+    return note

@@ -17,6 +17,8 @@ from conftest import REPOSITORY
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conftest import Conforms
+
 GOLDEN = REPOSITORY / "tests" / "golden"
 DROPS = {0: [], 1: [14], 2: [14, 28], 3: [14, 26, 28], 4: [14, 24, 26, 28]}
 Row = list[str]
@@ -39,11 +41,16 @@ def assert_same(ours: list[Row], theirs: list[Row]) -> None:
 
 @pytest.mark.parametrize("options", ["stock", "fall96"])
 @pytest.mark.parametrize("count", DROPS)
-def test_one_sack_flow_sends_drops_and_acknowledges_what_ns2_does(count: int, options: str, tmp_path: Path) -> None:
+def test_one_sack_flow_sends_drops_and_acknowledges_what_ns2_does(
+    count: int, options: str, tmp_path: Path, conforms: Conforms
+) -> None:
     trace = tmp_path / "trace.csv"
     overrides = {"options": options, "drops": DROPS[count]}
     earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, trace=trace)
-    assert_same(read(trace), read(GOLDEN / "traces" / f"sack1-{count}-{options}.csv"))
+    golden = read(GOLDEN / "traces" / f"sack1-{count}-{options}.csv")
+    assert_same(read(trace), golden)
+    what = f"trace of one flow, {count} drops, options {options}: events, times, windows, timer"
+    conforms("Loss recovery", "sack (ns2)", "ns-2.35 Agent/TCP/Sack1", what, f"all {len(golden)} events agree")
 
 
 def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, RtoConfig, Trigger,
+    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, Recovery, RtoConfig,
+    Trigger,
 };
 use earlybird_units::Duration;
 
@@ -45,6 +46,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
         control: control_of(endpoint),
+        recovery: recovery_of(endpoint, base.recovery),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
         restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),
@@ -72,12 +74,19 @@ fn rto_of(endpoint: &Endpoint, base: RtoConfig) -> RtoConfig {
 }
 
 fn trigger_of(endpoint: &Endpoint) -> Trigger {
-    if !endpoint.transport.early_retransmission {
+    if endpoint.transport.detection != scenario::Detection::EarlyRetransmission {
         return Trigger::ThreeDuplicates;
     }
     Trigger::EarlyRetransmission(match endpoint.early_retransmission.reference {
         scenario::AgeReference::Missing => AgeReference::Missing,
         scenario::AgeReference::LastInOrder => AgeReference::LastInOrder,
+    })
+}
+
+fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
+    endpoint.recovery.map_or(base, |recovery| match recovery {
+        scenario::Recovery::Sack1 => Recovery::Sack1,
+        scenario::Recovery::Rfc6675 => Recovery::Rfc6675,
     })
 }
 

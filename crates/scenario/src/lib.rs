@@ -28,7 +28,7 @@ pub use error::ScenarioError;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
-pub use transport::{Control, Transport, transport_names};
+pub use transport::{Control, Detection, Transport, TransportKind, transport_names, transports};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

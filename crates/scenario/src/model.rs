@@ -7,6 +7,7 @@ mod endpoint;
 mod measure;
 mod network;
 mod pert;
+mod recovery;
 mod scenario;
 mod traffic;
 
@@ -14,5 +15,6 @@ pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, Retrans
 pub use measure::{Measure, Seeds, Sweep};
 pub use network::{Bernoulli, Channel, DropList, Dumbbell, Link, Loss, Network, Periodic, Queue};
 pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertPreset};
+pub use recovery::Recovery;
 pub use scenario::Scenario;
 pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start, Webtraf};

@@ -9,45 +9,114 @@ use std::str::FromStr;
 /// The end of a name that selects the fine-grained retransmission timer.
 const FINE_GRAINED: &str = "-fg";
 
-/// Every transport by name, without the timer's suffix.
-const TABLE: [(&str, Control, bool); 4] = [
-    ("sack", Control::Sack, false),
-    ("sack-er", Control::Sack, true),
-    ("pert", Control::Pert, false),
-    ("pert-er", Control::Pert, true),
-];
-
 /// What a sender does about congestion and loss, written as a name: `sack`, `pert-er`, `sack-fg`, …
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Transport {
     /// The congestion control.
     pub control: Control,
-    /// Whether the early-retransmission rule is on (`-er`).
-    pub early_retransmission: bool,
+    /// What counts as a loss.
+    pub detection: Detection,
     /// Whether the retransmission timer is fine-grained (`-fg`).
     pub fine_grained: bool,
 }
 
-/// A congestion control; each repairs losses by SACK.
+/// A congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Control {
-    /// Reno's window rules.
+    /// Reno's window rules, with losses repaired by SACK.
     #[default]
     Sack,
     /// PERT: early response to the queueing delay.
     Pert,
 }
 
+/// What counts as a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detection {
+    /// The third duplicate ACK.
+    #[default]
+    Duplicates,
+    /// An earlier duplicate too, if it comes late (`-er`).
+    EarlyRetransmission,
+}
+
+/// A row of the table of transports: a name, what it means, and where that is written.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct TransportKind {
+    /// The name without ends.
+    pub name: &'static str,
+    /// The congestion control it selects.
+    #[serde(skip)]
+    pub control: Control,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+    /// The tables of `endpoint` with its own parameters.
+    pub parameters: &'static [&'static str],
+    /// The ends that the name may have.
+    #[serde(skip)]
+    pub detections: &'static [Detection],
+}
+
+/// Every transport by name, without ends.
+const TABLE: [TransportKind; 2] = [
+    TransportKind {
+        name: "sack",
+        control: Control::Sack,
+        title: "Slow start, congestion avoidance, halving; selective acknowledgements",
+        source: "RFC 5681, RFC 6675; ns-2.35 Agent/TCP/Sack1",
+        parameters: &[],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "pert",
+        control: Control::Pert,
+        title: "Probabilistic early response to the queueing delay",
+        source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
+        parameters: &["pert"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+];
+
+/// Gives the table of transports.
+pub fn transports() -> &'static [TransportKind] {
+    &TABLE
+}
+
+impl Detection {
+    /// Gives the end of a name that selects it.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Duplicates => "",
+            Self::EarlyRetransmission => "-er",
+        }
+    }
+}
+
+impl TransportKind {
+    /// Gives the names with their ends but without the timer's.
+    fn names(&self) -> impl Iterator<Item = (String, Transport)> + use<> {
+        let (name, control) = (self.name, self.control);
+        self.detections.iter().map(move |detection| {
+            let transport = Transport { control, detection: *detection, fine_grained: false };
+            (format!("{name}{}", detection.suffix()), transport)
+        })
+    }
+}
+
 /// Gives the names of all transports.
 pub fn transport_names() -> Vec<String> {
-    let ends = ["", FINE_GRAINED];
-    TABLE.iter().flat_map(|(name, ..)| ends.map(|end| format!("{name}{end}"))).collect()
+    let with_timer = |(name, _): (String, _)| ["", FINE_GRAINED].map(|end| format!("{name}{end}"));
+    TABLE.iter().flat_map(TransportKind::names).flat_map(with_timer).collect()
 }
 
 /// Says in words which transports there are.
 pub(crate) fn allowed_transports() -> String {
-    format!("{}, each also with {FINE_GRAINED}", listed(TABLE.iter().map(|(name, ..)| *name)))
+    let names: Vec<_> = TABLE.iter().flat_map(TransportKind::names).map(|(name, _)| name).collect();
+    format!("{}, each also with {FINE_GRAINED}", listed(names.iter().map(String::as_str)))
 }
 
 impl FromStr for Transport {
@@ -55,17 +124,16 @@ impl FromStr for Transport {
 
     fn from_str(text: &str) -> Result<Self, ScenarioError> {
         let base = text.strip_suffix(FINE_GRAINED);
-        let found = TABLE.iter().find(|(name, ..)| *name == base.unwrap_or(text));
-        let (_, control, early_retransmission) = *found.ok_or_else(|| unknown(text))?;
-        Ok(Self { control, early_retransmission, fine_grained: base.is_some() })
+        let found = TABLE.iter().flat_map(TransportKind::names).find(|(name, _)| name == base.unwrap_or(text));
+        let (_, transport) = found.ok_or_else(|| unknown(text))?;
+        Ok(Self { fine_grained: base.is_some(), ..transport })
     }
 }
 
 impl fmt::Display for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = |row: &&(&str, Control, bool)| (row.1, row.2) == (self.control, self.early_retransmission);
-        let name = TABLE.iter().find(own).map_or("", |row| row.0);
-        write!(formatter, "{name}{}", if self.fine_grained { FINE_GRAINED } else { "" })
+        let name = TABLE.iter().find(|kind| kind.control == self.control).map_or("", |kind| kind.name);
+        write!(formatter, "{name}{}{}", self.detection.suffix(), if self.fine_grained { FINE_GRAINED } else { "" })
     }
 }
 

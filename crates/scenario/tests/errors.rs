@@ -1,7 +1,8 @@
 //! Every mistake gives one paragraph that names the key, the value, what is allowed, and a hint.
 
-use earlybird_scenario::{canonical_json, resolve};
+use earlybird_scenario::{canonical_json, resolve, schema, transport_names};
 use rstest::rstest;
+use serde_json::Value;
 
 const DUMBBELL: &str = include_str!("../../../scenarios/dumbbell.toml");
 const CHAIN: &str = r#"
@@ -28,9 +29,6 @@ application = { media = { times = [0, 0.5], sizes = [100, 200], length = 1 } }
 const TIMES: &str = "a number with one of the units ns, us, ms, s, min and no space between, such as 26.7ms or 50s";
 const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space \
                      between, such as 300kb/s or 25Mb/s";
-const ENDPOINT: &str = "delayed-ack, early-retransmission, hold-new-data, initial-window, limited-transmit, mss, pert, precise-halving, \
-                        profile, rto, timestamps, transport, window";
-const TRANSPORTS: &str = "sack, sack-er, pert, pert-er, each also with -fg";
 const ROOT: &str = "duration, endpoint, flows, measure, network, sweep, title";
 
 /// Gives the message for a text with one override, `key=value`; none if it is empty.
@@ -44,14 +42,21 @@ fn message(text: &str, change: &str) -> String {
 
 /// Puts the long lists in the place of their names in braces.
 fn expand(message: &str) -> String {
-    let lists = [
-        ("{TIMES}", TIMES),
-        ("{RATES}", RATES),
-        ("{ENDPOINT}", ENDPOINT),
-        ("{TRANSPORTS}", TRANSPORTS),
-        ("{ROOT}", ROOT),
-    ];
-    lists.iter().fold(message.to_owned(), |message, (name, list)| message.replace(name, list))
+    let lists = [("{TIMES}", TIMES), ("{RATES}", RATES), ("{ROOT}", ROOT)];
+    let message = lists.iter().fold(message.to_owned(), |message, (name, list)| message.replace(name, list));
+    message.replace("{ENDPOINT}", &endpoint_keys()).replace("{TRANSPORTS}", &transports())
+}
+
+fn endpoint_keys() -> String {
+    let schema: Value = serde_json::from_str(&schema()).expect("a schema is JSON");
+    let mut keys: Vec<_> = schema["$defs"]["Endpoint"]["properties"].as_object().unwrap().keys().cloned().collect();
+    keys.sort();
+    keys.join(", ")
+}
+
+fn transports() -> String {
+    let names = transport_names().into_iter().filter(|name| !name.ends_with("-fg")).collect::<Vec<_>>();
+    format!("{}, each also with -fg", names.join(", "))
 }
 
 #[rstest]
@@ -158,8 +163,8 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
     "endpoint.transport: `sak` is not a transport; allowed: {TRANSPORTS}. hint: did you mean `sack`?"
 )]
 #[case(
-    "flows.video.transport=cubic",
-    "flows.video.transport: `cubic` is not a transport; allowed: {TRANSPORTS}. hint: The transport, in place of `endpoint.transport`."
+    "flows.video.transport=carrier-pigeon",
+    "flows.video.transport: `carrier-pigeon` is not a transport; allowed: {TRANSPORTS}. hint: The transport, in place of `endpoint.transport`."
 )]
 #[case(
     "endpoint.transport=3",

@@ -1,24 +1,24 @@
 //! Transports by name.
 
-use earlybird_scenario::{Control, Transport, transport_names};
+use earlybird_scenario::{Control, Detection, Transport, transport_names};
 use rstest::rstest;
 
 #[rstest]
-#[case("sack", Control::Sack, false, false)]
-#[case("sack-er", Control::Sack, true, false)]
-#[case("pert", Control::Pert, false, false)]
-#[case("pert-er", Control::Pert, true, false)]
-#[case("sack-fg", Control::Sack, false, true)]
-#[case("pert-er-fg", Control::Pert, true, true)]
-fn names(#[case] name: &str, #[case] control: Control, #[case] early: bool, #[case] fine: bool) {
+#[case("sack", Control::Sack, Detection::Duplicates, false)]
+#[case("sack-er", Control::Sack, Detection::EarlyRetransmission, false)]
+#[case("pert", Control::Pert, Detection::Duplicates, false)]
+#[case("pert-er", Control::Pert, Detection::EarlyRetransmission, false)]
+#[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
+#[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
+fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {
     let transport: Transport = name.parse().unwrap();
-    assert_eq!(transport, Transport { control, early_retransmission: early, fine_grained: fine });
+    assert_eq!(transport, Transport { control, detection, fine_grained: fine });
 }
 
 #[test]
 fn every_name_is_read_back() {
     let names = transport_names();
-    assert_eq!(names.len(), 8);
+    assert!(names.len() >= 8);
     for name in names {
         assert_eq!(name.parse::<Transport>().unwrap().to_string(), name);
     }
@@ -30,9 +30,9 @@ fn every_name_is_read_back() {
 #[case("pert_er", "did you mean `pert-er`?")]
 #[case("sack-fgg", "did you mean `sack-fg`?")]
 #[case("", "")]
-#[case("cubic", "")]
+#[case("carrier-pigeon", "")]
 fn unknown_names(#[case] name: &str, #[case] hint: &str) {
     let error = name.parse::<Transport>().unwrap_err();
     assert_eq!(error.hint, hint);
-    assert_eq!(error.allowed, "sack, sack-er, pert, pert-er, each also with -fg");
+    assert!(error.allowed.starts_with("sack, sack-er, pert") && error.allowed.ends_with(", each also with -fg"));
 }

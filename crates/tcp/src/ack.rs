@@ -1,7 +1,7 @@
 //! The path of an ACK through the sender: board → timer → recovery → control.
 
 use crate::policy::control::{Flight, Progress};
-use crate::policy::recovery::Outcome;
+use crate::policy::recovery::{Arrival, Outcome};
 use crate::policy::trigger::Age;
 use crate::send::board::Acknowledgement;
 use crate::send::sender::Sender;
@@ -21,7 +21,19 @@ impl Sender {
         }
         let age = self.board.age(cx.now);
         let limits = self.limits();
-        let outcome = self.recovery.on_ack(ack, &mut self.board, &limits, &*self.trigger, &age);
+        let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
+        let outcome = self.recovery.on_ack(&arrival, &mut self.board);
+        self.act_on(cx, outcome, ack, &age, echoed_rtt);
+    }
+
+    fn act_on(
+        &mut self,
+        cx: &mut Cx<'_>,
+        outcome: Outcome,
+        ack: &Acknowledgement,
+        age: &Age,
+        echoed_rtt: Option<Duration>,
+    ) {
         match outcome {
             Outcome::Progress => {
                 self.on_progress(cx, echoed_rtt);
@@ -29,10 +41,18 @@ impl Sender {
             }
             Outcome::Recovered => self.on_progress(cx, echoed_rtt),
             Outcome::Partial => self.on_partial(cx),
-            Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, &age),
-            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, &age),
+            Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
+            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age),
             Outcome::Nothing => {}
         }
+    }
+
+    /// Acts on the deadline that recovery asked for.
+    pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
+        let age = self.board.age(cx.now);
+        let limits = self.limits();
+        let outcome = self.recovery.on_deadline(cx.now, &mut self.board, &limits);
+        self.act_on(cx, outcome, &Acknowledgement::default(), &age, None);
     }
 
     /// Measures the round trip and restarts the timer.

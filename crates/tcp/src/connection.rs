@@ -11,7 +11,7 @@ use crate::state::{FirstToClose, ReceiveSide, RfcState, SendSide, Sides, State};
 use crate::trace::{Cx, Statistics};
 use core::ops::Range;
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
 
 /// A TCP connection, from either side.
 #[derive(Debug)]
@@ -227,6 +227,9 @@ impl Connection {
             self.time_wait_ends = None;
             self.state = State::Closed;
         }
+        if self.sender.recovery.deadline().is_some_and(|deadline| deadline <= cx.now) {
+            self.sender.on_recovery_deadline(cx);
+        }
         if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now)
             && self.sender.on_timeout(cx) == Expiry::Loss
         {
@@ -237,8 +240,8 @@ impl Connection {
     /// Gives the time at which to call [`Self::on_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let deadlines = [self.sender.timer.deadline(), self.receiver.deadline(), self.time_wait_ends];
-        deadlines.into_iter().flatten().min()
+        let sender = [self.sender.timer.deadline(), self.sender.recovery.deadline()];
+        sender.into_iter().chain([self.receiver.deadline(), self.time_wait_ends]).flatten().min()
     }
 
     /// Gives the next segment to send, if there is one.
@@ -292,6 +295,7 @@ impl Connection {
             window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
             len,
             flags,
+            ecn: Ecn::NotCapable,
             options,
         }
     }

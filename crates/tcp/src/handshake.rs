@@ -6,7 +6,7 @@ use crate::state::{FirstToClose, SendSide, Sides, State};
 use crate::trace::Cx;
 use core::num::NonZeroU16;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Flags, Options, Segment, SeqNum};
+use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum};
 
 /// What is known of the peer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,6 +129,7 @@ impl Connection {
             window: self.receiver.window().min(u64::from(u16::MAX)) as u16,
             len: 0,
             flags,
+            ecn: Ecn::NotCapable,
             options: self.opening_options(now, is_answer),
         };
         Transmit { segment, number: Some(0), is_again }

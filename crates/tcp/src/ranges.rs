@@ -29,6 +29,12 @@ impl Ranges {
         &self.ranges
     }
 
+    /// Says whether the set holds a number.
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        let index = self.ranges.partition_point(|range| range.end <= number);
+        self.ranges.get(index).is_some_and(|range| range.start <= number)
+    }
+
     /// Gives the end of the highest range, or 0.
     pub(crate) fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.end)

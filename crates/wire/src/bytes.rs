@@ -1,7 +1,7 @@
-use crate::{Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use crate::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
 use core::fmt;
 use core::num::NonZeroU16;
-use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice};
 
 /// The most bytes that [`emit_headers`] writes: IPv4 without options and TCP with all of them.
 pub const HEADERS_MAX: usize = 20 + 60;
@@ -57,6 +57,7 @@ pub fn emit_headers(
         .map_err(|_| Malformed::Ip)?;
     ip.identification = identification;
     ip.dont_fragment = true;
+    ip.ecn = IpEcn::try_new(segment.ecn as u8).map_err(|_| Malformed::Ip)?;
     ip.header_checksum = ip.calc_header_checksum();
     tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).map_err(|_| Malformed::Ip)?;
     let (ip_bytes, tcp_bytes) = (ip.to_bytes(), tcp.to_bytes());
@@ -88,6 +89,7 @@ pub fn parse(packet: &[u8]) -> Result<(Segment, Addresses), Malformed> {
         window: tcp.window_size(),
         len: (body.len() - tcp.slice().len()) as u16,
         flags: Flags::from_bits_truncate(body[13]),
+        ecn: Ecn::from_bits(ip.ecn().value()),
         options: parse_options(tcp.options()),
     };
     Ok((segment, addresses))
@@ -101,6 +103,8 @@ fn tcp_header(segment: &Segment, addresses: &Addresses) -> Result<TcpHeader, Mal
     tcp.rst = segment.flags.contains(Flags::RST);
     tcp.psh = segment.flags.contains(Flags::PSH);
     tcp.ack = segment.flags.contains(Flags::ACK);
+    tcp.ece = segment.flags.contains(Flags::ECE);
+    tcp.cwr = segment.flags.contains(Flags::CWR);
     let mut options = OptionWriter { bytes: [0; 40], len: 0 };
     options.write(&segment.options)?;
     tcp.set_options_raw(&options.bytes[..options.len]).map_err(|_| Malformed::Tcp)?;
@@ -201,14 +205,21 @@ mod tests {
 
     fn segments() -> impl Strategy<Value = Segment> {
         let blocks = proptest::collection::vec((any::<u32>(), any::<u32>()), 0..=3);
-        (any::<(u32, u32, u16)>(), 0_u8..32, any::<bool>(), blocks).prop_map(|(numbers, flags, stamped, blocks)| {
+        (any::<(u32, u32, u16, u8, u8)>(), any::<bool>(), blocks).prop_map(|(numbers, stamped, blocks)| {
             let timestamps = stamped.then_some(Timestamps { value: 7, echo: 9 });
             let mut options = Options { timestamps, ..Options::default() };
             for (left, right) in blocks {
                 options.sack.push(SackBlock { left: SeqNum(left), right: SeqNum(right) });
             }
-            let flags = Flags::from_bits_truncate(flags);
-            Segment { seq: SeqNum(numbers.0), ack: SeqNum(numbers.1), window: numbers.2, len: 0, flags, options }
+            Segment {
+                seq: SeqNum(numbers.0),
+                ack: SeqNum(numbers.1),
+                window: numbers.2,
+                len: 0,
+                flags: Flags::from_bits_truncate(numbers.3),
+                ecn: Ecn::from_bits(numbers.4),
+                options,
+            }
         })
     }
 

@@ -11,5 +11,5 @@ mod sequence;
 
 pub use bytes::{Addresses, HEADERS_MAX, Malformed, emit_headers, parse};
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};
-pub use segment::{Flags, Segment};
+pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;

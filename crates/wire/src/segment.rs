@@ -15,6 +15,42 @@ bitflags! {
         const PSH = 8;
         /// The acknowledgement number counts.
         const ACK = 16;
+        /// ECN echo: the network is congested (RFC 3168 §6.1).
+        const ECE = 64;
+        /// The congestion window was reduced (RFC 3168 §6.1).
+        const CWR = 128;
+    }
+}
+
+/// The ECN field of the IP header that carries a segment (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The sender does not understand marks.
+    #[default]
+    NotCapable = 0b00,
+    /// The sender responds to marks as a scalable congestion control does: the L4S service (RFC 9331).
+    Capable1 = 0b01,
+    /// The sender responds to marks as to losses.
+    Capable0 = 0b10,
+    /// A queue on the way was congested.
+    Congested = 0b11,
+}
+
+impl Ecn {
+    /// Reads the two lowest bits of the IPv4 type-of-service byte.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotCapable,
+            0b01 => Self::Capable1,
+            0b10 => Self::Capable0,
+            _ => Self::Congested,
+        }
+    }
+
+    /// Says whether a queue may mark the packet in place of dropping it.
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotCapable)
     }
 }
 
@@ -31,6 +67,8 @@ pub struct Segment {
     pub len: u16,
     /// Control bits.
     pub flags: Flags,
+    /// The ECN field of the packet that carries it.
+    pub ecn: Ecn,
     /// Options.
     pub options: Options,
 }

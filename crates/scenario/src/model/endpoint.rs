@@ -1,4 +1,4 @@
-use super::Pert;
+use super::{Pert, Recovery};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -12,6 +12,9 @@ pub struct Endpoint {
     pub profile: Profile,
     /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
     pub transport: Transport,
+    /// How losses are found and repaired (`ns2`: `sack1`, `rfc`: `rfc6675`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
     /// Payload bytes of a full segment (default 1000).
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,8 @@
 use crate::policy::trigger::Age;
 use crate::ranges::Ranges;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::ops::Range;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
@@ -14,6 +16,12 @@ pub(crate) struct Sent {
     pub(crate) departed: Instant,
     pub(crate) transmissions: u32,
     pub(crate) flags: Flags,
+}
+
+impl Sent {
+    fn delivered(&self, number: u64) -> Delivered {
+        Delivered { number, departed: self.departed, transmissions: self.transmissions }
+    }
 }
 
 /// What one ACK changed.
@@ -38,9 +46,31 @@ pub(crate) struct Board {
     una_position: u64,
     sacked: Ranges,
     last_in_order_at: Instant,
+    lists_delivered: bool,
+    delivered: Vec<Delivered>,
+}
+
+/// A segment that the peer has now got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delivered {
+    pub(crate) number: u64,
+    /// When it was last sent.
+    pub(crate) departed: Instant,
+    pub(crate) transmissions: u32,
 }
 
 impl Board {
+    /// Makes an empty board; `lists_delivered` says whether [`Self::delivered`] is of use.
+    pub(crate) fn new(lists_delivered: bool) -> Self {
+        Self { lists_delivered, ..Self::default() }
+    }
+
+    /// Gives the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
+    #[expect(dead_code, reason = "for recovery by time")]
+    pub(crate) fn delivered(&self) -> &[Delivered] {
+        &self.delivered
+    }
+
     /// Gives the number of the lowest segment not acknowledged.
     pub(crate) fn una(&self) -> u64 {
         self.una
@@ -116,10 +146,12 @@ impl Board {
             is_duplicate: is_pure && ack == self.una_position && !self.segments.is_empty(),
             ..Acknowledgement::default()
         };
+        self.delivered.clear();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
         }
         change.brings_news |= self.mark_sacked(origin, blocks);
+        self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         change
     }
 
@@ -128,6 +160,9 @@ impl Board {
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
             self.segments.pop_front();
             was_retransmitted |= sent.transmissions > 1;
+            if self.lists_delivered && !self.sacked.contains(self.una + change.advanced) {
+                self.delivered.push(sent.delivered(self.una + change.advanced));
+            }
             self.last_in_order_at = sent.departed;
             change.advanced += 1;
         }
@@ -161,7 +196,18 @@ impl Board {
         let last =
             self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
         if first < last {
-            self.sacked.insert(self.una + first as u64..self.una + last as u64);
+            let range = self.una + first as u64..self.una + last as u64;
+            if self.lists_delivered {
+                self.list_delivered(range.clone());
+            }
+            self.sacked.insert(range);
+        }
+    }
+
+    fn list_delivered(&mut self, range: Range<u64>) {
+        for number in range.filter(|number| !self.sacked.contains(*number)) {
+            let sent = self.segments[(number - self.una) as usize];
+            self.delivered.push(sent.delivered(number));
         }
     }
 

@@ -49,11 +49,12 @@ pub(crate) enum Expiry {
 
 impl Sender {
     pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
+        let recovery = config.recovery();
         Self {
-            board: Board::default(),
+            board: Board::new(recovery.wants_delivered()),
             timer: RetransmissionTimer::new(config.estimator(seeds), config.rto),
             control: config.control(seeds),
-            recovery: config.recovery(),
+            recovery,
             trigger: config.trigger(),
             statistics: Statistics::default(),
             unsent: 0,
@@ -116,7 +117,7 @@ impl Sender {
         if number == self.board.smax() {
             self.cut_segment()?;
         }
-        self.recovery.on_sent(number, &self.board);
+        self.recovery.on_sent(now, number, &self.board);
         self.on_sent(number, now);
         Some(number)
     }

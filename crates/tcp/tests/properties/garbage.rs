@@ -3,7 +3,7 @@
 use crate::settings::configs;
 use earlybird_tcp::{Config, Connection, Cx, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, Timestamps};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -172,6 +172,7 @@ impl Victim {
             window: garbage.window,
             len: garbage.len,
             flags: Flags::from_bits_truncate(garbage.flags),
+            ecn: Ecn::NotCapable,
             options: Options {
                 mss: mss.and_then(core::num::NonZeroU16::new),
                 window_scale,

@@ -6,6 +6,7 @@ pub(crate) mod sack1;
 use crate::policy::trigger::{Age, LossTrigger};
 use crate::send::board::{Acknowledgement, Board};
 use core::fmt::Debug;
+use earlybird_units::Instant;
 
 /// What an ACK means for the window and the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,17 +44,29 @@ impl Limits {
     }
 }
 
+/// One ACK, with what is known when it comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    #[expect(dead_code, reason = "for recovery by time")]
+    pub(crate) now: Instant,
+    /// What it changed on the board.
+    pub(crate) ack: &'a Acknowledgement,
+    /// The bounds before it.
+    pub(crate) limits: &'a Limits,
+    /// Which duplicate means loss.
+    pub(crate) trigger: &'a dyn LossTrigger,
+    /// How old the packets around the first hole are.
+    pub(crate) age: &'a Age,
+}
+
 /// Finds losses and decides what to send next.
 pub(crate) trait LossRecovery: Debug + Send {
+    /// Says whether [`Board::delivered`] must list the segments that each ACK delivered.
+    fn wants_delivered(&self) -> bool {
+        false
+    }
     /// Reads one ACK, already entered into the board.
-    fn on_ack(
-        &mut self,
-        ack: &Acknowledgement,
-        board: &mut Board,
-        limits: &Limits,
-        trigger: &dyn LossTrigger,
-        age: &Age,
-    ) -> Outcome;
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
     /// Learns that the application wrote.
     fn on_write(&mut self) {}
     /// Starts over after the retransmission timer ran out.
@@ -63,7 +76,15 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// `limits` already hold the reduced window when recovery has just begun.
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
     /// Learns that `number` was sent.
-    fn on_sent(&mut self, number: u64, board: &Board);
+    fn on_sent(&mut self, now: Instant, number: u64, board: &Board);
+    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// Acts on the deadline: a loss found by time, or a probe.
+    fn on_deadline(&mut self, _now: Instant, _board: &mut Board, _limits: &Limits) -> Outcome {
+        Outcome::Nothing
+    }
     /// Says whether a recovery is under way.
     fn is_recovering(&self) -> bool;
 }

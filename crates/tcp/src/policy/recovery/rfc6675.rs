@@ -1,9 +1,10 @@
 //! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
 
-use super::{Limits, LossRecovery, Outcome};
-use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
-use crate::send::board::{Acknowledgement, Board};
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::send::board::Board;
 use core::ops::Range;
+use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rfc6675 {
@@ -37,15 +38,16 @@ impl Rfc6675 {
         }
     }
 
-    fn on_duplicate(&mut self, ack: &Acknowledgement, board: &Board, trigger: &dyn LossTrigger, age: &Age) -> Outcome {
-        if !ack.brings_news {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        if !arrival.ack.brings_news {
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
         let is_lost = lost_below(board) > board.una();
         // Enough SACKed at once counts as the third (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
-        if (is_lost || trigger.is_loss(duplicates, age)) && self.recovery_point.is_none_or(|point| board.una() >= point)
+        if (is_lost || arrival.trigger.is_loss(duplicates, arrival.age))
+            && self.recovery_point.is_none_or(|point| board.una() >= point)
         {
             // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
             let flight = board.outstanding() - self.limited;
@@ -85,7 +87,7 @@ impl Rfc6675 {
     }
 
     fn rescue(&mut self, board: &Board) -> Option<u64> {
-        let candidate = (board.una()..board.smax()).rev().find(|&number| !is_sacked(board, number))?;
+        let candidate = (board.una()..board.smax()).rev().find(|&number| !board.sacked().contains(number))?;
         if board.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
             return None;
         }
@@ -128,24 +130,14 @@ fn unsacked(board: &Board, numbers: Range<u64>) -> u64 {
     numbers.end.saturating_sub(numbers.start).saturating_sub(sacked)
 }
 
-fn is_sacked(board: &Board, number: u64) -> bool {
-    board.sacked().as_slice().iter().any(|range| range.contains(&number))
-}
-
 fn next_unsacked(board: &Board, from: u64) -> u64 {
     let holder = board.sacked().as_slice().iter().find(|range| range.contains(&from));
     holder.map_or(from, |range| range.end)
 }
 
 impl LossRecovery for Rfc6675 {
-    fn on_ack(
-        &mut self,
-        ack: &Acknowledgement,
-        board: &mut Board,
-        _limits: &Limits,
-        trigger: &dyn LossTrigger,
-        age: &Age,
-    ) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        let ack = arrival.ack;
         self.due = None;
         if self.recovering && self.recovery_point.is_some_and(|point| board.una() >= point) {
             self.recovering = false;
@@ -157,7 +149,7 @@ impl LossRecovery for Rfc6675 {
         } else if self.recovering || !(ack.is_duplicate || ack.brings_news) {
             Outcome::Duplicate { counted: None }
         } else {
-            self.on_duplicate(ack, board, trigger, age)
+            self.on_duplicate(arrival, board)
         }
     }
 
@@ -167,7 +159,7 @@ impl LossRecovery for Rfc6675 {
         self.recovering = false;
         self.forget_duplicates();
         self.due = None;
-        if is_sacked(board, board.una()) {
+        if board.sacked().contains(board.una()) {
             // The receiver dropped what it had SACKed (RFC 2018 §8).
             board.forget_sacked();
         }
@@ -184,7 +176,7 @@ impl LossRecovery for Rfc6675 {
         if self.pipe(board) as f64 + 1.0 <= limits.cwnd { self.next_segment(board, limits) } else { None }
     }
 
-    fn on_sent(&mut self, number: u64, board: &Board) {
+    fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
         self.due = None;
         if self.recovering && board.next_hole(self.retransmitted_below) == Some(number) {
             self.retransmitted_below = number + 1;

@@ -3,9 +3,10 @@
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
 //! `SACKed` packet may be sent at once, each once per recovery.
 
-use super::{Limits, LossRecovery, Outcome};
-use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::send::board::{Acknowledgement, Board};
+use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sack1 {
@@ -49,27 +50,20 @@ impl Sack1 {
         Outcome::Progress
     }
 
-    fn on_duplicate(
-        &mut self,
-        ack: &Acknowledgement,
-        board: &Board,
-        limits: &Limits,
-        trigger: &dyn LossTrigger,
-        age: &Age,
-    ) -> Outcome {
-        if self.after_timeout || !ack.brings_news {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        if self.after_timeout || !arrival.ack.brings_news {
             self.is_held = self.duplicates > 0;
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
         self.is_held = true;
         let duplicates = self.duplicates;
-        if trigger.is_loss(duplicates, age) && self.may_reduce(board) {
+        if arrival.trigger.is_loss(duplicates, arrival.age) && self.may_reduce(board) {
             self.enter(duplicates, board);
             return Outcome::Loss { duplicates, flight: board.outstanding() };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
-            self.send_one(board, limits);
+            self.send_one(board, arrival.limits);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
@@ -154,14 +148,8 @@ impl Sack1 {
 }
 
 impl LossRecovery for Sack1 {
-    fn on_ack(
-        &mut self,
-        ack: &Acknowledgement,
-        board: &mut Board,
-        limits: &Limits,
-        trigger: &dyn LossTrigger,
-        age: &Age,
-    ) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        let ack = arrival.ack;
         self.is_held = false;
         self.due = None;
         if self.recovering {
@@ -169,7 +157,7 @@ impl LossRecovery for Sack1 {
         } else if ack.advanced > 0 {
             self.on_progress(board)
         } else if ack.is_duplicate {
-            self.on_duplicate(ack, board, limits, trigger, age)
+            self.on_duplicate(arrival, board)
         } else {
             self.is_held = self.duplicates > 0;
             Outcome::Nothing
@@ -204,7 +192,7 @@ impl LossRecovery for Sack1 {
         }
     }
 
-    fn on_sent(&mut self, number: u64, board: &Board) {
+    fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
         if self.due.take().is_some() {
             // The fast retransmit replaces a packet that `pipe` still counts; limited transmit comes before `pipe`.
             return;
