@@ -49,7 +49,8 @@ fn expand(message: &str) -> String {
 
 fn endpoint_keys() -> String {
     let schema: Value = serde_json::from_str(&schema()).expect("a schema is JSON");
-    let mut keys: Vec<_> = schema["$defs"]["Endpoint"]["properties"].as_object().unwrap().keys().cloned().collect();
+    let mut keys: Vec<_> =
+        schema["$defs"]["Endpoint"]["properties"].as_object().expect("a table").keys().cloned().collect();
     keys.sort();
     keys.join(", ")
 }
