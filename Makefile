@@ -50,8 +50,9 @@ check-python: build
 bench: build ## Measure the simulator's speed, beside ns-2 where `ns` is installed
 	$(RUN) earlybird bench
 
-docs: build ## Write the scenario reference and the Rust documentation
+docs: build ## Write the reference of scenarios and transports, and the Rust documentation
 	$(RUN) python tools/scenario_reference.py
+	$(RUN) python tools/transports.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 schema: build ## Write the typed scenario objects anew from the Rust model

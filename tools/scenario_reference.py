@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from earlybird import _core
+from earlybird.schema_text import linked, value_text
 from generated import REPOSITORY, write_or_check
 
 TARGET = REPOSITORY / "docs" / "scenario-reference.md"
@@ -57,7 +58,7 @@ def section(name: str, node: Node) -> str:
     if rows := [*keys(node)]:
         parts.append("\n".join(["| key | value | meaning |", "|---|---|---|", *rows]) + "\n")
     else:
-        parts.append(value(node) + "\n")
+        parts.append(value_text(node, linked) + "\n")
     return "\n".join(parts)
 
 
@@ -68,57 +69,15 @@ def keys(node: Node) -> Iterator[str]:
         if "const" in choice:
             yield row(f"`{choice['const']}`", "", meaning)
         for key, content in choice.get("properties", {}).items():
-            yield row(f"`{key}`", value(content), meaning)
+            yield row(f"`{key}`", value_text(content, linked), meaning)
     required = node.get("required", [])
     for key, content in sorted(node.get("properties", {}).items(), key=lambda item: item[0] not in required):
-        yield row(f"**`{key}`**" if key in required else f"`{key}`", value(content), content.get("description", ""))
+        yield row(f"**`{key}`**" if key in required else f"`{key}`", value_text(content, linked), content.get("description", ""))
 
 
 def row(*cells: str) -> str:
     """Write one row of a table."""
     return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
-
-
-def value(node: Node) -> str:
-    """Say what may stand for a value."""
-    if "$ref" in node:
-        name = node["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    for choices in (node.get("anyOf", []), node.get("oneOf", [])):
-        if choices:
-            return ", or ".join(filter(None, map(value, choices)))
-    if "enum" in node:
-        return ", ".join(f"`{text}`" for text in node["enum"])
-    return kind(node)
-
-
-def kind(node: Node) -> str:
-    """Name the type of a value, with its range."""
-    kinds = node.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if "array" in kinds:
-        return f"list of {value(node.get('items', {})) or 'values'}"
-    if "integer" in kinds or "number" in kinds:
-        return f"{'whole number' if 'integer' in kinds else 'number'}{limits(node)}"
-    if "boolean" in kinds:
-        return "`true` or `false`"
-    if "object" in kinds:
-        return "table"
-    return f"text{examples(node)}" if "string" in kinds else ""
-
-
-def examples(node: Node) -> str:
-    """Show texts of the right form."""
-    texts = ", ".join(f"`{text}`" for text in node.get("examples", []))
-    return f" such as {texts}" if texts else ""
-
-
-def limits(node: Node) -> str:
-    """Write the range of a number."""
-    low, high = node.get("minimum"), node.get("maximum")
-    if low is None:
-        return ""
-    return f", {low} … {high}" if high is not None else f" ≥ {low}"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from typing import Any, final
 
-__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "version"]
+__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "transports", "version"]
 
 @final
 class ScenarioError(ValueError):
@@ -22,6 +22,9 @@ def resolve(text: str, overrides: list[tuple[str, str]]) -> str:
 
 def schema() -> str:
     """Return the JSON schema of scenarios."""
+
+def transports() -> str:
+    """Return the table of transports as JSON: a list of objects with name, names, title, source and parameters."""
 
 def run(
     scenario_json: str,

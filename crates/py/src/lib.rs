@@ -50,6 +50,12 @@ fn schema() -> String {
     earlybird_scenario::schema()
 }
 
+/// Gives the table of transports as JSON.
+#[pyfunction]
+fn transports() -> String {
+    earlybird_scenario::transports_json()
+}
+
 /// Simulates a scenario; gives its summary, its tables of columns, and the processor time it took.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, seed, *, trace=None, trace_flows=None, link_trace=None, pcap=None))]
@@ -128,6 +134,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(code_version, module)?)?;

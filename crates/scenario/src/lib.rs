@@ -28,7 +28,7 @@ pub use error::ScenarioError;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
-pub use transport::{Control, Detection, Transport, TransportKind, transport_names, transports};
+pub use transport::{Control, Detection, Transport, transport_names, transports_json};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

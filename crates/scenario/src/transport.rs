@@ -2,6 +2,7 @@ use crate::error::ScenarioError;
 use crate::suggest::{did_you_mean, listed, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -42,23 +43,20 @@ pub enum Detection {
 }
 
 /// A row of the table of transports: a name, what it means, and where that is written.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct TransportKind {
+#[derive(Clone, Copy, Debug)]
+struct TransportKind {
     /// The name without ends.
-    pub name: &'static str,
+    name: &'static str,
     /// The congestion control it selects.
-    #[serde(skip)]
-    pub control: Control,
+    control: Control,
     /// What it is, in a few words.
-    pub title: &'static str,
+    title: &'static str,
     /// Where it is described.
-    pub source: &'static str,
+    source: &'static str,
     /// The tables of `endpoint` with its own parameters.
-    pub parameters: &'static [&'static str],
+    parameters: &'static [&'static str],
     /// The ends that the name may have.
-    #[serde(skip)]
-    pub detections: &'static [Detection],
+    detections: &'static [Detection],
 }
 
 /// Every transport by name, without ends.
@@ -81,9 +79,16 @@ const TABLE: [TransportKind; 2] = [
     },
 ];
 
-/// Gives the table of transports.
-pub fn transports() -> &'static [TransportKind] {
-    &TABLE
+/// Gives the table of transports as JSON: the fields of its rows, and `names` with the ends of detection.
+pub fn transports_json() -> String {
+    let names = |kind: &TransportKind| kind.names().map(|(name, _)| name).collect::<Vec<_>>();
+    let rows = TABLE.iter().map(|kind| {
+        json!({
+            "name": kind.name, "names": names(kind), "title": kind.title, "source": kind.source,
+            "parameters": kind.parameters,
+        })
+    });
+    Value::from(rows.collect::<Vec<_>>()).to_string()
 }
 
 impl Detection {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from earlybird.study import StudyInfo
     from earlybird.sweeps import SweepResult
+    from earlybird.transports import RecoveryInfo, TransportInfo
 
 
 def show(drawing: RenderableType) -> None:
@@ -34,6 +35,37 @@ def show_studies(studies: Sequence[StudyInfo]) -> None:
         table.add_column(heading)
     for study in studies:
         table.add_row(study.name, study.title, ", ".join(study.scales))
+    show(table)
+
+
+def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:
+    """Print what each transport is and where it is described, then the loss recoveries."""
+    table = _table("Transports: endpoint.transport", ["name"])
+    for heading in ("what it is", "source", "parameters"):
+        table.add_column(heading, overflow="fold")
+    for one in transports:
+        keys = "\n".join(parameter.key.removeprefix("endpoint.") for parameter in one.parameters)
+        table.add_row("\n".join(one.names), one.title, one.source, keys or NOTHING)
+    show(table)
+    show(Text("Every name may end in -fg, the fine-grained retransmission timer.\n", style="dim"))
+    table = _table("Loss recovery: endpoint.recovery", ["name"])
+    table.add_column("what it is", overflow="fold")
+    for recovery in recoveries:
+        table.add_row(recovery.name, recovery.meaning)
+    show(table)
+
+
+def show_transport(transport: TransportInfo) -> None:
+    """Print one transport with its parameters."""
+    show(Text(f"{', '.join(transport.names)}\n{transport.title}\nSource: {transport.source}", style="bold"))
+    if not transport.parameters:
+        show(Text("It has no parameters of its own; `endpoint` has those that all share."))
+        return
+    table = _table("", ["parameter"])
+    for heading in ("allowed", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for parameter in transport.parameters:
+        table.add_row(parameter.key, parameter.allowed, parameter.meaning)
     show(table)
 
 

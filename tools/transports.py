@@ -1,0 +1,51 @@
+"""Write docs/transports.md, the transports and loss recoveries, from the table that `earlybird transports` prints."""
+
+import sys
+
+from earlybird.transports import Parameter, TransportInfo, recoveries, transports
+from generated import REPOSITORY, write_or_check
+
+HEAD = """\
+# Transports
+
+Written by `make docs` from the data that `earlybird transports` prints. A transport is chosen by name, for all flows
+(`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters stand in `endpoint`. A name may have ends:
+`-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission timer.
+"""
+
+
+def main() -> int:
+    """Write or check the page."""
+    sections = [HEAD, overview(transports()), *(section(one) for one in transports()), recovery_section()]
+    return write_or_check(REPOSITORY / "docs" / "transports.md", "\n".join(sections), "make docs")
+
+
+def overview(every: list[TransportInfo]) -> str:
+    """Give the table of all transports."""
+    rows = [f"| {', '.join(f'`{name}`' for name in one.names)} | {one.title} | {one.source} |" for one in every]
+    return "\n".join(["| names | what it is | source |", "|---|---|---|", *rows]) + "\n"
+
+
+def section(one: TransportInfo) -> str:
+    """Give a transport's parameters."""
+    if not one.parameters:
+        return f"## {one.name}\n\n{one.title}. No parameters of its own.\n"
+    head = [f"## {one.name}\n", f"{one.title}.\n", "| parameter | allowed | meaning |", "|---|---|---|"]
+    return "\n".join([*head, *map(row, one.parameters)]) + "\n"
+
+
+def row(parameter: Parameter) -> str:
+    """Give a parameter's line."""
+    cells = (f"`{parameter.key}`", parameter.allowed, parameter.meaning)
+    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
+
+
+def recovery_section() -> str:
+    """Give the loss recoveries."""
+    rows = [f"| `{one.name}` | {one.meaning} |" for one in recoveries()]
+    head = ["## Loss recovery\n", "Values of `endpoint.recovery`; left out, profile and transport choose.\n"]
+    return "\n".join([*head, "| value | what it is |", "|---|---|", *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
