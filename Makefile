@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test check check-rust check-python bench docs schema format clean tools
+.PHONY: help setup build demo test nightly check check-rust check-python bench docs schema format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -33,6 +33,10 @@ test: build ## Run all tests
 	cargo test --workspace --locked
 	$(RUN) pytest -n auto
 	$(RUN) python tools/conformance.py --check
+
+nightly: build ## Run the property tests with 10,000 cases each, then all tests
+	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
+	$(MAKE) test
 
 check: check-rust check-python ## Check format, lints, types, stubs, and that the endpoint needs no standard library
 

@@ -40,6 +40,7 @@ pub(crate) fn summarise(
         ("web_mbps".into(), view.web_mbps().map(Value::Real)),
         ("drop_rate".into(), view.drop_rate().map(Value::Real)),
         ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Real)),
+        ("bottleneck".into(), Some(Value::Text(plan.bottleneck.clone()))),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),

@@ -54,6 +54,8 @@ class Part:
     """Seconds that the bottleneck takes for a packet; times the `buffer` axis, the longest queueing delay."""
     trace: bool = False
     """Whether the first flow's packets are traced."""
+    least_timeout: float = 0.0
+    """Seconds of the retransmission timer's floor, for the comparison with the PFTK model."""
 
     def longest_round_trip(self, buffer: float) -> float:
         """Return the round-trip time in seconds behind a full queue of so many packets."""

@@ -81,6 +81,15 @@ METRICS = {
         _short_time("cluster-spacing", "distance of the two largest clusters"),
         Metric("gap", "longest gap between deliveries", "s", digits=3),
         Metric("early-second", "early retransmissions on the second duplicate", digits=0),
+        Metric("throughput", "throughput per flow", "Mb/s", digits=3, scale=1e-6),
+        Metric("pftk-ratio", "throughput ÷ PFTK model", digits=3),
+        Metric("fair-share", "throughput ÷ mean of all flows", digits=3),
+        _share("utilisation", "utilisation of the bottleneck"),
+        _short_time("queue-delay", "mean wait at the bottleneck", digits=2),
+        _share("link-drop-rate", "drop rate at the bottleneck", digits=3),
+        _share("late", "late packets", digits=3),
+        Metric("early", "early retransmissions per flow", digits=1),
+        Metric("web-rate", "web traffic", "Mb/s", digits=2),
         Metric("recovery", "length of the recovery", "round trips", digits=2),
     )
 }

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earlybird.models import pftk_throughput
 from earlybird.result import Result
 from earlybird.study.ages import age_values
 from earlybird.study.definition import Part, Scalar
@@ -30,6 +31,8 @@ PER_RUN = {
     "rto-base": pl.col("rto_fine_median_s").drop_nans().median(),
     "threshold": pl.col("er_threshold_median_s").drop_nans().median(),
     "early-second": pl.col("early_retransmits_second").mean(),
+    "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
+    "throughput": pl.col("throughput_bps").mean(),
 }
 """One number per run from its table of flows."""
 
@@ -74,6 +77,7 @@ def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) ->
     delays, success = _success_curve(result, run.part)
     values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
     values |= _timer_values(result, flows) | _special_values(run, values["threshold"], result, trace)
+    values |= _link_values(result) | _relative_values(run, result, values)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     load = _number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success)
@@ -96,6 +100,34 @@ def _success_curve(result: Result, part: Part) -> tuple[NDArray[np.float64], NDA
 def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["timer_s"]
     return {"timer-least": _number(timers.min()), "timer-most": _number(timers.max())}
+
+
+def _link_values(result: Result) -> dict[str, float]:
+    """Reduce what the bottleneck saw; Little's law gives the mean wait."""
+    link = result.links.row(by_predicate=pl.col("link") == result.summary["bottleneck"], named=True)
+    packet_rate = link["packets_out"] / result.summary["duration_s"]
+    return {
+        "utilisation": link["utilisation"],
+        "link-drop-rate": link["drop_rate"],
+        "queue-delay": link["mean_queue_packets"] / packet_rate if packet_rate else math.nan,
+    }
+
+
+def _relative_values(run: StudyRun, result: Result, values: Mapping[str, float]) -> dict[str, float]:
+    """Set the observed flows beside all others, the model, and their deadlines."""
+    everyone = _number(result.flows["throughput_bps"].mean())
+    late = result.lateness.filter(pl.col("group") == run.part.flows)
+    relative = {
+        "fair-share": values["throughput"] / everyone if everyone else math.nan,
+        "late": late["late"].sum() / late["evaluated"].sum() if late["evaluated"].sum() else math.nan,
+        "web-rate": _number(result.summary.get("web_mbps")),
+    }
+    if run.part.least_timeout:
+        timeout = max(run.part.least_timeout, values["rto-base"])
+        loss, window = float(run.axes["loss"]), float(result.scenario["endpoint"]["window"])
+        model = pftk_throughput(loss, run.part.propagation, timeout, window=window)
+        relative["pftk-ratio"] = values["throughput"] / 8000 / model
+    return relative
 
 
 def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:

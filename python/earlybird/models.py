@@ -1,0 +1,82 @@
+"""Formulas from the literature that simulations are compared with."""
+
+import math
+
+
+def pftk_throughput(loss: float, round_trip: float, timeout: float, *, window: float, per_ack: int = 1) -> float:
+    """
+    Predict the throughput of a long TCP transfer.
+
+    Padhye, Firoiu, Towsley, Kurose, "Modeling TCP Reno Performance: A Simple Model and Its Empirical Validation",
+    IEEE/ACM Transactions on Networking 8 (2), 2000, full model (equation 32).
+
+    Parameters
+    ----------
+    loss
+        Probability that a packet begins a loss event, above 0 and below 1.
+    round_trip
+        Mean round-trip time in seconds.
+    timeout
+        Length of a first timeout in seconds.
+    window
+        Largest window in packets.
+    per_ack
+        Packets that one ACK acknowledges.
+
+    Returns
+    -------
+    float
+        Packets per second, retransmissions included.
+    """
+    p, b = loss, per_ack
+    unlimited = (2 + b) / (3 * b) + math.sqrt(8 * (1 - p) / (3 * b * p) + ((2 + b) / (3 * b)) ** 2)
+    mean = min(unlimited, window)
+    rounds = b * mean / 2 + 1 if unlimited < window else b * window / 8 + (1 - p) / (p * window) + 2
+    doubt = _timeout_share(p, mean)
+    packets = (1 - p) / p + mean + doubt / (1 - p)
+    return packets / (round_trip * rounds + doubt * _back_off(p) * timeout / (1 - p))
+
+
+def pftk_approximation(loss: float, round_trip: float, timeout: float, *, window: float, per_ack: int = 1) -> float:
+    """
+    Predict the throughput of a long TCP transfer with the short formula.
+
+    The same paper, equation 33; parameters and result as `pftk_throughput`.
+    """
+    p, b = loss, per_ack
+    pauses = timeout * min(1.0, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)
+    return min(window / round_trip, 1 / (round_trip * math.sqrt(2 * b * p / 3) + pauses))
+
+
+def least_playback_delay(round_trip: float, period: float, margin: float) -> float:
+    """
+    Return the shortest playback delay at which a lost frame can still be repaired by a fast retransmit.
+
+    The MTCP paper's rule: one and a half round trips, and three periods until the third duplicate ACK.
+
+    Parameters
+    ----------
+    round_trip
+        In seconds.
+    period
+        Seconds from frame to frame.
+    margin
+        Seconds to spare.
+
+    Returns
+    -------
+    float
+        Seconds from writing a frame to playing it.
+    """
+    return 1.5 * round_trip + 3 * period + margin
+
+
+def _timeout_share(p: float, window: float) -> float:
+    """Return the probability that a loss in a window ends in a timeout (the paper's equation 24)."""
+    q = 1 - p
+    return min(1.0, (1 - q**3) * (1 + q**3 * (1 - q ** (window - 3))) / (1 - q**window))
+
+
+def _back_off(p: float) -> float:
+    """Return the mean length of a series of timeouts in units of the first (the paper's f(p), equation 29)."""
+    return 1 + sum(2 ** (power - 1) * p**power for power in range(1, 7))
