@@ -72,7 +72,8 @@ def keys(node: Node) -> Iterator[str]:
             yield row(f"`{key}`", value_text(content, linked), meaning)
     required = node.get("required", [])
     for key, content in sorted(node.get("properties", {}).items(), key=lambda item: item[0] not in required):
-        yield row(f"**`{key}`**" if key in required else f"`{key}`", value_text(content, linked), content.get("description", ""))
+        name = f"**`{key}`**" if key in required else f"`{key}`"
+        yield row(name, value_text(content, linked), content.get("description", ""))
 
 
 def row(*cells: str) -> str:

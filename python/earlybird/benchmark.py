@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from earlybird.description import resolve
 from earlybird.errors import EarlybirdError
 from earlybird.paths import REPOSITORY, repository_file
 from earlybird.runs import DEFAULT_SEED
+from earlybird.transports import transports
 
 REPETITIONS = 3
 
@@ -43,14 +44,26 @@ CASES = (
 )
 
 
+TRANSPORTS_SCENARIO = "bench-transports.toml"
+"""Long transfers of one transport, behind a queue that is never empty."""
+
+BASELINE = "sack"
+"""The transport beside which the others are set."""
+
+
 def number_of_runs(repetitions: int = REPETITIONS) -> int:
     """Return how many runs `measure_all` makes, those of ns-2 included."""
-    return len(CASES) * repetitions * 2
+    return (len(CASES) * 2 + len(transport_names())) * repetitions
+
+
+def transport_names() -> list[str]:
+    """Return the names of all transports, apart from those with the other timer: it costs nothing."""
+    return [name for one in transports() for name in one.names]
 
 
 def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
     """
-    Measure every case.
+    Measure every case, then every transport.
 
     Parameters
     ----------
@@ -63,13 +76,33 @@ def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambd
     -------
     list of dict
         Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
-        ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes).
+        ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes). Per transport: `transport`,
+        `bottleneck_packets_per_cpu_second` and `relative_to_sack`.
     """
-    return [_measure(case, repetitions, done) for case in CASES]
+    return [*(_measure(case, repetitions, done) for case in CASES), *_measure_transports(repetitions, done)]
+
+
+def _measure_transports(repetitions: int, done: Callable[[], None]) -> list[dict[str, Any]]:
+    """Measure the transports in turns, so that what else the machine does meets all of them."""
+    names = transport_names()
+    speeds = dict.fromkeys(names, 0.0)
+    for _ in range(repetitions):
+        for name in names:
+            run = _ours(TRANSPORTS_SCENARIO, ("transport", name))
+            speeds[name] = max(speeds[name], run["packets_per_cpu_second"])
+            done()
+    return [
+        {
+            "transport": name,
+            "bottleneck_packets_per_cpu_second": round(speed),
+            "relative_to_sack": round(speed / speeds[BASELINE], 3),
+        }
+        for name, speed in speeds.items()
+    ]
 
 
 def _measure(case: Case, repetitions: int, done: Callable[[], None]) -> dict[str, Any]:
-    runs = list(_repeated(lambda: _ours(case), repetitions, done))
+    runs = list(_repeated(lambda: _ours(case.scenario), repetitions, done))
     theirs = [speed for speed in _repeated(lambda: _ns2(case), repetitions, done) if speed]
     return {
         "case": case.name,
@@ -85,9 +118,10 @@ def _repeated(measure: Callable[[], Measured], repetitions: int, done: Callable[
         done()
 
 
-def _ours(case: Case) -> dict[str, float]:
-    scenario = repository_file("scenarios", case.scenario)
-    output = _output([sys.executable, "-m", "earlybird.benchmark", str(scenario)])
+def _ours(scenario: str, *overrides: tuple[str, str]) -> dict[str, float]:
+    path = repository_file("scenarios", scenario)
+    settings = [f"{key}={value}" for key, value in overrides]
+    output = _output([sys.executable, "-m", "earlybird.benchmark", str(path), *settings])
     measured: dict[str, float] = json.loads(output)
     return measured
 
@@ -116,9 +150,10 @@ def _seconds_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def measure_here(scenario: Path) -> dict[str, float]:
+def measure_here(scenario: Path, settings: Sequence[str]) -> dict[str, float]:
     """Run a scenario in this process; return packets per second of processor time and the process' largest memory."""
-    outcome = _core.run(resolve(scenario), DEFAULT_SEED)
+    overrides = dict(setting.split("=", 1) for setting in settings)
+    outcome = _core.run(resolve(scenario, overrides), DEFAULT_SEED)
     rate = outcome["summary"]["bottleneck_packets"] / outcome["cpu_s"]
     return {"packets_per_cpu_second": rate, "peak_memory_mb": _peak_memory_mb()}
 
@@ -138,4 +173,4 @@ def _peak_memory_mb() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure_here(Path(sys.argv[1]))))
+    print(json.dumps(measure_here(Path(sys.argv[1]), sys.argv[2:])))

@@ -44,10 +44,11 @@ def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[Re
     for heading in ("what it is", "source", "parameters"):
         table.add_column(heading, overflow="fold")
     for one in transports:
-        keys = "\n".join(parameter.key.removeprefix("endpoint.") for parameter in one.parameters)
-        table.add_row("\n".join(one.names), one.title, one.source, keys or NOTHING)
+        tables = dict.fromkeys(parameter.key.rpartition(".")[0] for parameter in one.parameters)
+        table.add_row("\n".join(one.names), one.title, one.source, "\n".join(tables) or NOTHING)
     show(table)
-    show(Text("Every name may end in -fg, the fine-grained retransmission timer.\n", style="dim"))
+    show(Text("Every name may end in -fg, the fine-grained retransmission timer.", style="dim"))
+    show(Text("`earlybird transports NAME` shows the parameters of one.\n", style="dim"))
     table = _table("Loss recovery: endpoint.recovery", ["name"])
     table.add_column("what it is", overflow="fold")
     for recovery in recoveries:
@@ -97,8 +98,15 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
     table = _table("Packets through the bottleneck per second of processor time", ["case"])
     for title in ("earlybird", "ns-2", "times as fast", "peak memory"):
         table.add_column(title, justify="right")
-    for row in rows:
+    for row in (row for row in rows if "case" in row):
         table.add_row(row["case"], *_speeds(row), f"{row['peak_memory_mb']:.0f} MB")
+    show(table)
+    table = _table("\nThe same per transport, 56 long transfers", ["transport"])
+    for title in ("earlybird", "÷ sack"):
+        table.add_column(title, justify="right")
+    for row in (row for row in rows if "transport" in row):
+        speed = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million"
+        table.add_row(row["transport"], speed, f"{row['relative_to_sack']:.2f}")
     show(table)
 
 

@@ -24,8 +24,8 @@ def command(
     from earlybird.transports import recoveries, transport, transports
 
     if name is None and json:
-        rows = {"transports": [asdict(one) for one in transports()], "recoveries": [asdict(one) for one in recoveries()]}
-        show_json(rows)
+        rows = {"transports": transports(), "recoveries": recoveries()}
+        show_json({key: [asdict(one) for one in every] for key, every in rows.items()})
     elif name is None:
         show_transports(transports(), recoveries())
     elif json:

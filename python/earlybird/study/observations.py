@@ -119,7 +119,7 @@ def _relative_values(run: StudyRun, result: Result, values: Mapping[str, float])
     late = result.lateness.filter(pl.col("group") == run.part.flows)
     relative = {
         "fair-share": values["throughput"] / everyone if everyone else math.nan,
-        "late": late["late"].sum() / late["evaluated"].sum() if late["evaluated"].sum() else math.nan,
+        "late": _share_of(late, "late", "evaluated"),
         "web-rate": _number(result.summary.get("web_mbps")),
     }
     if run.part.least_timeout:
@@ -128,6 +128,12 @@ def _relative_values(run: StudyRun, result: Result, values: Mapping[str, float])
         model = pftk_throughput(loss, run.part.propagation, timeout, window=window)
         relative["pftk-ratio"] = values["throughput"] / 8000 / model
     return relative
+
+
+def _share_of(rows: pl.DataFrame, part: str, whole: str) -> float:
+    """Divide the sums of two columns of whole numbers; NaN where there is nothing to divide by."""
+    counted, every = (int(rows[column].sum()) for column in (part, whole))
+    return counted / every if every else math.nan
 
 
 def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
