@@ -9,8 +9,8 @@ HEAD = """\
 # Transports
 
 Written by `make docs` from the data that `earlybird transports` prints. A transport is chosen by name, for all
-flows (`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters stand in `endpoint`. A name may have
-ends: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission timer.
+flows (`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters stand in `endpoint`. A name may
+have ends: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission timer.
 """
 
 

@@ -74,9 +74,10 @@ def least_playback_delay(round_trip: float, period: float, margin: float) -> flo
 def _timeout_share(p: float, window: float) -> float:
     """Return the probability that a loss in a window ends in a timeout (the paper's equation 24)."""
     q = 1 - p
-    return min(1.0, (1 - q**3) * (1 + q**3 * (1 - q ** (window - 3))) / (1 - q**window))
+    share: float = (1 - q**3) * (1 + q**3 * (1 - q ** (window - 3))) / (1 - q**window)
+    return min(1.0, share)
 
 
 def _back_off(p: float) -> float:
     """Return the mean length of a series of timeouts in units of the first (the paper's f(p), equation 29)."""
-    return 1 + sum(2 ** (power - 1) * p**power for power in range(1, 7))
+    return 1 + math.fsum(2.0 ** (power - 1) * p**power for power in range(1, 7))

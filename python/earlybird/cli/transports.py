@@ -24,8 +24,8 @@ def command(
     from earlybird.transports import recoveries, transport, transports
 
     if name is None and json:
-        rows = {"transports": transports(), "recoveries": recoveries()}
-        show_json({key: [asdict(one) for one in every] for key, every in rows.items()})
+        lists = ([asdict(one) for one in transports()], [asdict(one) for one in recoveries()])
+        show_json(dict(zip(("transports", "recoveries"), lists, strict=True)))
     elif name is None:
         show_transports(transports(), recoveries())
     elif json:
