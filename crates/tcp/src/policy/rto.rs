@@ -119,6 +119,7 @@ impl RtoEstimator for Rfc6298Estimator {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use earlybird_conformance::{Area, conforms};
 
     const SAMPLES_MS: [u64; 6] = [50, 70, 70, 60, 50, 50];
 
@@ -134,17 +135,38 @@ mod tests {
     #[test]
     fn v1_tick_10_ms_gives_150_150_150_140_120_110_ms() {
         assert_eq!(bases_ms(10, &SAMPLES_MS).0, [150, 150, 150, 140, 120, 110]);
+        conforms(
+            Area::Timer,
+            "coarse RTO estimator",
+            "ns-2.35 rtt_update, Jacobson 1988",
+            "six samples, tick 10 ms (V1)",
+            "6 of 6 exact",
+        );
     }
 
     #[test]
     fn v2_tick_1_ms_gives_150_147_144_129_115_104_ms_and_state_435_50() {
         assert_eq!(bases_ms(1, &SAMPLES_MS), ([150, 147, 144, 129, 115, 104].to_vec(), (435, 50)));
+        conforms(
+            Area::Timer,
+            "coarse RTO estimator",
+            "ns-2.35 rtt_update, Jacobson 1988",
+            "six samples, tick 1 ms, and its state (V2)",
+            "8 of 8 exact",
+        );
     }
 
     #[test]
     fn v3_constant_50_ms_tick_10_ms_settles_at_80_ms_and_state_40_3() {
         let (bases, state) = bases_ms(10, &[50; 20]);
         assert_eq!((bases[19], state), (80, (40, 3)));
+        conforms(
+            Area::Timer,
+            "coarse RTO estimator",
+            "ns-2.35 rtt_update, Jacobson 1988",
+            "20 equal samples, tick 10 ms (V3)",
+            "80 ms, state exact",
+        );
     }
 
     #[test]
@@ -156,5 +178,6 @@ mod tests {
         // Second sample equal to the first: variation 37.5 ms.
         estimator.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000));
         assert_eq!(estimator.base(), Some(Duration::from_millis(250)));
+        conforms(Area::Timer, "RTO estimator", "RFC 6298 §2", "first two samples", "2 of 2 exact");
     }
 }

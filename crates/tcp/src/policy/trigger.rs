@@ -120,6 +120,7 @@ impl DelayEstimator {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use earlybird_conformance::{Area, conforms};
 
     #[test]
     fn v4_samples_50_70_70_60_50_50_ms_give_150_148_750_147_422_140_435_132_317_126_104_ms() {
@@ -131,6 +132,13 @@ mod tests {
             })
             .into();
         assert_eq!(thresholds, [150_000, 148_750, 147_422, 140_435, 132_317, 126_104]);
+        conforms(
+            Area::Recovery,
+            "early retransmission",
+            "ER-PERT paper",
+            "threshold after six samples (V4)",
+            "6 of 6 to 1 µs",
+        );
     }
 
     #[test]

@@ -132,6 +132,7 @@ impl Alpha {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
 
     #[test]
     fn v9_a_3_at_0_5_0_51_0_52_0_55_0_6_0_65_gives_1_2_0667_2_4222_2_7778_2_9394_3() {
@@ -144,5 +145,6 @@ mod tests {
                 alpha_target(3.0, fullness)
             );
         }
+        conforms(Area::Control, "PERT", "public ports of the authors", "target of the increase (V9)", "6 of 6 to 1e-4");
     }
 }

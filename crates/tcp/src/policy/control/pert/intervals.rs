@@ -48,6 +48,7 @@ fn weighted_mean(intervals: impl Iterator<Item = u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
 
     fn history(open: u64) -> IntervalHistory {
         let mut history = IntervalHistory::default();
@@ -62,11 +63,25 @@ mod tests {
     #[test]
     fn v10_intervals_100_80_120_60_200_40_90_110_give_mean_100_33_whatever_the_open_30() {
         assert!((history(30).mean().unwrap() - 100.333_333).abs() < 1e-5);
+        conforms(
+            Area::Control,
+            "loss intervals",
+            "RFC 5348 §5.4",
+            "weighted mean of eight, open one short (V10)",
+            "to 1e-5",
+        );
     }
 
     #[test]
     fn v10_with_open_interval_500_mean_167_and_rate_0_005988() {
         assert!((history(500).mean().unwrap() - 167.0).abs() < 1e-9);
         assert!((history(500).rate() - 0.005_988).abs() < 5e-7);
+        conforms(
+            Area::Control,
+            "loss intervals",
+            "RFC 5348 §5.4",
+            "weighted mean with a long open one, rate (V10)",
+            "to 5e-7",
+        );
     }
 }

@@ -91,6 +91,7 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
 
     #[test]
     fn v7_from_50_ms_a_hundred_samples_of_70_ms_smooth_to_62_6794_ms() {
@@ -100,6 +101,7 @@ mod tests {
         assert_eq!(signals.smoothed().as_nanos() / 100, 626_793);
         assert!((signals.smoothed().as_secs_f64() - 0.062_679_4).abs() < 5e-8);
         assert_eq!(signals.queueing(), signals.largest());
+        conforms(Area::Control, "PERT", "ER thesis", "smoothed delay after 100 samples (V7)", "to 0.1 µs");
     }
 
     #[test]
@@ -108,5 +110,12 @@ mod tests {
         for (queueing, expected) in [(10, 0.2), (20, 1.0 / 3.0), (40, 0.5)] {
             assert!((share(queueing) - expected).abs() < 1e-15);
         }
+        conforms(
+            Area::Control,
+            "PERT",
+            "ER thesis, PERT-video paper",
+            "share of an early response (V8)",
+            "3 of 3 exact",
+        );
     }
 }
