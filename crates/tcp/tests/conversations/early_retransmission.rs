@@ -1,7 +1,9 @@
 //! Early retransmission: a late first or second duplicate means loss (ER thesis, chapter III; algorithms.md §6).
 
+use crate::follows;
 use crate::host::Host;
 use crate::plain;
+use earlybird_conformance::Area;
 use earlybird_tcp::{AgeReference, Config, RtoConfig, TraceEvent, Trigger};
 use earlybird_units::Duration;
 
@@ -46,6 +48,7 @@ fn the_first_sample_of_50_ms_gives_a_threshold_of_150_ms() {
     assert_eq!(host.connection.early_threshold(), None);
     host.write(1000).at(150).ack(2, &[]);
     assert_eq!(host.connection.early_threshold(), Some(Duration::from_millis(150)));
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 #[test]
@@ -53,6 +56,7 @@ fn without_the_rule_there_is_no_threshold() {
     let mut host = Host::connected(&plain());
     host.write(1000).at(150).ack(2, &[]);
     assert_eq!(host.connection.early_threshold(), None);
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// A writer of one packet each `period` ms, in a window of 6 at most, that loses the packet sent at the returned time.
@@ -82,6 +86,7 @@ fn in_a_window_of_2_the_second_duplicate_at_160_ms_repairs_the_loss_before_the_t
     let statistics = host.connection.statistics();
     assert_eq!((statistics.early_on_second, statistics.fast_retransmits, statistics.timeouts), (1, 0, 0));
     assert_eq!(duplicates(&host), [(1, 80), (2, 160)]);
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// The same without the rule: the timer comes first, 200 ms after the last progress.
@@ -93,6 +98,7 @@ fn in_a_window_of_2_the_third_duplicate_would_come_too_late() {
     host.at(290).sends_timed(&[(250, 1)]);
     let statistics = host.connection.statistics();
     assert_eq!((statistics.fast_retransmits, statistics.timeouts), (0, 1));
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// algorithms.md §6.4: duplicates of a slow writer come one period apart, at 80 + 27 and 80 + 54 ms.
@@ -111,6 +117,7 @@ fn the_second_duplicate_of_a_packet_each_27_ms_triggers_with_pipe_2() {
     assert!(!host.connection.is_recovering());
     assert_eq!(duplicates(&host), [(1, 107), (2, 134)]);
     assert_eq!(host.connection.statistics().early_on_second, 1);
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// 80 + 60 ms: D = 1.
@@ -122,6 +129,7 @@ fn the_first_duplicate_of_a_packet_each_60_ms_triggers_with_pipe_2() {
     host.at(time + 140).ack(lost, &[lost + 1..lost + 2]).sends_numbers(&[lost]).has_window(3.0, 3.0);
     host.write(100_000).sends_numbers(&[lost + 3]);
     assert_eq!((host.connection.statistics().early_on_first, duplicates(&host)), (1, vec![(1, 140)]));
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// algorithms.md §6.1: duplicates of the same window come after one round trip at most; the third is the usual one.
@@ -135,6 +143,7 @@ fn duplicates_of_packets_sent_together_never_trigger_early() {
         let statistics = host.connection.statistics();
         assert_eq!((statistics.fast_retransmits, statistics.early_on_first, statistics.early_on_second), (1, 0, 0));
     }
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// algorithms.md §6.4: a packet overtaken by another may be one round trip late.
@@ -145,6 +154,7 @@ fn a_packet_that_is_129_ms_old_is_not_sent_again() {
     host.at(time + 129).ack(late, &[late + 1..late + 2]).sends_nothing();
     host.at(time + 130).ack(late + 2, &[]).sends_nothing();
     assert_eq!(host.connection.statistics().retransmissions, 0);
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// algorithms.md §6.3, flag `er_reference`: the last packet in order was sent one period before the missing one.
@@ -161,6 +171,7 @@ fn the_last_packet_in_order_is_27_ms_older_and_triggers_on_the_first_duplicate()
         assert_eq!(host.connection.is_recovering(), triggers);
         assert_eq!(duplicates(&host), [(1, 107)], "the age told is the missing packet's");
     }
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// algorithms.md, A-15.
@@ -171,6 +182,7 @@ fn after_a_timeout_late_duplicates_do_not_trigger() {
     assert_eq!(host.connection.statistics().timeouts, 1);
     host.at(time + 900).ack(lost, &[lost + 1..lost + 2]);
     assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
 /// With RFC 6675 only the trigger is early: `SetPipe` counts the packet twice until `IsLost` agrees.
@@ -184,4 +196,5 @@ fn with_rfc_6675_the_second_duplicate_triggers_with_pipe_4() {
     host.write(100_000).sends_nothing();
     host.at(time + 161).ack(lost, &[lost + 1..lost + 4]).sends_numbers(&[lost + 4]);
     assert_eq!(host.connection.statistics().early_on_second, 1);
+    follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }

@@ -18,10 +18,19 @@ mod timer;
 mod timestamps;
 mod window;
 
+use earlybird_conformance::{Area, conforms};
 use earlybird_tcp::Config;
 
 /// Gives the `rfc` profile without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
 /// four of them at first (RFC 3390), timeouts of 1 s (RFC 6298 §2.1, §2.4).
 fn plain() -> Config {
     Config { timestamps: false, ..Config::rfc() }
+}
+
+/// Notes that this test, which is named after what it shows, follows a source step by step; the last line of a test.
+fn follows(area: Area, algorithm: &str, source: &str) {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default();
+    let sentence = name.rsplit("::").next().unwrap_or_default().replace('_', " ");
+    conforms(area, algorithm, source, &sentence, "step by step");
 }

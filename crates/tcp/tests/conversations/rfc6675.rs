@@ -1,8 +1,10 @@
 //! RFC 6675 step by step. Numbers are of full segments; `SetPipe` and `NextSeg` are worked out in the comments as the RFC's
 //! text has them.
 
+use crate::follows;
 use crate::host::Host;
 use crate::plain;
+use earlybird_conformance::Area;
 use earlybird_tcp::Config;
 
 /// A connection with the first ten of so many segments outstanding, at 100 ms.
@@ -35,6 +37,7 @@ fn one_loss_enters_on_the_third_duplicate_and_sends_new_data_from_pipe_4_on() {
     host.at(300).ack(13, &[]).sends_numbers(&[17]).has_window(5.0, 5.0);
     assert!(!host.connection.is_recovering());
     assert_eq!(host.connection.statistics().fast_retransmits, 1);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §5 (2): `IsLost (HighACK + 1)`, more than (3 − 1)·SMSS `SACKed` above it.
@@ -43,6 +46,7 @@ fn three_segments_in_one_duplicate_enter_at_once() {
     let mut host = ten_of(100);
     host.ack(1, &[2..5]).sends_numbers(&[1]).has_window(5.0, 5.0);
     assert!(host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `IsLost`: two segments above are not enough, wherever they lie.
@@ -52,6 +56,7 @@ fn two_segments_in_one_duplicate_do_not_enter() {
     // pipe = 8, so limited transmit may send two (§5, 3.3).
     host.ack(1, &[2..3, 5..6]).sends_numbers(&[11, 12]);
     assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §2: "a segment that arrives carrying a SACK block that identifies previously unacknowledged and un-SACKed octets" is a
@@ -64,6 +69,7 @@ fn acks_without_news_are_not_duplicates() {
         host.ack(1, &[2..3]).ack(1, &[]).sends_nothing();
     }
     assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `NextSeg` (1): a hole that is lost comes before new data; (2): new data come before a hole that may not be lost.
@@ -85,6 +91,7 @@ fn a_second_loss_waits_for_three_segments_above_it_then_goes_before_new_data() {
     host.ack(11, &[]).sends_numbers(&[15]);
     host.ack(13, &[]).has_window(5.0, 5.0);
     assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `NextSeg` (2) before (3).
@@ -98,6 +105,7 @@ fn a_hole_with_two_segments_above_it_waits_while_there_are_new_data() {
     host.ack(1, &[9..11, 2..8]).sends_numbers(&[13]);
     // A third segment above 8: it is lost, pipe = |12, 13| + 1 = 3, rule 1.
     host.ack(1, &[9..12, 2..8]).sends_numbers(&[8]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `NextSeg` (3): without new data, a hole with only one `SACKed` segment above it.
@@ -112,6 +120,7 @@ fn without_new_data_a_hole_that_may_not_be_lost_goes() {
     host.ack(9, &[10..11]).sends_nothing();
     host.ack(11, &[]);
     assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `NextSeg` (4), §5 (4.3): the last segments are lost too. The rescue waits until `HighACK` has passed the first
@@ -128,6 +137,7 @@ fn a_lost_tail_is_rescued_once_after_the_first_partial_ack() {
     host.at(500).ack(11, &[]);
     assert!(!host.connection.is_recovering());
     assert_eq!(host.connection.statistics().timeouts, 0);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `NextSeg` (4): `HighACK` > `RescueRxt`. An ACK of nothing but the first retransmission is not enough.
@@ -138,6 +148,7 @@ fn the_rescue_waits_for_an_ack_beyond_the_first_retransmission() {
     host.ack(1, &[3..9]).sends_numbers(&[1, 2]);
     host.at(300).ack(2, &[3..9]).sends_nothing();
     host.at(301).ack(9, &[]).sends_numbers(&[10]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §5 (4.2), RFC 5681 §2: `FlightSize` is everything sent and not acknowledged; only limited transmit does not count.
@@ -150,6 +161,7 @@ fn segments_sent_for_sacked_ones_after_a_recovery_count_as_flight() {
     assert!(!host.connection.is_recovering());
     // The next duplicate finds eight outstanding: max(8/2, 2).
     host.at(400).ack(11, &[12..16]).has_window(4.0, 4.0).sends_numbers(&[11]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §4 `SetPipe` (b) and `NextSeg` (1): each hole goes once per recovery; a lost retransmission is left to the timer.
@@ -162,6 +174,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     }
     host.sends_numbers(&[13, 14, 15, 16]);
     host.at(1200).sends_timed(&[(1200, 1)]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §5: "`RecoveryPoint`": one reduction for all losses of a window.
@@ -173,6 +186,7 @@ fn losses_below_the_recovery_point_do_not_reduce_the_window_again() {
     host.at(300).ack(7, &[8..11]).sends_numbers(&[7, 11, 12, 13, 14]).has_window(5.0, 5.0);
     host.at(400).ack(11, &[]).has_window(5.0, 5.0);
     assert_eq!(host.connection.statistics().fast_retransmits, 1);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §5.1: after a timeout `RecoveryPoint` = `HighData`, and no recovery begins below it.
@@ -185,6 +199,7 @@ fn after_a_timeout_no_recovery_begins_before_everything_sent_is_acknowledged() {
     host.at(1300).ack(2, &[3..4]).ack(2, &[3..5]).ack(2, &[3..6]).has_window(2.0, 5.0);
     assert!(!host.connection.is_recovering());
     assert_eq!(host.connection.statistics().fast_retransmits, 0);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// §5.1: what the receiver holds is not sent again, whether it was `SACKed` before or after the timeout.
@@ -195,6 +210,7 @@ fn after_a_timeout_sacked_segments_are_skipped() {
     host.at(1100).sends_timed(&[(1100, 1)]);
     host.at(1200).ack(4, &[6..8]).sends_numbers(&[4, 5]);
     host.at(1300).ack(8, &[]).sends_numbers(&[8, 9, 10]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// RFC 2018 §8: a receiver may drop what it `SACKed`. If the first segment is `SACKed` when the timer ends, it did.
@@ -207,6 +223,7 @@ fn a_receiver_that_reneges_gets_everything_again() {
     host.at(1200).ack(2, &[]).sends_numbers(&[4, 5]);
     host.at(5000).sends_timed(&[(3200, 2)]);
     host.ack(3, &[]).sends_numbers(&[3, 4]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// Boundaries of segments do not change, so a block that covers half a segment says nothing of it.
@@ -217,6 +234,7 @@ fn a_sack_block_over_half_a_segment_does_not_mark_it() {
     host.at(1100).sends_timed(&[(1100, 1)]);
     // 3 and 4 are whole inside the block; 2 and 5 are not.
     host.at(1200).ack(2, &[]).sends_numbers(&[2, 5]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }
 
 /// Blocks of bytes never sent, or acknowledged already, or upside down, are ignored.
@@ -227,4 +245,5 @@ fn nonsense_in_sack_blocks_is_ignored() {
         host.receives(&format!(". 1:1(0) ack 1 <sack {block}>")).sends_nothing();
     }
     host.ack(1, &[2..5]).sends_numbers(&[1]);
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
 }

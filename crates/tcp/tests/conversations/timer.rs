@@ -1,7 +1,9 @@
 //! The retransmission timer: RFC 6298, and ns-2's version of it.
 
+use crate::follows;
 use crate::host::Host;
 use crate::plain;
+use earlybird_conformance::Area;
 use earlybird_tcp::{Config, RtoConfig, TraceEvent};
 use earlybird_units::Duration;
 
@@ -18,12 +20,14 @@ fn ns2() -> Config {
 #[test]
 fn the_first_sample_of_100_ms_gives_300_ms() {
     assert_eq!(Host::connected(&quick()).timeout(), 300);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (2.4).
 #[test]
 fn the_floor_is_1_s() {
     assert_eq!(Host::connected(&plain()).timeout(), 1000);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (5.1) and (5.2).
@@ -35,6 +39,7 @@ fn the_timer_runs_while_something_is_outstanding() {
     assert_eq!(host.deadline(), Some(1300));
     host.at(1100).ack(3, &[]);
     assert_eq!(host.deadline(), None);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (5.1): "if the timer is not running".
@@ -43,6 +48,7 @@ fn another_segment_does_not_restart_the_timer() {
     let mut host = Host::connected(&quick());
     host.at(1000).write(1000).at(1100).write(1000);
     assert_eq!(host.deadline(), Some(1300));
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (5.3), with RTTVAR = ¾·50 + ¼·0 = 37.5 ms after a second sample of 100 ms: 250 ms.
@@ -51,6 +57,7 @@ fn an_ack_of_new_data_restarts_the_timer() {
     let mut host = Host::connected(&quick());
     host.at(1000).write(2000).at(1100).ack(2, &[]);
     assert_eq!((host.timeout(), host.deadline()), (250, Some(1350)));
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 #[test]
@@ -62,6 +69,7 @@ fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
             assert_eq!(host.deadline(), Some(deadline));
         }
     }
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// The option ends where recovery begins: its entry restarts the timer, its duplicates do not (algorithms.md §1.4, 3).
@@ -72,6 +80,7 @@ fn a_duplicate_in_recovery_never_restarts_the_timer() {
     assert_eq!(host.deadline(), Some(450));
     host.at(200).ack(1, &[2..6]);
     assert_eq!(host.deadline(), Some(450));
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (5.4) to (5.6): the earliest segment, doubled, restarted.
@@ -82,6 +91,7 @@ fn an_expiry_sends_the_earliest_segment_and_doubles_the_timeout() {
     host.at(3000).sends_timed(&[(400, 1), (1000, 1), (2200, 1)]);
     assert_eq!((host.timeout(), host.connection.timer().back_off), (2400, 8));
     assert_eq!(host.connection.statistics().timeouts, 3);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 (2.5) and (5.5): the ceiling acts after the doubling.
@@ -97,6 +107,7 @@ fn the_timeout_stops_growing_at_60_s() {
     });
     host.sends_timed(&times);
     assert_eq!(host.timeout(), 60_000);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// RFC 6298 §3 (Karn): an ACK of a segment sent twice measures nothing, so the doubled timeout stays until new data are
@@ -112,6 +123,7 @@ fn the_doubled_timeout_stays_until_a_segment_sent_once_is_acknowledged() {
     // A second sample of 100 ms: 250 ms.
     host.write(1000).at(700).ack(5, &[]);
     assert_eq!((host.timeout(), host.connection.timer().back_off), (250, 1));
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// §2.3 of RFC 6298 counts one sample per round trip if there are no timestamps.
@@ -121,6 +133,7 @@ fn without_timestamps_one_segment_per_round_trip_is_measured() {
     // 1 is measured; 2, sent 50 ms later, is not, though it takes 200 ms.
     host.at(1000).write(1000).at(1050).write(1000).at(1100).ack(2, &[]).at(1250).ack(3, &[]);
     assert_eq!(host.timeout(), 250);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// A loss found by duplicates restarts the timer (RFC 6675 §6 leaves it open; algorithms.md §1.4, 4).
@@ -131,6 +144,7 @@ fn a_fast_retransmit_restarts_the_timer() {
         host.write(100_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).at(250).ack(1, &[2..5]);
         assert_eq!(host.deadline(), Some(550));
     }
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// The traced values: the length of the timer, and the silence since the last progress (metrics.md, session frozen time).
@@ -146,6 +160,7 @@ fn an_expiry_tells_its_timer_and_the_time_since_progress() {
     assert_eq!(expiries[0], &TraceEvent::Timeout { timer: first, freeze: first });
     assert_eq!(expiries[1], &TraceEvent::Timeout { timer: first * 2, freeze: first * 2 });
     assert_eq!(host.connection.statistics().frozen, first * 3);
+    follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
 /// ns-2: 3 s at first (`rtxcur_init_`), doubled up to 64 times and 60 s.
@@ -153,6 +168,7 @@ fn an_expiry_tells_its_timer_and_the_time_since_progress() {
 fn ns2_repeats_its_opening_packet_after_3_6_12_24_48_60_s() {
     let mut host = Host::connect(&ns2());
     host.at(160_000).sends_timed(&[0, 3, 9, 21, 45, 93, 153].map(|second| (second * 1000, 0)));
+    follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
 /// After a lost opening packet ns-2 keeps the doubled timeout; it knows no 3 s rule.
@@ -165,6 +181,7 @@ fn ns2_keeps_the_doubled_timeout_of_a_lost_opening_packet() {
     let mut host = Host::connect(&Config { rto, ..ns2() });
     host.at(1000).at(1100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     assert_eq!(host.timeout(), 2000);
+    follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
 /// Samples of 10 ticks of 10 ms: S = 80, V = 20, base (8·20 + 80)/8 = 30 ticks; a floor of 200 ms (algorithms.md §1.3).
@@ -175,6 +192,7 @@ fn ns2_counts_in_ticks_of_10_ms() {
     // 104 ms, sent at 8 ms past a tick: 11 ticks. S = 81, V = 20 + 1 − 5 = 16, base ⌊(128 + 81)/8⌋ = 26 ticks.
     host.at(1008).write(1000).at(1112).ack(2, &[]);
     assert_eq!(host.timeout(), 260);
+    follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
 #[test]
@@ -182,6 +200,7 @@ fn ns2_never_waits_less_than_200_ms_however_short_the_round_trip() {
     let mut host = Host::connect(&ns2());
     host.at(4).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     assert_eq!(host.timeout(), 200);
+    follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
 /// algorithms.md §7: ticks and floor of 1 ms, but never below two ticks.
@@ -195,6 +214,7 @@ fn a_fine_grained_timer_never_waits_less_than_2_ms() {
     let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
     host.receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000);
     assert_eq!((host.timeout(), host.deadline()), (3, Some(3)));
+    follows(Area::Timer, "retransmission timer", "ER-PERT paper");
 }
 
 /// algorithms.md §14, V2, as a connection sees it.
@@ -209,6 +229,7 @@ fn fine_grained_samples_of_50_70_70_60_50_50_ms_give_150_147_144_129_115_104_ms(
         timeouts.push(host.timeout());
     }
     assert_eq!(timeouts, [150, 147, 144, 129, 115, 104]);
+    follows(Area::Timer, "retransmission timer", "ER-PERT paper");
 }
 
 /// The floor acts before the back-off, the ceiling after it.
@@ -217,4 +238,5 @@ fn a_fine_grained_timer_backs_off_from_its_own_length() {
     let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000).forget_sent();
     host.at(1100).sends_timed(&[(200, 1), (500, 1), (1100, 1)]);
+    follows(Area::Timer, "retransmission timer", "ER-PERT paper");
 }
