@@ -47,6 +47,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
         control: control_of(endpoint),
         recovery: recovery_of(endpoint, base.recovery),
+        paces: endpoint.pacing.unwrap_or(base.paces),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
         restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),

@@ -223,6 +223,11 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
     "endpoint.timestamps=1",
     "endpoint.timestamps: `1` is neither true nor false; allowed: true or false. hint: RFC 7323 timestamps (`ns2`: false, `rfc`: true)."
 )]
+#[case(
+    "endpoint.pacing=true",
+    "endpoint.pacing: `true` does not go with `sack1`, which forgets a delayed retransmission; allowed: false. hint: \
+     `endpoint.recovery = \"rfc6675\"` can wait."
+)]
 #[case("endpoint.rto.tick=0s", "endpoint.rto.tick: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.initial=0s", "endpoint.rto.initial: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(

@@ -39,6 +39,8 @@ pub struct Config {
     pub control: Control,
     /// How losses are repaired.
     pub recovery: Recovery,
+    /// Segments leave at a rate, not in bursts: the control's, or one that spreads the window over the round trip.
+    pub paces: bool,
     /// Which duplicate ACK means loss.
     pub trigger: Trigger,
     /// The retransmission timer.
@@ -110,6 +112,7 @@ impl Config {
             acking: Acking::EverySegment,
             control: Control::Reno,
             recovery: Recovery::Sack1,
+            paces: false,
             trigger: Trigger::ThreeDuplicates,
             rto: RtoConfig::NS2,
             restart_on_duplicate: false,

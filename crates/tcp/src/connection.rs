@@ -227,6 +227,9 @@ impl Connection {
             self.time_wait_ends = None;
             self.state = State::Closed;
         }
+        if let Some(pacer) = &mut self.sender.pacer {
+            pacer.on_timeout(cx.now);
+        }
         if self.sender.recovery.deadline().is_some_and(|deadline| deadline <= cx.now) {
             self.sender.on_recovery_deadline(cx);
         }
@@ -240,7 +243,8 @@ impl Connection {
     /// Gives the time at which to call [`Self::on_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let sender = [self.sender.timer.deadline(), self.sender.recovery.deadline()];
+        let pacer = self.sender.pacer.and_then(|pacer| pacer.deadline());
+        let sender = [self.sender.timer.deadline(), self.sender.recovery.deadline(), pacer];
         sender.into_iter().chain([self.receiver.deadline(), self.time_wait_ends]).flatten().min()
     }
 

@@ -42,6 +42,10 @@ pub struct Endpoint {
     /// Longest delay of an ACK; every second segment is acknowledged at once. Left out: every segment is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Time>,
+    /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
+    /// does (default false; `bbr` always has a rate of its own).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
     /// The retransmission timer.
     pub rto: RetransmissionTimer,
     /// The early-retransmission rule (transports with `-er`).

@@ -1,7 +1,7 @@
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{Endpoint, RetransmissionTimer, Scenario};
+use crate::model::{Endpoint, Profile, Recovery, RetransmissionTimer, Scenario};
 use crate::quantity::Time;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -13,6 +13,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    check_pacing(endpoint, path)?;
     let rto = &endpoint.rto;
     let path = join(path, "rto");
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
@@ -29,4 +30,16 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
     let Some(floor) = rto.floor.filter(|floor| *floor > ceiling) else { return Ok(()) };
     let error = ScenarioError::new(&join(path, "floor"), "is above the largest timeout").text(&floor.to_string());
     ensure(false, || error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))
+}
+
+/// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. ns-2's Sack1
+/// then forgets it: there, every ACK sends what it allows at once.
+fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let default = if endpoint.profile == Profile::Ns2 { Recovery::Sack1 } else { Recovery::Rfc6675 };
+    if endpoint.pacing != Some(true) || endpoint.recovery.unwrap_or(default) != Recovery::Sack1 {
+        return Ok(());
+    }
+    let error =
+        ScenarioError::new(&join(path, "pacing"), "does not go with `sack1`, which forgets a delayed retransmission");
+    Err(error.text("true").allowed("false").hint(format!("`{path}.recovery = \"rfc6675\"` can wait.")))
 }

@@ -1,6 +1,7 @@
 //! The sending half of a connection.
 
 use super::board::Board;
+use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
 use crate::policy::control::{CongestionControl, Flight};
@@ -34,6 +35,8 @@ pub(crate) struct Sender {
     largest_window: u64,
     initial_window: f64,
     keeps_idle_timer: bool,
+    /// Present if segments leave at a rate.
+    pub(crate) pacer: Option<Pacer>,
     pub(crate) restart_on_duplicate: bool,
     /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
     pub(crate) last_progress: Instant,
@@ -47,13 +50,20 @@ pub(crate) enum Expiry {
     Loss,
 }
 
+/// Pacing by the window, as Linux does it (`tcp_pacing_ss_ratio`): below half the slow-start threshold.
+const SLOW_START_GAIN: f64 = 2.0;
+/// The same above (`tcp_pacing_ca_ratio`).
+const AVOIDANCE_GAIN: f64 = 1.2;
+
 impl Sender {
     pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
         let recovery = config.recovery();
+        let control = config.control(seeds);
         Self {
             board: Board::new(recovery.wants_delivered()),
             timer: RetransmissionTimer::new(config.estimator(seeds), config.rto),
-            control: config.control(seeds),
+            pacer: (config.paces || control.is_paced()).then(Pacer::default),
+            control,
             recovery,
             trigger: config.trigger(),
             statistics: Statistics::default(),
@@ -109,6 +119,9 @@ impl Sender {
 
     /// Decides which segment to send now, and takes note of it.
     pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
+        if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
+            return None;
+        }
         let limits = self.limits();
         let Some(number) = self.recovery.next(&self.board, &limits) else {
             self.watch_closed_window(now);
@@ -119,7 +132,31 @@ impl Sender {
         }
         self.recovery.on_sent(now, number, &self.board);
         self.on_sent(number, now);
+        self.pace(now, number);
         Some(number)
+    }
+
+    fn pace(&mut self, now: Instant, number: u64) {
+        if self.pacer.is_none() {
+            return;
+        }
+        let size = self.board.segment(number).map_or(1, |(start, sent)| sent.end - start);
+        if let (Some(rate), Some(pacer)) = (self.pacing_rate(), &mut self.pacer) {
+            pacer.on_sent(now, size as f64 / self.mss as f64, rate);
+        }
+    }
+
+    /// Gives the rate in full segments per second; `None` before it is known, and without pacing.
+    ///
+    /// A control that has no rate of its own spreads its window over the round trip, with some room to grow.
+    pub(crate) fn pacing_rate(&self) -> Option<f64> {
+        self.pacer?;
+        self.control.pacing_rate().or_else(|| {
+            let srtt = self.timer.value().smoothed?.as_secs_f64();
+            let (cwnd, is_far) = (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
+            let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+            (srtt > 0.0).then(|| gain * cwnd.max(self.board.outstanding() as f64) / srtt)
+        })
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it

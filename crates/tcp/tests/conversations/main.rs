@@ -11,6 +11,7 @@ mod early_retransmission;
 mod handshake;
 mod host;
 mod notation;
+mod pacing;
 mod pert;
 mod reset;
 mod rfc6675;

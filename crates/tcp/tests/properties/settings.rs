@@ -10,7 +10,7 @@ use proptest::sample::select;
 /// Any connection that can be configured, with windows and segments from the smallest up.
 pub(crate) fn configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
-    let flags = any::<[bool; 8]>();
+    let flags = any::<[bool; 9]>();
     (profiles(), numbers, flags, controls(), triggers(), ackings()).prop_map(
         |(profile, (mss, window, initial_window, sack_blocks), flags, control, trigger, acking)| {
             let [
@@ -22,6 +22,7 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
                 fine,
                 idle,
                 holds_new_data,
+                paces,
             ] = flags;
             Config {
                 mss,
@@ -30,6 +31,7 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
                 sack_blocks,
                 limited_transmit,
                 holds_new_data,
+                paces,
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,

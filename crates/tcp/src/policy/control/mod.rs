@@ -45,6 +45,14 @@ pub trait CongestionControl: Debug + Send {
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
     /// Closes the window to one segment: the timer ran out with nothing outstanding.
     fn on_idle(&mut self);
+    /// Says whether segments leave at [`Self::pacing_rate`].
+    fn is_paced(&self) -> bool {
+        false
+    }
+    /// Gives the rate at which segments leave, in full segments per second; `None` as long as it is not known.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
     /// Shows the inner values worth plotting.
     fn gauges(&self) -> Gauges {
         Gauges::default()

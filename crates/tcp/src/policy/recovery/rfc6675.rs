@@ -138,7 +138,8 @@ fn next_unsacked(board: &Board, from: u64) -> u64 {
 impl LossRecovery for Rfc6675 {
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
         let ack = arrival.ack;
-        self.due = None;
+        // Pacing may not have let it go yet.
+        self.due = self.due.filter(|due| *due >= board.una());
         if self.recovering && self.recovery_point.is_some_and(|point| board.una() >= point) {
             self.recovering = false;
             self.forget_duplicates();

@@ -1,0 +1,117 @@
+//! Pacing: segments leave at a rate instead of in bursts (draft-ietf-ccwg-bbr, "Pacing Rate" and "Send Quantum").
+
+use earlybird_units::{Duration, Instant};
+
+/// Holds segments back until they may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pacer {
+    /// When the next quantum may leave (`C.next_send_time`).
+    release: Instant,
+    /// Full segments that may still leave with the last quantum.
+    left: f64,
+    /// Whether a segment was held back.
+    holds: bool,
+}
+
+/// The time covered by a quantum: `C.send_quantum = C.pacing_rate * 1ms`.
+const QUANTUM_SECONDS: f64 = 1e-3;
+/// At least two segments at a time, and at most 64 KB, here as 44 of Ethernet's.
+const QUANTUM_SEGMENTS: (f64, f64) = (2.0, 44.0);
+
+/// Gives how many segments may leave at once at a rate of so many segments per second.
+pub(crate) fn send_quantum(rate: f64) -> f64 {
+    let (least, most) = QUANTUM_SEGMENTS;
+    (rate * QUANTUM_SECONDS).clamp(least, most)
+}
+
+impl Pacer {
+    /// Asks to send a segment now: says whether it is too early.
+    pub(crate) fn holds(&mut self, now: Instant) -> bool {
+        self.holds = now < self.release && self.left <= 0.0;
+        self.holds
+    }
+
+    /// Gives the time at which a segment that was held back may leave.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.holds.then_some(self.release)
+    }
+
+    /// Forgets the deadline once it has come.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        self.holds &= now < self.release;
+    }
+
+    /// Takes note that a segment left: `size` in full segments, the rate in full segments per second. Time that was not
+    /// used is not made up for.
+    pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64) {
+        if now >= self.release {
+            (self.release, self.left) = (now, send_quantum(rate));
+        }
+        self.left -= size;
+        self.release += Duration::from_secs_f64(size / rate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use earlybird_conformance::{Area, conforms};
+
+    /// Sends whenever it may; gives the times of the departures in microseconds.
+    fn departures(pacer: &mut Pacer, start: u64, count: usize, size: f64, rate: f64) -> Vec<u64> {
+        let mut now = Instant::from_nanos(start * 1000);
+        let mut times = Vec::new();
+        while times.len() < count {
+            if pacer.holds(now) {
+                now = pacer.deadline().unwrap();
+                continue;
+            }
+            times.push(now.as_nanos() / 1000);
+            pacer.on_sent(now, size, rate);
+        }
+        times
+    }
+
+    #[test]
+    fn quanta_of_two_segments_leave_at_gaps_of_size_over_rate() {
+        let times = departures(&mut Pacer::default(), 0, 7, 1.0, 1000.0);
+        assert_eq!(times, [0, 0, 2000, 2000, 4000, 4000, 6000]);
+        let halves = departures(&mut Pacer::default(), 0, 6, 0.5, 1000.0);
+        assert_eq!(halves, [0, 0, 0, 0, 2000, 2000]);
+        conforms(
+            Area::Control,
+            "pacing",
+            "draft-ietf-ccwg-bbr, Pacing Rate and Send Quantum",
+            "departures at 1000 segments/s: full and half segments",
+            "13 of 13 times equal",
+        );
+    }
+
+    #[test]
+    fn a_quantum_is_a_millisecond_within_two_segments_and_64_kilobytes() {
+        let quanta = [1.0, 2000.0, 5000.0, 20_000.0, 1e6].map(|rate| send_quantum(rate) as u64);
+        assert_eq!(quanta, [2, 2, 5, 20, 44]);
+    }
+
+    #[test]
+    fn a_rest_is_not_made_up_for() {
+        let mut pacer = Pacer::default();
+        departures(&mut pacer, 0, 4, 1.0, 1000.0);
+        assert_eq!(departures(&mut pacer, 100_000, 4, 1.0, 1000.0), [100_000, 100_000, 102_000, 102_000]);
+    }
+
+    #[test]
+    fn it_asks_to_be_woken_only_while_something_is_held_back() {
+        let mut pacer = Pacer::default();
+        let at = Instant::from_nanos;
+        pacer.on_sent(at(0), 2.0, 1000.0);
+        assert_eq!(pacer.deadline(), None);
+        assert!(pacer.holds(at(1)));
+        assert_eq!(pacer.deadline(), Some(at(2_000_000)));
+        pacer.on_timeout(at(1_999_999));
+        assert_eq!(pacer.deadline(), Some(at(2_000_000)));
+        pacer.on_timeout(at(2_000_000));
+        assert_eq!(pacer.deadline(), None);
+    }
+}
