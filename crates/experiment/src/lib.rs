@@ -3,6 +3,7 @@
 
 mod capture;
 mod endpoint;
+mod loss;
 mod media;
 mod plan;
 mod recorder;

@@ -1,13 +1,14 @@
 //! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
 
 use crate::endpoint::settings_of;
+use crate::loss::{impairments_of, losses_of};
 use earlybird_scenario::{
-    Application, Channel, Dumbbell, Flow, Link, Loss, Network as NetworkModel, Queue, Scenario, ScenarioError, Start,
+    Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Queue, Scenario, ScenarioError, Start,
     Transport, Webtraf,
 };
 use earlybird_sim::{
-    EndpointSettings, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Loss as LinkLoss, LossRule, Network, NodeId,
-    Observer, QueueLimit, RouteId, World,
+    EndpointSettings, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, QueueLimit,
+    RouteId, World,
 };
 use earlybird_traffic as traffic;
 use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
@@ -78,7 +79,7 @@ impl Plan {
         Some(LinkId(index as u32))
     }
 
-    fn group_named(&self, name: &str) -> Option<GroupId> {
+    pub(crate) fn group_named(&self, name: &str) -> Option<GroupId> {
         let index = self.groups.iter().position(|group| group.flow.name == name)?;
         Some(GroupId(index as u32))
     }
@@ -210,8 +211,7 @@ impl<'a> Builder<'a> {
     fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> Shape {
         let routers = [network.add_node(), network.add_node()];
         let forward = add_link(plan, network, routers, "left-right", &dumbbell.bottleneck);
-        let back = Channel { queue: dumbbell.reverse_queue, loss: Vec::new(), ..dumbbell.bottleneck.clone() };
-        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &back);
+        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &dumbbell.backward());
         Shape::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
     }
 
@@ -220,11 +220,8 @@ impl<'a> Builder<'a> {
         let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
             let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
-            let forward = Channel { rate: link.rate, delay: link.delay, queue: link.queue, loss: link.loss.clone() };
-            let mirrored = || Channel { loss: Vec::new(), ..forward.clone() };
-            let backward = link.reverse.clone().unwrap_or_else(mirrored);
-            add_link(plan, network, [from, to], &link.name(), &forward);
-            add_link(plan, network, [to, from], &link.reverse_name(), &backward);
+            add_link(plan, network, [from, to], &link.name(), &link.forward());
+            add_link(plan, network, [to, from], &link.reverse_name(), &link.backward());
         }
         Shape::Links(nodes)
     }
@@ -280,7 +277,6 @@ fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
 
 fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, channel: &Channel) -> LinkId {
     let seeds = plan.seeds.child("link").child(name);
-    let losses = (0..).zip(&channel.loss).map(|(index, loss)| loss_of(plan, loss, seeds.nth(index))).collect();
     let settings = LinkSettings {
         name: name.to_owned(),
         rate: channel.rate.rate(),
@@ -290,26 +286,12 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
             Queue::Packets(packets) => QueueLimit::Packets(packets),
             Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
         },
-        losses,
+        losses: losses_of(plan, &channel.loss, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);
+    network.impair(id, impairments_of(plan, channel, seeds));
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
     }
     id
-}
-
-fn loss_of(plan: &Plan, model: &Loss, seeds: SeedTree) -> LinkLoss {
-    let rule = match model {
-        Loss::List(list) => LossRule::List(list.packets.clone()),
-        Loss::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
-        Loss::Periodic(periodic) => LossRule::Periodic { period: periodic.period, burst: periodic.burst },
-    };
-    LinkLoss {
-        rule,
-        flow: model.flow().and_then(|name| plan.flow_named(name)),
-        group: model.flow().and_then(|name| plan.group_named(name)),
-        random: seeds.random(),
-        count: 0,
-    }
 }

@@ -147,6 +147,8 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
         .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
+        .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
+        .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {

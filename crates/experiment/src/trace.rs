@@ -167,7 +167,7 @@ impl Observer for FlowTrace {
             PacketEvent::Retransmitted => "rtx",
             PacketEvent::Dropped(_) => "drp",
             PacketEvent::Arrived => "dlv",
-            PacketEvent::Entered(_) => return,
+            PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
         self.push(at, packet.flow, name, Some(u64::from(packet.number)));
     }

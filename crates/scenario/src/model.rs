@@ -4,6 +4,8 @@
 //! checked against it.
 
 mod endpoint;
+mod impairment;
+mod loss;
 mod measure;
 mod network;
 mod pert;
@@ -12,8 +14,10 @@ mod scenario;
 mod traffic;
 
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
+pub use impairment::{Duplicate, Reorder};
+pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};
 pub use measure::{Measure, Seeds, Sweep};
-pub use network::{Bernoulli, Channel, DropList, Dumbbell, Link, Loss, Network, Periodic, Queue};
+pub use network::{Channel, Dumbbell, Link, Network, Queue, Reverse};
 pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertPreset};
 pub use recovery::Recovery;
 pub use scenario::Scenario;

@@ -54,12 +54,27 @@ impl Flow {
 }
 
 impl Loss {
+    /// Gives the key that chooses this kind of rule.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::List(_) => "list",
+            Self::Bernoulli(_) => "bernoulli",
+            Self::Periodic(_) => "periodic",
+            Self::GilbertElliott(_) => "gilbert-elliott",
+            Self::Gilbert(_) => "gilbert",
+            Self::FourState(_) => "four-state",
+        }
+    }
+
     /// Gives the flow or group to which the rule is restricted.
     pub fn flow(&self) -> Option<&str> {
         match self {
             Self::List(rule) => rule.flow.as_deref(),
             Self::Bernoulli(rule) => rule.flow.as_deref(),
             Self::Periodic(rule) => rule.flow.as_deref(),
+            Self::GilbertElliott(rule) => rule.flow.as_deref(),
+            Self::Gilbert(rule) => rule.flow.as_deref(),
+            Self::FourState(rule) => rule.flow.as_deref(),
         }
     }
 }

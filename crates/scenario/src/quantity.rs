@@ -64,6 +64,15 @@ impl Rate {
 }
 
 impl Fraction {
+    /// Everything.
+    pub const ONE: Self = Self(1.0);
+
+    /// Gives what is missing to one.
+    #[must_use]
+    pub const fn complement(self) -> Self {
+        Self(1.0 - self.0)
+    }
+
     /// Gives the share as a number from 0 to 1.
     pub const fn value(self) -> f64 {
         self.0

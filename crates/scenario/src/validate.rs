@@ -1,5 +1,6 @@
 //! The checks that no schema can make: how the parts of a scenario fit together.
 
+mod channel;
 mod endpoint;
 mod network;
 mod traffic;
@@ -18,6 +19,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     endpoint::validate(scenario)?;
     traffic::validate(scenario)?;
     network::validate(scenario)?;
+    channel::validate(scenario)?;
     validate_measure(scenario)?;
     scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))
 }

@@ -12,15 +12,17 @@ use std::collections::binary_heap::PeekMut;
 pub(crate) enum Kind {
     /// The first packet in a link's pipe reaches the far end.
     Arrival = 0,
+    /// A packet that a link kept back reaches the far end, behind those that pass it.
+    Straggler = 1,
     /// An endpoint's timer.
-    Timer = 1,
+    Timer = 2,
     /// An application's wake-up.
-    Wake = 2,
+    Wake = 3,
     /// A measurement.
-    Probe = 3,
+    Probe = 4,
 }
 
-/// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, endpoint or application (32).
+/// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, ticket, endpoint or application (32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event(u128);
 
@@ -41,8 +43,9 @@ impl Event {
     pub(crate) fn kind(self) -> Kind {
         match (self.0 >> 32) as u8 {
             0 => Kind::Arrival,
-            1 => Kind::Timer,
-            2 => Kind::Wake,
+            1 => Kind::Straggler,
+            2 => Kind::Timer,
+            3 => Kind::Wake,
             _ => Kind::Probe,
         }
     }

@@ -8,19 +8,23 @@
 mod endpoint;
 mod events;
 mod ids;
+mod impairment;
 mod link;
 mod loss;
 mod moment;
 mod network;
 mod observer;
 mod packet;
+mod scope;
 mod world;
 
 pub use endpoint::{EndpointSettings, HeaderSize};
 pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
+pub use impairment::{Chance, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings, QueueLimit};
-pub use loss::{Loss, LossRule};
+pub use loss::{FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute};
 pub use observer::{Observer, PacketEvent};
 pub use packet::Packet;
+pub use scope::Scope;
 pub use world::{FlowSettings, World};

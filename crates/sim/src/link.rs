@@ -72,6 +72,8 @@ pub struct Link {
     delay: Duration,
     /// One link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
     pub(crate) is_private: bool,
+    /// Packets may leave it out of order or twice; see `Network::impair`.
+    pub(crate) is_impaired: bool,
     clock: Serialiser,
     free_at: Moment,
     delay_seconds: f64,
@@ -103,6 +105,7 @@ impl Link {
             settings: Box::new(settings),
             delay_seconds,
             is_private: false,
+            is_impaired: false,
             free_at: Moment::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,

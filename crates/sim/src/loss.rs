@@ -1,7 +1,11 @@
 //! Rules that lose packets at the entrance of a link.
 
-use crate::ids::{FlowId, GroupId};
+mod markov;
+
+pub use markov::{FourState, GilbertElliott};
+
 use crate::packet::Packet;
+use crate::scope::Scope;
 use earlybird_units::Random;
 
 /// Which packets get lost.
@@ -18,17 +22,19 @@ pub enum LossRule {
         /// Packets lost in a row.
         burst: u64,
     },
+    /// A channel that is good or bad.
+    GilbertElliott(GilbertElliott),
+    /// Bursts that may have holes, and single losses between them.
+    FourState(FourState),
 }
 
-/// A rule with its state. It counts only the packets of its flow or group, if it has one.
+/// A rule with its state. It counts only the packets that it concerns.
 #[derive(Clone, Debug)]
 pub struct Loss {
     /// The rule.
     pub rule: LossRule,
-    /// The only flow it concerns.
-    pub flow: Option<FlowId>,
-    /// The only group it concerns.
-    pub group: Option<GroupId>,
+    /// Whose packets it concerns.
+    pub scope: Scope,
     /// Its random numbers.
     pub random: Random,
     /// Packets counted so far.
@@ -36,18 +42,24 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// Makes a rule that concerns every packet.
+    pub fn new(rule: LossRule, random: Random) -> Self {
+        Self { rule, scope: Scope::default(), random, count: 0 }
+    }
+
     /// Counts a packet and says whether it is lost.
     pub fn is_lost(&mut self, packet: &Packet) -> bool {
-        let is_other_flow = self.flow.is_some_and(|flow| flow != packet.flow);
-        if is_other_flow || self.group.is_some_and(|group| group != packet.group) {
+        if !self.scope.concerns(packet) {
             return false;
         }
         let number = self.count;
         self.count += 1;
-        match &self.rule {
+        match &mut self.rule {
             LossRule::List(numbers) => numbers.binary_search(&number).is_ok(),
             LossRule::Bernoulli(probability) => self.random.unit() < *probability,
-            LossRule::Periodic { period, burst } => number >= *period && number % period < *burst,
+            LossRule::Periodic { period, burst } => number >= *period && number % *period < *burst,
+            LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
+            LossRule::FourState(channel) => channel.is_lost(&mut self.random),
         }
     }
 }

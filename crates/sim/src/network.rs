@@ -1,6 +1,7 @@
 //! Nodes, links, and the routes over them.
 
 use crate::ids::{LinkId, NodeId, RouteId};
+use crate::impairment::Impairments;
 use crate::link::{Link, LinkSettings};
 use std::collections::VecDeque;
 
@@ -30,6 +31,8 @@ pub struct Network {
     pub(crate) links: Vec<Link>,
     ends: Vec<(NodeId, NodeId)>,
     feeders: Vec<Feeder>,
+    /// By link; empty for most.
+    impairments: Vec<Impairments>,
     /// The links of all routes, one route behind the other, each closed by [`END_OF_ROUTE`].
     steps: Vec<LinkId>,
     nodes: u32,
@@ -47,6 +50,7 @@ impl Network {
         self.links.push(Link::new(settings));
         self.ends.push((from, to));
         self.feeders.push(Feeder::Nobody);
+        self.impairments.push(Impairments::default());
         LinkId(self.links.len() as u32 - 1)
     }
 
@@ -116,6 +120,26 @@ impl Network {
     /// Gives a link to change it.
     pub fn link_mut(&mut self, link: LinkId) -> &mut Link {
         &mut self.links[link.0 as usize]
+    }
+
+    /// Lets packets leave a link out of order or twice.
+    pub fn impair(&mut self, link: LinkId, impairments: Impairments) {
+        self.link_mut(link).is_impaired = impairments.reordering.is_some() || impairments.duplication.is_some();
+        *self.impairments_mut(link) = impairments;
+    }
+
+    /// Gives what a link does to packets besides losing them.
+    pub fn impairments(&self, link: LinkId) -> &Impairments {
+        &self.impairments[link.0 as usize]
+    }
+
+    /// Gives the same of all links in order of their numbers.
+    pub fn all_impairments(&self) -> impl Iterator<Item = &Impairments> {
+        self.impairments.iter()
+    }
+
+    pub(crate) fn impairments_mut(&mut self, link: LinkId) -> &mut Impairments {
+        &mut self.impairments[link.0 as usize]
     }
 
     /// Gives all links in order of their numbers.

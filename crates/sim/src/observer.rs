@@ -16,6 +16,8 @@ pub enum PacketEvent {
     Entered(LinkId),
     /// A link dropped it.
     Dropped(LinkId),
+    /// A link let it out twice.
+    Duplicated(LinkId),
     /// It reached its endpoint.
     Arrived,
 }

@@ -1,5 +1,6 @@
 //! The world: everything that happens, in order.
 
+mod impaired;
 mod io;
 
 use crate::endpoint::{Endpoint, EndpointSettings};
@@ -12,6 +13,7 @@ use crate::packet::{Packet, PacketId, Packets};
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent, Transmit};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
+use impaired::Stragglers;
 use io::AppIo;
 
 /// A flow and what its connections are made of.
@@ -47,6 +49,7 @@ pub struct World<O: Observer = ()> {
     events: Events,
     network: Network,
     packets: Packets,
+    stragglers: Stragglers,
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
@@ -68,6 +71,7 @@ impl<O: Observer> World<O> {
             events: Events::default(),
             network,
             packets: Packets::default(),
+            stragglers: Stragglers::default(),
             paths: Vec::new(),
             endpoints: Vec::new(),
             free: Vec::new(),
@@ -139,6 +143,7 @@ impl<O: Observer> World<O> {
     fn on_appointment(&mut self, event: Event, kind: Kind) {
         self.now = event.moment();
         match kind {
+            Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer => self.on_timer(EndpointId(event.number())),
             Kind::Wake => self.on_wake(AppId(event.number())),
             Kind::Probe if event.number() == MARK => self.on_mark(),
@@ -176,14 +181,17 @@ impl<O: Observer> World<O> {
                 self.observer.on_packet(moment.at, PacketEvent::Entered(link), packet);
             }
             packet.route = packet.route.rest();
+            if self.network.link(link).is_impaired {
+                break self.leave_impaired(link, arrival, id);
+            }
             match self.network.first_link(packet.route).filter(|next| self.network.link(*next).is_private) {
                 Some(next) => (link, moment) = (next, arrival),
-                None => break self.enter_pipe(link, arrival, id),
+                None => break self.push_into_pipe(link, arrival, id),
             }
         }
     }
 
-    fn enter_pipe(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
+    fn push_into_pipe(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
         if self.network.link_mut(link).push(arrival, id) {
             self.events.push(Event::new(arrival, Kind::Arrival, link.0));
         }

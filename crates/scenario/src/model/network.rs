@@ -1,4 +1,5 @@
-use crate::quantity::{Fraction, Rate, Time};
+use super::{Duplicate, Loss, Reorder};
+use crate::quantity::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,30 @@ pub struct Dumbbell {
     /// The queue of the right-to-left direction of the bottleneck.
     #[serde(default)]
     pub reverse_queue: Queue,
+    /// How the right-to-left direction of the bottleneck differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Reverse>,
+}
+
+/// What differs on the way back over a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Reverse {
+    /// How fast the link sends (default: as the bottleneck).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation time of the link (default: as the bottleneck's).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Time>,
+    /// What gets lost on the way to the queue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loss: Vec<Loss>,
+    /// Packets that arrive late, while others pass them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets that arrive twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
 }
 
 /// Rate, delay and queue of a link in one direction.
@@ -39,6 +64,49 @@ pub struct Channel {
     /// What gets lost on the way to the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Packets that arrive late, while others pass them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets that arrive twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
+}
+
+impl Dumbbell {
+    /// Gives the right-to-left direction of the bottleneck: as the other one, without losses and other impairments, unless
+    /// `reverse-queue` and `reverse` say otherwise.
+    pub fn backward(&self) -> Channel {
+        let reverse = self.reverse.clone().unwrap_or_default();
+        Channel {
+            rate: reverse.rate.unwrap_or(self.bottleneck.rate),
+            delay: reverse.delay.unwrap_or(self.bottleneck.delay),
+            queue: self.reverse_queue,
+            loss: reverse.loss,
+            reorder: reverse.reorder,
+            duplicate: reverse.duplicate,
+        }
+    }
+}
+
+impl Link {
+    /// Gives the forward direction.
+    pub fn forward(&self) -> Channel {
+        Channel {
+            rate: self.rate,
+            delay: self.delay,
+            queue: self.queue,
+            loss: self.loss.clone(),
+            reorder: self.reorder.clone(),
+            duplicate: self.duplicate.clone(),
+        }
+    }
+
+    /// Gives the backward direction: as the other one, without losses and other impairments, unless `reverse` says
+    /// otherwise.
+    pub fn backward(&self) -> Channel {
+        let mirrored = || Channel { loss: Vec::new(), reorder: None, duplicate: None, ..self.forward() };
+        self.reverse.clone().unwrap_or_else(mirrored)
+    }
 }
 
 /// A link between two named nodes, the same in both directions unless `reverse` says otherwise.
@@ -59,6 +127,12 @@ pub struct Link {
     /// What gets lost on the way to the queue, in the forward direction only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Packets that arrive late, while others pass them, in the forward direction only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets that arrive twice, in the forward direction only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
     /// The opposite direction, if it is not the same; then with rate and delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Channel>,
@@ -77,58 +151,4 @@ pub enum Queue {
     Packets(#[schemars(range(min = 1))] u32),
     /// Limit in bytes.
     Bytes(#[schemars(range(min = 1))] u64),
-}
-
-/// A rule that loses packets at the entrance of a link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Loss {
-    /// Loses the packets with these numbers: counted per link in order of arrival from 0, retransmissions included.
-    List(DropList),
-    /// Loses each packet with the same probability, independently.
-    Bernoulli(Bernoulli),
-    /// Loses `burst` packets in a row at the end of every `period` packets.
-    Periodic(Periodic),
-}
-
-/// Packets to lose by number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct DropList {
-    /// The numbers, in rising order; the opening packet of a lone flow has number 0.
-    pub packets: Vec<u64>,
-    /// Counts and loses only the packets of this flow (`video0`) or group (`video`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<String>,
-}
-
-/// Independent losses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Bernoulli {
-    /// Share of the packets to lose.
-    pub probability: Fraction,
-    /// Counts and loses only the packets of this flow or group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<String>,
-}
-
-/// Losses at regular distances.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Periodic {
-    /// Packets from the start of one burst to the start of the next; burst k covers packets k·period … k·period + burst − 1, k ≥ 1.
-    #[schemars(range(min = 1))]
-    pub period: u64,
-    /// Packets lost in a row (default 1).
-    #[schemars(range(min = 1))]
-    #[serde(default = "one")]
-    pub burst: u64,
-    /// Counts and loses only the packets of this flow or group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<String>,
-}
-
-const fn one() -> u64 {
-    1
 }

@@ -1,6 +1,6 @@
 use super::{ensure, known};
 use crate::error::ScenarioError;
-use crate::model::{Channel, DropList, Flow, Link, Loss, Network, Periodic, Scenario};
+use crate::model::{Flow, Link, Network, Scenario};
 use crate::suggest::listed;
 use std::collections::BTreeSet;
 
@@ -8,8 +8,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     if let Network::Links(links) = &scenario.network {
         check_links(links)?;
     }
-    check_ends(scenario)?;
-    losses(&scenario.network).into_iter().try_for_each(|(path, loss)| check_loss(loss, &path, &scenario.flows))
+    check_ends(scenario)
 }
 
 fn check_links(links: &[Link]) -> Result<(), ScenarioError> {
@@ -90,57 +89,4 @@ fn cross<'a>(link: &'a Link, found: &mut BTreeSet<&'a str>) {
     if found.contains(link.from.as_str()) || found.contains(link.to.as_str()) {
         found.extend([link.from.as_str(), link.to.as_str()]);
     }
-}
-
-/// Gives all loss rules of a network with their paths.
-fn losses(network: &Network) -> Vec<(String, &Loss)> {
-    match network {
-        Network::Dumbbell(dumbbell) => {
-            let channels = [("bottleneck", &dumbbell.bottleneck), ("access", &dumbbell.access)];
-            channels
-                .into_iter()
-                .flat_map(|(key, one)| numbered(&format!("network.dumbbell.{key}"), &one.loss))
-                .collect()
-        }
-        Network::Links(links) => links.iter().flat_map(losses_of_link).collect(),
-    }
-}
-
-fn losses_of_link(link: &Link) -> Vec<(String, &Loss)> {
-    let path = format!("network.links.{}", link.name());
-    let reverse: &[Loss] = link.reverse.as_ref().map_or(&[], |channel: &Channel| &channel.loss);
-    numbered(&path, &link.loss).chain(numbered(&format!("{path}.reverse"), reverse)).collect()
-}
-
-fn numbered<'a>(path: &str, losses: &'a [Loss]) -> impl Iterator<Item = (String, &'a Loss)> + use<'a> {
-    let path = path.to_owned();
-    losses.iter().enumerate().map(move |(index, loss)| (format!("{path}.loss.{index}"), loss))
-}
-
-fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
-    let key = match loss {
-        Loss::List(list) => check_list(list, path).map(|()| "list"),
-        Loss::Periodic(periodic) => check_periodic(periodic, path).map(|()| "periodic"),
-        Loss::Bernoulli(_) => Ok("bernoulli"),
-    }?;
-    let Some(name) = loss.flow() else { return Ok(()) };
-    if flows.iter().any(|flow| flow.members().any(|member| member == name)) {
-        return Ok(());
-    }
-    let groups: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
-    known(name, &groups, &format!("{path}.{key}.flow"), "is neither a flow nor a group of flows")
-}
-
-fn check_list(list: &DropList, path: &str) -> Result<(), ScenarioError> {
-    let Some(pair) = list.packets.windows(2).find(|pair| pair[1] <= pair[0]) else { return Ok(()) };
-    Err(ScenarioError::new(&format!("{path}.list.packets"), "is not in rising order")
-        .text(&format!("{}, {}", pair[0], pair[1]))
-        .allowed("packet numbers in rising order, each once"))
-}
-
-fn check_periodic(periodic: &Periodic, path: &str) -> Result<(), ScenarioError> {
-    let error = || ScenarioError::new(&format!("{path}.periodic.burst"), "is not shorter than the period");
-    ensure(periodic.burst < periodic.period, || {
-        error().text(&periodic.burst.to_string()).allowed(format!("a whole number below {}", periodic.period))
-    })
 }

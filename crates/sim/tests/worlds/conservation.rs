@@ -7,8 +7,7 @@ use earlybird_tcp::Config;
 use earlybird_units::{Instant, SeedTree};
 
 fn bernoulli(probability: f64) -> Loss {
-    let random = SeedTree::new(5).random();
-    Loss { rule: LossRule::Bernoulli(probability), flow: None, group: None, random, count: 0 }
+    Loss::new(LossRule::Bernoulli(probability), SeedTree::new(5).random())
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Application for Burst {
 /// The forward link has number 0, the backward one 1; each pair adds the links up and down of its left host, then of its
 /// right one.
 pub(crate) struct Dumbbell {
-    network: Network,
+    pub(crate) network: Network,
     routers: [NodeId; 2],
     back: LinkId,
     routes: Vec<(RouteId, RouteId)>,

@@ -2,16 +2,16 @@
 
 use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, seconds};
 use crate::observers::Gate;
-use earlybird_sim::{EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit};
+use earlybird_sim::{EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
 use earlybird_tcp::Config;
 use earlybird_units::SeedTree;
 use earlybird_wire::Segment;
 
-fn loss(rule: LossRule, seed: u64) -> Loss {
-    Loss { rule, flow: None, group: None, random: SeedTree::new(seed).random(), count: 0 }
+pub(crate) fn loss(rule: LossRule, seed: u64) -> Loss {
+    Loss::new(rule, SeedTree::new(seed).random())
 }
 
-fn packet(flow: u32, group: u32) -> Packet {
+pub(crate) fn packet(flow: u32, group: u32) -> Packet {
     Packet {
         segment: Segment::default(),
         to: EndpointId(0),
@@ -25,7 +25,7 @@ fn packet(flow: u32, group: u32) -> Packet {
 }
 
 /// Gives the numbers of the lost packets among so many.
-fn lost_among(count: u64, mut loss: Loss) -> Vec<u64> {
+pub(crate) fn lost_among(count: u64, mut loss: Loss) -> Vec<u64> {
     let packet = packet(0, 0);
     (0..count).filter(|_| loss.is_lost(&packet)).collect()
 }
@@ -64,9 +64,10 @@ fn probabilities_0_and_1_lose_nothing_and_everything() {
 
 #[test]
 fn a_rule_for_a_flow_or_group_counts_only_its_packets() {
-    let of_flow = Loss { flow: Some(FlowId(1)), ..loss(LossRule::List(vec![1]), 1) };
-    let of_group = Loss { group: Some(GroupId(2)), ..loss(LossRule::List(vec![1]), 1) };
-    let of_both = Loss { group: Some(GroupId(2)), ..of_flow.clone() };
+    let scoped = |flow, group| Loss { scope: Scope { flow, group }, ..loss(LossRule::List(vec![1]), 1) };
+    let of_flow = scoped(Some(FlowId(1)), None);
+    let of_group = scoped(None, Some(GroupId(2)));
+    let of_both = scoped(Some(FlowId(1)), Some(GroupId(2)));
     let traffic = [(1, 2), (0, 2), (1, 0), (1, 2)].map(|(flow, group)| packet(flow, group));
     let lost = |mut loss: Loss| traffic.map(|packet| loss.is_lost(&packet));
     assert_eq!(lost(of_flow), [false, false, true, false]);

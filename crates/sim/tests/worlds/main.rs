@@ -4,7 +4,9 @@
 mod allocations;
 mod conservation;
 mod dumbbell;
+mod impairments;
 mod losses;
+mod markov;
 mod observers;
 mod queues;
 mod repeatability;

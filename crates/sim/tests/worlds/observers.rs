@@ -14,6 +14,8 @@ pub(crate) struct Census {
     /// Per link.
     pub(crate) entered: Vec<u64>,
     pub(crate) dropped: Vec<u64>,
+    /// Copies that links made.
+    pub(crate) duplicated: u64,
     pub(crate) bytes_entered: Vec<u64>,
 }
 
@@ -38,6 +40,7 @@ impl Observer for Census {
                 *Self::at(&mut self.bytes_entered, link) += u64::from(packet.bytes);
             }
             PacketEvent::Dropped(link) => *Self::at(&mut self.dropped, link) += 1,
+            PacketEvent::Duplicated(_) => self.duplicated += 1,
             PacketEvent::Arrived => self.arrived += 1,
         }
     }
@@ -100,7 +103,7 @@ impl Observer for Diary {
             PacketEvent::Retransmitted => Entry::Retransmitted,
             PacketEvent::Dropped(_) => Entry::Dropped,
             PacketEvent::Arrived => Entry::Arrived,
-            PacketEvent::Entered(_) => return,
+            PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
         if self.only.is_none_or(|flow| flow == packet.flow) {
             self.entries.push((at, entry, packet.number, packet.segment.ack.0));

@@ -14,8 +14,7 @@ fn random_config() -> Config {
 }
 
 fn loss(name: &str) -> Loss {
-    let random = SeedTree::new(9).child(name).random();
-    Loss { rule: LossRule::Bernoulli(0.01), flow: None, group: None, random, count: 0 }
+    Loss::new(LossRule::Bernoulli(0.01), SeedTree::new(9).child(name).random())
 }
 
 fn diary_of_a_crowd(pairs: u32) -> Diary {

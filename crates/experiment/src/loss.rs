@@ -1,0 +1,57 @@
+//! What a link does to packets: losses, reordering, duplication.
+
+use crate::plan::Plan;
+use earlybird_scenario::{Channel, Fraction, Loss as LossModel};
+use earlybird_sim::{Chance, Duplication, FourState, GilbertElliott, Impairments, Loss, LossRule, Reordering, Scope};
+use earlybird_units::SeedTree;
+
+pub(crate) fn losses_of(plan: &Plan, models: &[LossModel], seeds: SeedTree) -> Vec<Loss> {
+    (0..).zip(models).map(|(index, model)| loss_of(plan, model, seeds.nth(index))).collect()
+}
+
+fn loss_of(plan: &Plan, model: &LossModel, seeds: SeedTree) -> Loss {
+    Loss { scope: scope_of(plan, model.flow()), ..Loss::new(rule_of(model), seeds.random()) }
+}
+
+fn rule_of(model: &LossModel) -> LossRule {
+    match model {
+        LossModel::List(list) => LossRule::List(list.packets.clone()),
+        LossModel::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
+        LossModel::Periodic(periodic) => LossRule::Periodic { period: periodic.period, burst: periodic.burst },
+        LossModel::GilbertElliott(model) => {
+            let [p, r, bad, good] =
+                [model.p, model.r, model.loss_in_bad, model.loss_in_good].map(|share| share.value());
+            LossRule::GilbertElliott(GilbertElliott::new(p, r, bad, good))
+        }
+        LossModel::Gilbert(gilbert) => {
+            LossRule::GilbertElliott(GilbertElliott::with_bursts(gilbert.ratio.value(), gilbert.mean_burst))
+        }
+        LossModel::FourState(model) => {
+            let [p13, p31, p32, p23, p14] =
+                [model.p13, model.p31(), model.p32, model.p23, model.p14].map(|share| share.value());
+            LossRule::FourState(FourState::new(p13, p31, p32, p23, p14))
+        }
+    }
+}
+
+fn scope_of(plan: &Plan, name: Option<&str>) -> Scope {
+    Scope { flow: name.and_then(|name| plan.flow_named(name)), group: name.and_then(|name| plan.group_named(name)) }
+}
+
+pub(crate) fn impairments_of(plan: &Plan, channel: &Channel, seeds: SeedTree) -> Impairments {
+    let reordering = channel.reorder.as_ref().map(|rule| Reordering {
+        chance: chance_of(rule.probability, rule.correlation, seeds.child("reorder")),
+        scope: scope_of(plan, rule.flow.as_deref()),
+        delay: rule.delay.duration(),
+        packets: rule.packets,
+    });
+    let duplication = channel.duplicate.as_ref().map(|rule| Duplication {
+        chance: chance_of(rule.probability, rule.correlation, seeds.child("duplicate")),
+        scope: scope_of(plan, rule.flow.as_deref()),
+    });
+    Impairments::new(reordering, duplication)
+}
+
+fn chance_of(probability: Fraction, correlation: Fraction, seeds: SeedTree) -> Chance {
+    Chance::new(probability.value(), correlation.value(), seeds.random())
+}

@@ -1,0 +1,127 @@
+//! What links do to packets: losses, reordering, duplication.
+
+use super::{ensure, known, positive};
+use crate::error::ScenarioError;
+use crate::model::{
+    Channel, DropList, Duplicate, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic, Reorder,
+    Scenario,
+};
+use crate::quantity::Fraction;
+
+pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let check = |(path, channel): (String, Channel)| check_channel(&channel, &path, &scenario.flows);
+    channels(&scenario.network).into_iter().try_for_each(check)
+}
+
+/// Gives what the network describes of each direction, with its path.
+fn channels(network: &Network) -> Vec<(String, Channel)> {
+    match network {
+        Network::Dumbbell(dumbbell) => vec![
+            ("network.dumbbell.bottleneck".to_owned(), dumbbell.bottleneck.clone()),
+            ("network.dumbbell.access".to_owned(), dumbbell.access.clone()),
+            ("network.dumbbell.reverse".to_owned(), dumbbell.backward()),
+        ],
+        Network::Links(links) => links.iter().flat_map(channels_of_link).collect(),
+    }
+}
+
+fn channels_of_link(link: &Link) -> [(String, Channel); 2] {
+    let path = format!("network.links.{}", link.name());
+    [(path.clone(), link.forward()), (format!("{path}.reverse"), link.backward())]
+}
+
+fn check_channel(channel: &Channel, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    for (index, loss) in channel.loss.iter().enumerate() {
+        check_loss(loss, &format!("{path}.loss.{index}.{}", loss.key()), flows)?;
+    }
+    let reorder = |rule: &Reorder| check_reorder(rule, &format!("{path}.reorder"), flows);
+    channel.reorder.as_ref().map_or(Ok(()), reorder)?;
+    let duplicate = |rule: &Duplicate| check_duplicate(rule, &format!("{path}.duplicate"), flows);
+    channel.duplicate.as_ref().map_or(Ok(()), duplicate)
+}
+
+fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    match loss {
+        Loss::List(list) => check_list(list, path),
+        Loss::Periodic(periodic) => check_periodic(periodic, path),
+        Loss::GilbertElliott(model) => check_gilbert_elliott(model, path),
+        Loss::Gilbert(gilbert) => check_gilbert(gilbert, path),
+        Loss::FourState(model) => check_four_state(model, path),
+        Loss::Bernoulli(_) => Ok(()),
+    }?;
+    check_flow(loss.flow(), path, flows)
+}
+
+fn check_flow(name: Option<&str>, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    let Some(name) = name else { return Ok(()) };
+    if flows.iter().any(|flow| flow.members().any(|member| member == name)) {
+        return Ok(());
+    }
+    let groups: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
+    known(name, &groups, &format!("{path}.flow"), "is neither a flow nor a group of flows")
+}
+
+fn check_list(list: &DropList, path: &str) -> Result<(), ScenarioError> {
+    let Some(pair) = list.packets.windows(2).find(|pair| pair[1] <= pair[0]) else { return Ok(()) };
+    Err(ScenarioError::new(&format!("{path}.packets"), "is not in rising order")
+        .text(&format!("{}, {}", pair[0], pair[1]))
+        .allowed("packet numbers in rising order, each once"))
+}
+
+fn check_periodic(periodic: &Periodic, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(&format!("{path}.burst"), "is not shorter than the period");
+    ensure(periodic.burst < periodic.period, || {
+        error().text(&periodic.burst.to_string()).allowed(format!("a whole number below {}", periodic.period))
+    })
+}
+
+fn check_gilbert_elliott(model: &GilbertElliott, path: &str) -> Result<(), ScenarioError> {
+    let changes = model.p.value() + model.r.value() > 0.0;
+    let error = || ScenarioError::new(&format!("{path}.p"), "never lets the channel turn bad, as `r` is 0 too");
+    ensure(changes, || error().text("0").allowed("a number above 0").hint("`bernoulli` loses without states."))
+}
+
+/// The gaps between bursts of L losses are L·(1 − P)/P packets long on average; one packet is the least.
+fn check_gilbert(gilbert: &Gilbert, path: &str) -> Result<(), ScenarioError> {
+    below_one(gilbert.ratio, &format!("{path}.ratio"))?;
+    let ratio = gilbert.ratio.value();
+    let least = ratio / (1.0 - ratio);
+    let error = || ScenarioError::new(&format!("{path}.mean-burst"), "is too short for so many losses");
+    ensure(gilbert.mean_burst >= least, || {
+        error()
+            .text(&gilbert.mean_burst.to_string())
+            .allowed(format!("a number of at least {least}"))
+            .hint(format!("at a `ratio` P of {ratio} bursts of P/(1 − P) packets leave one packet between them."))
+    })
+}
+
+fn check_four_state(model: &FourState, path: &str) -> Result<(), ScenarioError> {
+    check_ways([("p13", model.p13), ("p14", model.p14)], path)?;
+    check_ways([("p31", model.p31()), ("p32", model.p32)], path)?;
+    let is_stuck = model.p32.value() > 0.0 && model.p23.value() == 0.0;
+    let error = || ScenarioError::new(&format!("{path}.p23"), "leaves the channel in state 2 forever").text("0");
+    ensure(!is_stuck, || error().allowed("a number above 0"))
+}
+
+/// The ways out of one state exclude each other.
+fn check_ways([(first, one), (second, other)]: [(&str, Fraction); 2], path: &str) -> Result<(), ScenarioError> {
+    let problem = format!("and `{first}`, which is {}, are more than 1 together", one.value());
+    let error = || ScenarioError::new(&format!("{path}.{second}"), problem).text(&other.value().to_string());
+    ensure(one.value() + other.value() <= 1.0, || error().allowed("two probabilities of at most 1 together"))
+}
+
+fn check_reorder(rule: &Reorder, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    positive(rule.delay, &format!("{path}.delay"))?;
+    below_one(rule.correlation, &format!("{path}.correlation"))?;
+    check_flow(rule.flow.as_deref(), path, flows)
+}
+
+fn check_duplicate(rule: &Duplicate, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    below_one(rule.correlation, &format!("{path}.correlation"))?;
+    check_flow(rule.flow.as_deref(), path, flows)
+}
+
+fn below_one(share: Fraction, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is too large").text(&share.value().to_string());
+    ensure(share.value() < 1.0, || error().allowed("a number from 0 to below 1"))
+}
