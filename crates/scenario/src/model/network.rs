@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Network {
     /// Two routers with one bottleneck between them; every flow brings its own hosts (`left`, `right`).
-    Dumbbell(Dumbbell),
+    Dumbbell(Box<Dumbbell>),
     /// Any nodes and links; routes take the fewest links.
     Links(#[schemars(length(min = 1))] Vec<Link>),
 }
