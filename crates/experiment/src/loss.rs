@@ -19,8 +19,7 @@ fn rule_of(model: &LossModel) -> LossRule {
         LossModel::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
         LossModel::Periodic(periodic) => LossRule::Periodic { period: periodic.period, burst: periodic.burst },
         LossModel::GilbertElliott(model) => {
-            let [p, r, bad, good] =
-                [model.p, model.r, model.loss_in_bad, model.loss_in_good].map(|share| share.value());
+            let [p, r, bad, good] = [model.p, model.r, model.loss_in_bad, model.loss_in_good].map(Fraction::value);
             LossRule::GilbertElliott(GilbertElliott::new(p, r, bad, good))
         }
         LossModel::Gilbert(gilbert) => {
@@ -28,7 +27,7 @@ fn rule_of(model: &LossModel) -> LossRule {
         }
         LossModel::FourState(model) => {
             let [p13, p31, p32, p23, p14] =
-                [model.p13, model.p31(), model.p32, model.p23, model.p14].map(|share| share.value());
+                [model.p13, model.p31(), model.p32, model.p23, model.p14].map(Fraction::value);
             LossRule::FourState(FourState::new(p13, p31, p32, p23, p14))
         }
     }
