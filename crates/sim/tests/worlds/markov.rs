@@ -24,8 +24,8 @@ fn mean(lengths: &[usize]) -> f64 {
 /// Gives chi-square of the lengths against the geometric distribution: classes 1 … 9 and the rest, 9 degrees of freedom.
 fn chi_square(lengths: &[usize], end: f64) -> f64 {
     let count = lengths.len() as f64;
-    let geometric = |length: usize| end * (1.0 - end).powi(length as i32 - 1);
-    let class = |length: usize| lengths.iter().filter(|one| **one == length).count() as f64;
+    let geometric = |length: u16| end * (1.0 - end).powi(i32::from(length) - 1);
+    let class = |length: u16| lengths.iter().filter(|one| **one == usize::from(length)).count() as f64;
     let rest = lengths.iter().filter(|one| **one > 9).count() as f64;
     let classes = (1..=9).map(|length| (class(length), count * geometric(length)));
     let all = classes.chain([(rest, count * (1.0 - end).powi(9))]);
