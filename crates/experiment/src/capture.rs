@@ -1,9 +1,9 @@
 //! A packet capture as the hosts that open connections see it, for Wireshark.
 
 use crate::{RunError, output_error};
-use earlybird_sim::{Observer, Packet, PacketEvent};
+use earlybird_sim::{Content, Observer, Packet, PacketEvent};
 use earlybird_units::Instant;
-use earlybird_wire::{Addresses, HEADERS_MAX, emit_headers};
+use earlybird_wire::{Addresses, HEADERS_MAX, emit_datagram_headers, emit_headers};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, PcapError, TsResolution};
 use std::borrow::Cow;
@@ -47,16 +47,30 @@ impl Capture {
 
     fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
         let mut bytes = [0; HEADERS_MAX];
-        let payload = vec![0; usize::from(packet.segment.len)];
         self.identification = self.identification.wrapping_add(1);
-        let length = emit_headers(&packet.segment, &addresses(packet), self.identification, &payload, &mut bytes)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        let (identification, addresses) = (self.identification, addresses(packet));
+        let payload = vec![0; payload_len(&packet.content)];
+        let emitted = match &packet.content {
+            Content::Segment(segment) => emit_headers(segment, &addresses, identification, &payload, &mut bytes),
+            Content::Datagram(datagram) => {
+                emit_datagram_headers(datagram, &addresses, identification, &payload, &mut bytes)
+            }
+        };
+        let length = emitted.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
         let record = PcapPacket {
             timestamp: Duration::from_nanos(at.as_nanos()),
-            orig_len: length as u32 + u32::from(packet.segment.len),
+            orig_len: (length + payload.len()) as u32,
             data: Cow::Borrowed(&bytes[..length]),
         };
         self.writer.write_packet(&record).map_err(plain).map(|_| ())
+    }
+}
+
+/// Gives the bytes behind the TCP or UDP header.
+fn payload_len(content: &Content) -> usize {
+    match content {
+        Content::Segment(segment) => usize::from(segment.len),
+        Content::Datagram(datagram) => usize::from(datagram.len),
     }
 }
 

@@ -1,22 +1,44 @@
 //! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
 
+use earlybird_datagram as datagram;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
-use earlybird_sim::{EndpointSettings, HeaderSize};
+use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, Recovery, RtoConfig,
     Trigger,
 };
 use earlybird_units::Duration;
 
+/// Gives what carries a flow.
+pub(crate) fn carrier_of(endpoint: &Endpoint) -> Carrier {
+    if endpoint.transport.control.is_datagram() {
+        Carrier::Datagrams(datagrams_of(endpoint))
+    } else {
+        Carrier::Tcp(settings_of(endpoint))
+    }
+}
+
+fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
+    let base = base_of(endpoint.profile);
+    DatagramSettings {
+        config: datagram::Config { mss: endpoint.mss.unwrap_or(base.mss) },
+        headers: headers_of(endpoint.profile),
+    }
+}
+
+fn headers_of(profile: Profile) -> HeaderSize {
+    if profile == Profile::Ns2 { HeaderSize::Ns2 } else { HeaderSize::Real }
+}
+
 /// Gives the settings of both ends of a flow's connections.
-pub(crate) fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
+fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
     let opener = config_of(endpoint);
     let is_ns2 = endpoint.profile == Profile::Ns2;
     EndpointSettings {
         opener,
         listener: if is_ns2 { sink_of(opener) } else { opener },
-        headers: if is_ns2 { HeaderSize::Ns2 } else { HeaderSize::Real },
+        headers: headers_of(endpoint.profile),
         closes_with_fin: !is_ns2,
     }
 }
@@ -26,11 +48,15 @@ fn sink_of(opener: Config) -> Config {
     Config { rto: RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.rto }, ..opener }
 }
 
-fn config_of(endpoint: &Endpoint) -> Config {
-    let base = match endpoint.profile {
+fn base_of(profile: Profile) -> Config {
+    match profile {
         Profile::Ns2 => Config::ns2(),
         Profile::Rfc => Config::rfc(),
-    };
+    }
+}
+
+fn config_of(endpoint: &Endpoint) -> Config {
+    let base = base_of(endpoint.profile);
     let mss = endpoint.mss.unwrap_or(base.mss);
     let initial_window = match endpoint.profile {
         Profile::Ns2 => base.initial_window,
@@ -93,7 +119,8 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
 
 fn control_of(endpoint: &Endpoint) -> Control {
     match endpoint.transport.control {
-        scenario::Control::Sack => Control::Reno,
+        // Flows of datagrams have no connections: any control will do.
+        scenario::Control::Sack | scenario::Control::Udp => Control::Reno,
         scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
     }
 }

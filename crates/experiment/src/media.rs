@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 /// A unit that was written and is not delivered.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
+    unit: u64,
     end: u64,
     written: Instant,
 }
@@ -15,6 +16,7 @@ struct Pending {
 pub(crate) struct Delivery {
     pub(crate) bytes: u64,
     pub(crate) written: Instant,
+    pub(crate) delivered: Option<Instant>,
 }
 
 /// Every unit of one media flow: packets of a constant-rate source, or frames.
@@ -25,8 +27,8 @@ pub(crate) struct MediaLog {
     pending: VecDeque<Pending>,
     written_bytes: u64,
     written_units: u64,
-    /// Delay of each delivered unit from its writing, in order.
-    pub(crate) delays: Vec<Duration>,
+    /// Delay of each delivered unit from its writing, in order of delivery.
+    delays: Vec<Duration>,
     /// Per start-up delay, the units whose deadline lies within the run.
     evaluated: Vec<u64>,
     /// Per start-up delay, how many of the delivered ones came after it.
@@ -70,23 +72,38 @@ impl MediaLog {
 
     pub(crate) fn on_written(&mut self, at: Instant, bytes: u64) {
         self.written_bytes += bytes;
+        self.pending.push_back(Pending { unit: self.written_units, end: self.written_bytes, written: at });
         self.written_units += 1;
-        self.pending.push_back(Pending { end: self.written_bytes, written: at });
         for (delay, evaluated) in self.start_up_delays.iter().zip(&mut self.evaluated) {
             *evaluated += u64::from(at + *delay <= self.end_of_run);
         }
         if let Some(deliveries) = &mut self.deliveries {
-            deliveries.push(Delivery { bytes, written: at });
+            deliveries.push(Delivery { bytes, written: at, delivered: None });
         }
     }
 
     /// Learns that the first `bytes` of the stream can be read.
     pub(crate) fn on_delivered(&mut self, at: Instant, bytes: u64) {
         while let Some(unit) = self.pending.pop_front_if(|unit| unit.end <= bytes) {
-            let delay = at - unit.written;
-            self.spacing.on_delivery(at);
-            self.count_late(unit.written, delay);
-            self.delays.push(delay);
+            self.take(at, unit);
+        }
+    }
+
+    /// Learns that a unit arrived by itself; it may come again, which does not count.
+    pub(crate) fn on_unit_delivered(&mut self, at: Instant, number: u64) {
+        let index = self.pending.binary_search_by_key(&number, |unit| unit.unit);
+        if let Some(unit) = index.ok().and_then(|index| self.pending.remove(index)) {
+            self.take(at, unit);
+        }
+    }
+
+    fn take(&mut self, at: Instant, unit: Pending) {
+        let delay = at - unit.written;
+        self.spacing.on_delivery(at);
+        self.count_late(unit.written, delay);
+        self.delays.push(delay);
+        if let Some(delivery) = self.deliveries.as_mut().and_then(|all| all.get_mut(unit.unit as usize)) {
+            delivery.delivered = Some(at);
         }
     }
 
@@ -189,6 +206,22 @@ mod tests {
         // Units 1 and 2 took 3.5 s and 1.5 s; unit 3, written at 6 s, never came: its 5 s deadline is after the end.
         assert_eq!((rows[0].evaluated, rows[0].late, rows[1].evaluated, rows[1].late), (4, 3, 3, 0));
         assert!(!rows[0].is_success() && rows[1].is_success());
+    }
+
+    #[test]
+    fn units_that_come_one_by_one_leave_the_lost_ones_behind() {
+        let mut log = MediaLog::new(at(10_000), &[Duration::from_secs(1)], true);
+        for unit in 0..4 {
+            log.on_written(at(unit * 1_000), 100);
+        }
+        for (time, unit) in [(100, 0), (2_100, 2), (2_200, 1), (2_300, 2)] {
+            log.on_unit_delivered(at(time), unit);
+        }
+        let row = log.lateness().next().unwrap();
+        // Unit 1 took 1.2 s, unit 3 never came, unit 2 came twice.
+        assert_eq!((log.units_delivered(), row.evaluated, row.late), (3, 4, 2));
+        let delivered: Vec<_> = log.deliveries.unwrap().iter().map(|unit| unit.delivered).collect();
+        assert_eq!(delivered, [Some(at(100)), Some(at(2_200)), Some(at(2_100)), None]);
     }
 
     #[test]

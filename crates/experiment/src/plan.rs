@@ -1,14 +1,13 @@
 //! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
 
-use crate::endpoint::settings_of;
+use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use earlybird_scenario::{
     Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Queue, Scenario, ScenarioError, Start,
     Transport, Webtraf,
 };
 use earlybird_sim::{
-    EndpointSettings, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, QueueLimit,
-    RouteId, World,
+    Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, QueueLimit, RouteId, World,
 };
 use earlybird_traffic as traffic;
 use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
@@ -30,7 +29,7 @@ pub(crate) struct FlowPlan {
 pub(crate) struct GroupPlan {
     pub(crate) flow: Flow,
     pub(crate) transport: Transport,
-    pub(crate) endpoints: EndpointSettings,
+    pub(crate) carrier: Carrier,
 }
 
 /// Everything that is known before the run.
@@ -58,7 +57,7 @@ impl Plan {
             groups.push(GroupPlan {
                 flow: flow.clone(),
                 transport: endpoint.transport,
-                endpoints: settings_of(&endpoint),
+                carrier: carrier_of(&endpoint),
             });
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
@@ -98,7 +97,7 @@ impl Plan {
     fn add_flow<O: Observer>(&self, world: &mut World<O>, flow: &FlowPlan, pairs: &[Pair]) {
         let group = &self.groups[flow.group];
         let seeds = self.seeds.child("flow").child(&flow.name);
-        let id = world.add_flow(FlowSettings { group: GroupId(flow.group as u32), endpoints: group.endpoints, seeds });
+        let id = world.add_flow(FlowSettings { group: GroupId(flow.group as u32), endpoints: group.carrier, seeds });
         if let Application::Webtraf(web) = &group.flow.application {
             self.add_sessions(world, id, flow, web, pairs);
             return;

@@ -3,6 +3,7 @@
 use crate::media::MediaLog;
 use crate::plan::Plan;
 use crate::series::Series;
+use earlybird_datagram as datagram;
 use earlybird_scenario::{Application, Scenario};
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, Statistics, TraceEvent};
@@ -117,6 +118,12 @@ impl Observer for Recorder {
         }
     }
 
+    fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
+        if let Some(media) = &mut self.flow(flow).media {
+            media.on_unit_delivered(at, u64::from(unit));
+        }
+    }
+
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {
         for flow in &mut self.flows {
             flow.bytes_at_warm_up = flow.bytes_delivered;
@@ -130,6 +137,12 @@ impl Observer for Recorder {
         let flow = self.flow(flow);
         flow.statistics += *opener.statistics();
         flow.early_responses += opener.gauges().early_responses;
+        flow.bytes_delivered += received;
+    }
+
+    fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
+        let flow = self.flow(flow);
+        flow.statistics.segments_sent += sender.sent();
         flow.bytes_delivered += received;
     }
 

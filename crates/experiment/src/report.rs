@@ -7,7 +7,7 @@ use crate::summary::{Summary, summarise};
 use crate::table::Table;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Link, Network};
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// What a run measured.
 #[derive(Clone, Debug)]
@@ -190,8 +190,7 @@ fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
         let Some(log) = &record.media else { continue };
         for (unit, delivery) in log.deliveries.iter().flatten().enumerate() {
             let written = delivery.written.as_secs_f64();
-            let delivered =
-                log.delays.get(unit).map_or(f64::INFINITY, |delay| (delivery.written + *delay).as_secs_f64());
+            let delivered = delivery.delivered.map_or(f64::INFINITY, Instant::as_secs_f64);
             rows.push((&flow.name, unit as u64, delivery.bytes, written, delivered));
         }
     }

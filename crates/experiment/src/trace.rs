@@ -1,8 +1,8 @@
 //! Event lists as text: what one flow did, and what a link was offered.
 
-use crate::plan::Plan;
+use crate::plan::{FlowPlan, Plan};
 use earlybird_scenario::{Application, ScenarioError};
-use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_sim::{Carrier, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::Connection;
 use earlybird_units::Instant;
 use earlybird_wire::Flags;
@@ -28,13 +28,15 @@ struct Row {
     flow: FlowId,
     event: &'static str,
     seq: Option<u64>,
-    state: State,
+    state: Option<State>,
 }
 
 /// Follows chosen flows: `snd`, `rtx`, `drp`, `dlv`, `ack`, and every change of the sender's state.
 #[derive(Debug)]
 pub(crate) struct FlowTrace {
     chosen: Vec<bool>,
+    /// Flows of datagrams have no window: their lines stop before it.
+    stateless: Vec<bool>,
     states: Vec<Option<State>>,
     rows: Vec<Row>,
 }
@@ -48,7 +50,9 @@ impl FlowTrace {
             let flow = plan.flow_named(name).ok_or_else(|| unknown_flow(plan, name))?;
             chosen[flow.0 as usize] = true;
         }
-        Ok(Self { states: vec![None; chosen.len()], chosen, rows: Vec::new() })
+        let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
+        let stateless = plan.flows.iter().map(is_stateless).collect();
+        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, rows: Vec::new() })
     }
 
     fn is_chosen(&self, flow: FlowId) -> bool {
@@ -56,7 +60,8 @@ impl FlowTrace {
     }
 
     fn push(&mut self, at: Instant, flow: FlowId, event: &'static str, seq: Option<u64>) {
-        if let Some(state) = self.states[flow.0 as usize] {
+        let state = self.states[flow.0 as usize];
+        if state.is_some() || self.stateless[flow.0 as usize] {
             self.rows.push(Row { at, flow, event, seq, state });
         }
     }
@@ -129,8 +134,11 @@ impl Row {
     fn text(&self) -> String {
         let time = if self.seq.is_some() { micros(self.at) } else { format!("{:.5}", self.at.as_secs_f64()) };
         let seq = self.seq.map_or(String::new(), |seq| seq.to_string());
-        let State { cwnd, ssthresh, back_off, timeouts } = self.state;
-        format!("{time},{},{seq},{cwnd:.3},{ssthresh},{back_off},{timeouts}", self.event)
+        let event = self.event;
+        let Some(State { cwnd, ssthresh, back_off, timeouts }) = self.state else {
+            return format!("{time},{event},{seq},,,,");
+        };
+        format!("{time},{event},{seq},{cwnd:.3},{ssthresh},{back_off},{timeouts}")
     }
 }
 
@@ -186,7 +194,8 @@ impl Observer for FlowTrace {
             back_off: timer.back_off,
             timeouts: connection.statistics().timeouts,
         };
-        let opens = arrived.is_some_and(|packet| packet.segment.flags.contains(Flags::SYN));
+        let opens =
+            arrived.is_some_and(|packet| packet.segment().is_some_and(|segment| segment.flags.contains(Flags::SYN)));
         self.note(at, flow, state, opens);
     }
 }

@@ -30,6 +30,15 @@ pub enum Control {
     Sack,
     /// PERT: early response to the queueing delay.
     Pert,
+    /// None: datagrams leave when they are written.
+    Udp,
+}
+
+impl Control {
+    /// Says whether it carries datagrams and not a TCP stream: nothing is repaired, and there is no timer to choose.
+    pub const fn is_datagram(self) -> bool {
+        matches!(self, Self::Udp)
+    }
 }
 
 /// What counts as a loss.
@@ -60,7 +69,7 @@ struct TransportKind {
 }
 
 /// Every transport by name, without ends.
-const TABLE: [TransportKind; 2] = [
+const TABLE: [TransportKind; 3] = [
     TransportKind {
         name: "sack",
         control: Control::Sack,
@@ -76,6 +85,14 @@ const TABLE: [TransportKind; 2] = [
         source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
         parameters: &["pert"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "udp",
+        control: Control::Udp,
+        title: "Fire and forget: one datagram per unit of the application",
+        source: "RFC 768",
+        parameters: &[],
+        detections: &[Detection::Duplicates],
     },
 ];
 
@@ -114,14 +131,19 @@ impl TransportKind {
 
 /// Gives the names of all transports.
 pub fn transport_names() -> Vec<String> {
-    let with_timer = |(name, _): (String, _)| ["", FINE_GRAINED].map(|end| format!("{name}{end}"));
+    let with_timer = |(name, transport): (String, Transport)| {
+        let ends: &[&str] = if transport.control.is_datagram() { &[""] } else { &["", FINE_GRAINED] };
+        ends.iter().map(move |end| format!("{name}{end}"))
+    };
     TABLE.iter().flat_map(TransportKind::names).flat_map(with_timer).collect()
 }
 
 /// Says in words which transports there are.
 pub(crate) fn allowed_transports() -> String {
-    let names: Vec<_> = TABLE.iter().flat_map(TransportKind::names).map(|(name, _)| name).collect();
-    format!("{}, each also with {FINE_GRAINED}", listed(names.iter().map(String::as_str)))
+    let names = TABLE.iter().flat_map(TransportKind::names);
+    let (datagram, tcp): (Vec<_>, Vec<_>) = names.partition(|(_, transport)| transport.control.is_datagram());
+    let [datagram, tcp] = [datagram, tcp].map(|part| listed(part.iter().map(|(name, _)| name.as_str())));
+    format!("{tcp}, each also with {FINE_GRAINED}; {datagram}")
 }
 
 impl FromStr for Transport {
@@ -130,7 +152,8 @@ impl FromStr for Transport {
     fn from_str(text: &str) -> Result<Self, ScenarioError> {
         let base = text.strip_suffix(FINE_GRAINED);
         let found = TABLE.iter().flat_map(TransportKind::names).find(|(name, _)| name == base.unwrap_or(text));
-        let (_, transport) = found.ok_or_else(|| unknown(text))?;
+        let fits = |transport: &Transport| base.is_none() || !transport.control.is_datagram();
+        let (_, transport) = found.filter(|(_, transport)| fits(transport)).ok_or_else(|| unknown(text))?;
         Ok(Self { fine_grained: base.is_some(), ..transport })
     }
 }

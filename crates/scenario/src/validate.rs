@@ -1,6 +1,7 @@
 //! The checks that no schema can make: how the parts of a scenario fit together.
 
 mod channel;
+mod datagrams;
 mod endpoint;
 mod network;
 mod traffic;
@@ -18,6 +19,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     positive(scenario.duration, "duration")?;
     endpoint::validate(scenario)?;
     traffic::validate(scenario)?;
+    datagrams::validate(scenario)?;
     network::validate(scenario)?;
     channel::validate(scenario)?;
     validate_measure(scenario)?;

@@ -56,8 +56,11 @@ fn endpoint_keys() -> String {
 }
 
 fn transports() -> String {
-    let names = transport_names().into_iter().filter(|name| !name.ends_with("-fg")).collect::<Vec<_>>();
-    format!("{}, each also with -fg", names.join(", "))
+    let names = transport_names();
+    let is_timed = |name: &&String| names.contains(&format!("{name}-fg"));
+    let (timed, untimed): (Vec<_>, Vec<_>) = names.iter().filter(|name| !name.ends_with("-fg")).partition(is_timed);
+    let [timed, untimed] = [timed, untimed].map(|part| part.into_iter().cloned().collect::<Vec<_>>().join(", "));
+    format!("{timed}, each also with -fg; {untimed}")
 }
 
 #[rstest]
@@ -393,6 +396,14 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
     "sweep.seeds=x",
     "sweep.seeds: `x` does not fit; allowed: a whole number of at least 1, or a list of at least 1. hint: Number of seeds (1 … n) or a list of seeds (default 1)."
 )]
+#[case(
+    "flows.file.transport=udp",
+    "flows.file.application.bulk: sends as fast as the transport lets it, and udp sets no limit; allowed: cbr, media. hint: choose a transport of TCP for this flow."
+)]
+#[case(
+    "flows.web.transport=udp",
+    "flows.web.application.webtraf: needs every byte to arrive, and udp repairs nothing; allowed: cbr, media. hint: choose a transport of TCP for this flow."
+)]
 #[case("sweep.seeds=[]", "sweep.seeds: `[]` is too short; allowed: a list of at least 1. hint: These seeds.")]
 #[case("sweep.seeds=[1, -2]", "sweep.seeds.1: `-2` is too small; allowed: a whole number of at least 0.")]
 #[case("sweep.seeds=[1, 2, 1]", "sweep.seeds: `1` is listed twice; allowed: a list of different seeds.")]
@@ -570,6 +581,10 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
 #[case(
     "flows.clip.application.media.length=0",
     "flows.clip.application.media.length: `0` is too small; allowed: a number above 0. hint: Length of the clip in seconds, after which it starts again."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "udp", rto = { floor = "1s" } }"#,
+    "flows.clip.endpoint.rto: is a setting of TCP, and the transport is udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: only TCP flows read it."
 )]
 fn topologies_and_media(#[case] change: &str, #[case] expected: &str) {
     assert_eq!(message(CHAIN, change), expand(expected));

@@ -9,6 +9,7 @@ use rstest::rstest;
 #[case("pert", Control::Pert, Detection::Duplicates, false)]
 #[case("pert-er", Control::Pert, Detection::EarlyRetransmission, false)]
 #[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
+#[case("udp", Control::Udp, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
 fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {
     let transport: Transport = name.parse().unwrap();
@@ -29,10 +30,12 @@ fn every_name_is_read_back() {
 #[case("SACK", "did you mean `sack`?")]
 #[case("pert_er", "did you mean `pert-er`?")]
 #[case("sack-fgg", "did you mean `sack-fg`?")]
+#[case("udp-fg", "")]
+#[case("udp-er", "")]
 #[case("", "")]
 #[case("carrier-pigeon", "")]
 fn unknown_names(#[case] name: &str, #[case] hint: &str) {
     let error = name.parse::<Transport>().unwrap_err();
     assert_eq!(error.hint, hint);
-    assert!(error.allowed.starts_with("sack, sack-er, pert") && error.allowed.ends_with(", each also with -fg"));
+    assert!(error.allowed.starts_with("sack, sack-er, pert") && error.allowed.contains(", each also with -fg; udp"));
 }

@@ -1,16 +1,19 @@
-//! One end of a connection in the simulated network.
+//! One end of a connection, or of a flow of datagrams, in the simulated network.
 
 use crate::ids::{AppId, FlowId, GroupId, RouteId};
-use earlybird_tcp::{Config, Connection};
+use crate::packet::Content;
+use earlybird_datagram as datagram;
+use earlybird_tcp as tcp;
+use earlybird_tcp::{Config, Connection, Cx};
 use earlybird_units::Instant;
-use earlybird_wire::Segment;
+use earlybird_wire::{Datagram, Segment};
 
 /// How large headers are on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderSize {
-    /// ns-2: 40 bytes, and 8 for each SACK block.
+    /// ns-2: 40 bytes, and 8 for each SACK block; none around datagrams with payload.
     Ns2,
-    /// IPv4 and TCP with their options as sent.
+    /// IPv4, and TCP with its options as sent or UDP.
     Real,
 }
 
@@ -22,6 +25,24 @@ impl HeaderSize {
             Self::Real => segment.options.wire_len(),
         };
         40 + segment.len as u32 + options as u32
+    }
+
+    /// Gives the size of a packet with this datagram in bytes.
+    pub const fn datagram_bytes(self, datagram: &Datagram) -> u32 {
+        let headers = match self {
+            // ns-2's `Agent/UDP` and `Agent/TFRC` take their packet size for everything.
+            Self::Ns2 if datagram.len > 0 => 0,
+            Self::Ns2 => 40,
+            Self::Real => 20 + datagram.header_len(),
+        };
+        datagram.len as u32 + headers as u32
+    }
+
+    pub(crate) const fn bytes_of(self, content: &Content) -> u32 {
+        match content {
+            Content::Segment(segment) => self.packet_bytes(segment),
+            Content::Datagram(datagram) => self.datagram_bytes(datagram),
+        }
     }
 }
 
@@ -38,10 +59,139 @@ pub struct EndpointSettings {
     pub closes_with_fin: bool,
 }
 
+/// What a flow of datagrams is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct DatagramSettings {
+    /// Its endpoints.
+    pub config: datagram::Config,
+    /// How large headers are.
+    pub headers: HeaderSize,
+}
+
+/// What carries a flow.
+#[derive(Clone, Copy, Debug)]
+pub enum Carrier {
+    /// TCP connections.
+    Tcp(EndpointSettings),
+    /// Datagrams.
+    Datagrams(DatagramSettings),
+}
+
+impl Carrier {
+    pub(crate) const fn mss(&self) -> u16 {
+        match self {
+            Self::Tcp(settings) => settings.opener.mss,
+            Self::Datagrams(settings) => settings.config.mss,
+        }
+    }
+}
+
+impl From<EndpointSettings> for Carrier {
+    fn from(settings: EndpointSettings) -> Self {
+        Self::Tcp(settings)
+    }
+}
+
+/// The machine at one end.
+#[derive(Debug)]
+pub(crate) enum Agent {
+    Tcp(Connection),
+    Datagrams(Box<datagram::Endpoint>),
+}
+
+/// What an agent wants to be known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AgentEvent {
+    Tcp(tcp::Event),
+    Datagrams(datagram::Event),
+}
+
+/// What an agent wants to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) content: Content,
+    pub(crate) number: Option<u64>,
+    pub(crate) is_again: bool,
+}
+
+impl From<tcp::Transmit> for Outgoing {
+    fn from(transmit: tcp::Transmit) -> Self {
+        let content = Content::Segment(transmit.segment);
+        Self { content, number: transmit.number, is_again: transmit.is_again }
+    }
+}
+
+impl From<datagram::Transmit> for Outgoing {
+    fn from(transmit: datagram::Transmit) -> Self {
+        Self { content: Content::Datagram(transmit.datagram), number: transmit.number, is_again: false }
+    }
+}
+
+impl Agent {
+    /// Takes what arrived; agents of different kinds never talk to each other.
+    pub(crate) fn on_packet(&mut self, cx: &mut Cx<'_>, content: &Content) {
+        match (self, content) {
+            (Self::Tcp(connection), Content::Segment(segment)) => connection.on_segment(cx, segment),
+            (Self::Datagrams(endpoint), Content::Datagram(datagram)) => endpoint.on_datagram(cx.now, datagram),
+            (Self::Tcp(_), Content::Datagram(_)) | (Self::Datagrams(_), Content::Segment(_)) => {}
+        }
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<AgentEvent> {
+        match self {
+            Self::Tcp(connection) => connection.poll_event().map(AgentEvent::Tcp),
+            Self::Datagrams(endpoint) => endpoint.poll_event().map(AgentEvent::Datagrams),
+        }
+    }
+
+    pub(crate) fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Outgoing> {
+        match self {
+            Self::Tcp(connection) => connection.poll_transmit(cx).map(Outgoing::from),
+            Self::Datagrams(endpoint) => endpoint.poll_transmit(cx.now).map(Outgoing::from),
+        }
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Tcp(connection) => connection.poll_timeout(),
+            Self::Datagrams(endpoint) => endpoint.poll_timeout(),
+        }
+    }
+
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
+        match self {
+            Self::Tcp(connection) => connection.on_timeout(cx),
+            Self::Datagrams(endpoint) => endpoint.on_timeout(cx.now),
+        }
+    }
+
+    pub(crate) fn write(&mut self, now: Instant, bytes: u64) {
+        match self {
+            Self::Tcp(connection) => connection.write(bytes),
+            Self::Datagrams(endpoint) => endpoint.write(now, bytes),
+        }
+    }
+
+    pub(crate) fn write_unit(&mut self, now: Instant, bytes: u64) {
+        match self {
+            Self::Tcp(connection) => connection.write(bytes),
+            Self::Datagrams(endpoint) => endpoint.write_unit(now, bytes),
+        }
+    }
+
+    /// Gives the payload bytes that the application has got or could get.
+    pub(crate) fn received(&self) -> u64 {
+        match self {
+            Self::Tcp(connection) => connection.received(),
+            Self::Datagrams(endpoint) => endpoint.received(),
+        }
+    }
+}
+
 /// One end of a connection, and its place in the network.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    pub(crate) connection: Connection,
+    pub(crate) agent: Agent,
     pub(crate) flow: FlowId,
     pub(crate) group: GroupId,
     pub(crate) app: AppId,

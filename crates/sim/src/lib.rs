@@ -18,13 +18,13 @@ mod packet;
 mod scope;
 mod world;
 
-pub use endpoint::{EndpointSettings, HeaderSize};
+pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use impairment::{Chance, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings, QueueLimit};
 pub use loss::{FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute};
 pub use observer::{Observer, PacketEvent};
-pub use packet::Packet;
+pub use packet::{Content, Packet};
 pub use scope::Scope;
 pub use world::{FlowSettings, World};

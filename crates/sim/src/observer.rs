@@ -2,6 +2,7 @@
 
 use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
+use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_units::Instant;
 
@@ -39,10 +40,14 @@ pub trait Observer {
     fn on_unit(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
     /// The receiver of a flow with units has `bytes` of its stream in order.
     fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
+    /// All of a unit sent as datagrams has arrived.
+    fn on_unit_delivered(&mut self, _at: Instant, _flow: FlowId, _unit: u32) {}
     /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
     fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
     /// A connection came to its end, or the run did.
     fn on_end(&mut self, _flow: FlowId, _opener: &Connection, _received: u64) {}
+    /// The run came to its end for a flow of datagrams.
+    fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
     /// It is time for a sample of a flow's opener …
     fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
     /// … and of a link.
@@ -87,12 +92,20 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         pass_on!(self, each => each.on_delivered(at, flow, bytes));
     }
 
+    fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
+        pass_on!(self, each => each.on_unit_delivered(at, flow, unit));
+    }
+
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {
         pass_on!(self, each => each.on_mark(received));
     }
 
     fn on_end(&mut self, flow: FlowId, opener: &Connection, received: u64) {
         pass_on!(self, each => each.on_end(flow, opener, received));
+    }
+
+    fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
+        pass_on!(self, each => each.on_datagrams_end(flow, sender, received));
     }
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {

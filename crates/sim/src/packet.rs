@@ -1,11 +1,20 @@
 use crate::ids::{EndpointId, FlowId, GroupId, RouteId};
-use earlybird_wire::Segment;
+use earlybird_wire::{Datagram, Ecn, Segment};
 
-/// A segment on its way.
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content {
+    /// A segment of a TCP connection.
+    Segment(Segment),
+    /// A datagram.
+    Datagram(Datagram),
+}
+
+/// A segment or datagram on its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// What it carries.
-    pub segment: Segment,
+    pub content: Content,
     /// Where it goes …
     pub to: EndpointId,
     /// … and which user of that endpoint it is for: endpoints are used again.
@@ -18,7 +27,7 @@ pub struct Packet {
     pub group: GroupId,
     /// Size on the links in bytes.
     pub bytes: u32,
-    /// Number of the segment in its stream; [`Packet::PURE_ACK`] if it carries none.
+    /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
 }
 
@@ -29,6 +38,30 @@ impl Packet {
     /// Says whether the packet carries part of the stream.
     pub const fn is_data(&self) -> bool {
         self.number != Self::PURE_ACK
+    }
+
+    /// Gives the segment, if it carries one.
+    pub const fn segment(&self) -> Option<&Segment> {
+        match &self.content {
+            Content::Segment(segment) => Some(segment),
+            Content::Datagram(_) => None,
+        }
+    }
+
+    /// Gives the ECN field.
+    pub const fn ecn(&self) -> Ecn {
+        match &self.content {
+            Content::Segment(segment) => segment.ecn,
+            Content::Datagram(datagram) => datagram.ecn,
+        }
+    }
+
+    /// Marks the packet: a queue on its way is congested.
+    pub const fn mark(&mut self) {
+        match &mut self.content {
+            Content::Segment(segment) => segment.ecn = Ecn::Congested,
+            Content::Datagram(datagram) => datagram.ecn = Ecn::Congested,
+        }
     }
 }
 

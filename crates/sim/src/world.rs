@@ -3,26 +3,27 @@
 mod impaired;
 mod io;
 
-use crate::endpoint::{Endpoint, EndpointSettings};
+use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Outgoing};
 use crate::events::{Event, Events, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, RouteId};
 use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::{Packet, PacketId, Packets};
-use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent, Transmit};
+use earlybird_datagram as datagram;
+use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
 use impaired::Stragglers;
 use io::AppIo;
 
-/// A flow and what its connections are made of.
+/// A flow and what its connections are made of: of TCP if nothing else is said.
 #[derive(Clone, Copy, Debug)]
-pub struct FlowSettings {
+pub struct FlowSettings<C = EndpointSettings> {
     /// The group it belongs to.
     pub group: GroupId,
     /// Its connections.
-    pub endpoints: EndpointSettings,
+    pub endpoints: C,
     /// Its random numbers.
     pub seeds: SeedTree,
 }
@@ -37,7 +38,9 @@ struct App {
 
 #[derive(Debug)]
 struct Flow {
-    settings: FlowSettings,
+    group: GroupId,
+    carrier: Carrier,
+    seeds: SeedTree,
     connections: u64,
     has_units: bool,
 }
@@ -89,8 +92,9 @@ impl<O: Observer> World<O> {
     }
 
     /// Adds a flow.
-    pub fn add_flow(&mut self, settings: FlowSettings) -> FlowId {
-        self.flows.push(Flow { settings, connections: 0, has_units: false });
+    pub fn add_flow<C: Into<Carrier>>(&mut self, settings: FlowSettings<C>) -> FlowId {
+        let FlowSettings { group, endpoints, seeds } = settings;
+        self.flows.push(Flow { group, carrier: endpoints.into(), seeds, connections: 0, has_units: false });
         FlowId(self.flows.len() as u32 - 1)
     }
 
@@ -206,7 +210,7 @@ impl<O: Observer> World<O> {
             self.observer.on_packet(self.now.at, PacketEvent::Arrived, packet);
         }
         let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-        endpoint.connection.on_segment(&mut Cx { now: self.now.at, trace: &mut listener }, &packet.segment);
+        endpoint.agent.on_packet(&mut Cx { now: self.now.at, trace: &mut listener }, &packet.content);
         self.tell_state(packet.to, Some(packet));
         self.serve(packet.to);
     }
@@ -214,15 +218,20 @@ impl<O: Observer> World<O> {
     fn tell_state(&mut self, id: EndpointId, arrived: Option<&Packet>) {
         if O::STATES && id.is_opener() {
             let endpoint = &self.endpoints[id.0 as usize];
-            self.observer.on_state(self.now.at, endpoint.flow, arrived, &endpoint.connection);
+            if let Agent::Tcp(connection) = &endpoint.agent {
+                self.observer.on_state(self.now.at, endpoint.flow, arrived, connection);
+            }
         }
     }
 
-    /// Does what a connection asks for after it was told something: events, then segments, then its timer.
+    /// Does what an agent asks for after it was told something: events, then segments, then its timer.
     fn serve(&mut self, id: EndpointId) {
         let generation = self.endpoints[id.0 as usize].generation;
-        while let Some(event) = self.endpoints[id.0 as usize].connection.poll_event() {
-            self.on_event(id, event);
+        while let Some(event) = self.endpoints[id.0 as usize].agent.poll_event() {
+            match event {
+                AgentEvent::Tcp(event) => self.on_tcp_event(id, event),
+                AgentEvent::Datagrams(event) => self.on_datagram_event(id, event),
+            }
             if self.endpoints[id.0 as usize].generation != generation {
                 return;
             }
@@ -231,24 +240,43 @@ impl<O: Observer> World<O> {
         self.arm(id);
     }
 
-    fn on_event(&mut self, id: EndpointId, event: TcpEvent) {
+    fn on_tcp_event(&mut self, id: EndpointId, event: TcpEvent) {
         match event {
             TcpEvent::Readable => self.on_readable(id),
-            TcpEvent::Drained if id.is_opener() => {
-                let app = self.endpoints[id.0 as usize].app;
-                self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
-            }
-            TcpEvent::PeerClosed => self.endpoints[id.0 as usize].connection.shutdown(),
+            TcpEvent::Drained if id.is_opener() => self.on_drained(id),
+            TcpEvent::PeerClosed => self.shut_down(id),
             TcpEvent::Closed | TcpEvent::Reset => self.release(id),
             TcpEvent::Established | TcpEvent::Drained => {}
         }
     }
 
+    fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
+        match event {
+            datagram::Event::Delivered(unit) => {
+                let flow = self.endpoints[id.0 as usize].flow;
+                self.observer.on_unit_delivered(self.now.at, flow, unit);
+            }
+            datagram::Event::Drained => self.on_drained(id),
+        }
+    }
+
+    fn on_drained(&mut self, id: EndpointId) {
+        let app = self.endpoints[id.0 as usize].app;
+        self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
+    }
+
     fn on_readable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.connection.read(u64::MAX);
+        let Agent::Tcp(connection) = &mut endpoint.agent else { return };
+        connection.read(u64::MAX);
         if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
-            self.observer.on_delivered(self.now.at, endpoint.flow, endpoint.connection.received());
+            self.observer.on_delivered(self.now.at, endpoint.flow, connection.received());
+        }
+    }
+
+    fn shut_down(&mut self, id: EndpointId) {
+        if let Agent::Tcp(connection) = &mut self.endpoints[id.0 as usize].agent {
+            connection.shutdown();
         }
     }
 
@@ -257,42 +285,42 @@ impl<O: Observer> World<O> {
             let endpoint = &mut self.endpoints[id.0 as usize];
             let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
             let mut cx = Cx { now: self.now.at, trace: &mut listener };
-            let Some(transmit) = endpoint.connection.poll_transmit(&mut cx) else {
+            let Some(outgoing) = endpoint.agent.poll_transmit(&mut cx) else {
                 return;
             };
-            let packet = self.packet(id, &transmit);
+            let packet = self.packet(id, &outgoing);
             if O::PACKETS {
-                let event = if transmit.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+                let event = if outgoing.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
                 self.observer.on_packet(self.now.at, event, &packet);
             }
             let packet = self.packets.insert(packet);
             self.forward(packet);
-            if transmit.number.is_none() {
-                // A segment without data is sent for want of anything better: nothing comes behind it.
+            if outgoing.number.is_none() {
+                // A packet without data is sent for want of anything better: nothing comes behind it.
                 return;
             }
         }
     }
 
-    fn packet(&self, id: EndpointId, transmit: &Transmit) -> Packet {
+    fn packet(&self, id: EndpointId, outgoing: &Outgoing) -> Packet {
         let endpoint = &self.endpoints[id.0 as usize];
         Packet {
-            segment: transmit.segment,
+            content: outgoing.content,
             to: id.peer(),
             generation: endpoint.generation,
             route: endpoint.route,
             flow: endpoint.flow,
             group: endpoint.group,
-            bytes: endpoint.headers.packet_bytes(&transmit.segment),
-            number: transmit.number.map_or(Packet::PURE_ACK, |number| number as u32),
+            bytes: endpoint.headers.bytes_of(&outgoing.content),
+            number: outgoing.number.map_or(Packet::PURE_ACK, |number| number as u32),
         }
     }
 
-    /// Makes sure that an event comes no later than the connection's deadline. Later deadlines wait for the event that
+    /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
     /// is there: moving the timer with every ACK costs nothing.
     fn arm(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if let Some(deadline) = endpoint.connection.poll_timeout()
+        if let Some(deadline) = endpoint.agent.poll_timeout()
             && deadline < endpoint.armed
         {
             endpoint.armed = deadline;
@@ -307,9 +335,9 @@ impl<O: Observer> World<O> {
             return;
         }
         endpoint.armed = Instant::NEVER;
-        if endpoint.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
+        if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
             let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-            endpoint.connection.on_timeout(&mut Cx { now: self.now.at, trace: &mut listener });
+            endpoint.agent.on_timeout(&mut Cx { now: self.now.at, trace: &mut listener });
             self.tell_state(id, None);
             self.serve(id);
         } else {
@@ -342,7 +370,7 @@ impl<O: Observer> World<O> {
     fn on_mark(&mut self) {
         self.events.remove_first();
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
-        let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].connection.received())).collect();
+        let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].agent.received())).collect();
         self.observer.on_mark(&received);
     }
 
@@ -354,7 +382,9 @@ impl<O: Observer> World<O> {
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
-            self.observer.on_flow_probe(self.now.at, endpoint.flow, &endpoint.connection);
+            if let Agent::Tcp(connection) = &endpoint.agent {
+                self.observer.on_flow_probe(self.now.at, endpoint.flow, connection);
+            }
         }
         for (number, link) in self.network.links.iter_mut().enumerate() {
             self.observer.on_link_probe(self.now.at, LinkId(number as u32), link.backlog(self.now.at));
@@ -364,23 +394,22 @@ impl<O: Observer> World<O> {
     fn open(&mut self, app: AppId, path: PathId) -> ConnectionId {
         let flow_id = self.apps[app.0 as usize].flow;
         let flow = &mut self.flows[flow_id.0 as usize];
-        let seeds = flow.settings.seeds.nth(flow.connections);
+        let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
-        let settings = flow.settings;
-        let opener = Connection::connect(&settings.endpoints.opener, seeds.child("opener"));
-        let listener = Connection::listen(&settings.endpoints.listener, seeds.child("listener"));
+        let group = flow.group;
+        let (opener, listener, headers) = agents(&flow.carrier, seeds);
         let (there, back) = self.paths[path.0 as usize];
         let place = self.place_for_two();
-        for (id, connection, route) in [(place, opener, there), (place.peer(), listener, back)] {
+        for (id, agent, route) in [(place, opener, there), (place.peer(), listener, back)] {
             let generation = self.endpoints.get(id.0 as usize).map_or(0, |old| old.generation + 1);
             let endpoint = Endpoint {
-                connection,
+                agent,
                 flow: flow_id,
-                group: settings.group,
+                group,
                 app,
                 route,
                 generation,
-                headers: settings.endpoints.headers,
+                headers,
                 armed: Instant::NEVER,
                 is_in_use: true,
             };
@@ -402,12 +431,14 @@ impl<O: Observer> World<O> {
 
     fn close(&mut self, connection: ConnectionId) {
         let id = EndpointId(connection.0 * 2);
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        if self.flows[endpoint.flow.0 as usize].settings.endpoints.closes_with_fin {
-            endpoint.connection.shutdown();
-        } else {
-            self.release(id);
-            self.release(id.peer());
+        match &self.flows[self.endpoints[id.0 as usize].flow.0 as usize].carrier {
+            Carrier::Tcp(settings) if settings.closes_with_fin => self.shut_down(id),
+            Carrier::Tcp(_) => {
+                self.release(id);
+                self.release(id.peer());
+            }
+            // Nobody tells the receiver that this was the last datagram: both places are kept to the end.
+            Carrier::Datagrams(_) => {}
         }
     }
 
@@ -430,8 +461,26 @@ impl<O: Observer> World<O> {
     fn tell_end(&mut self, opener: EndpointId) {
         let endpoint = &self.endpoints[opener.0 as usize];
         if endpoint.is_in_use {
-            let received = self.endpoints[opener.peer().0 as usize].connection.received();
-            self.observer.on_end(endpoint.flow, &endpoint.connection, received);
+            let received = self.endpoints[opener.peer().0 as usize].agent.received();
+            match &endpoint.agent {
+                Agent::Tcp(connection) => self.observer.on_end(endpoint.flow, connection, received),
+                Agent::Datagrams(sender) => self.observer.on_datagrams_end(endpoint.flow, sender, received),
+            }
+        }
+    }
+}
+
+/// Makes both ends of a flow's next connection; `seeds` are its own.
+fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
+    match carrier {
+        Carrier::Tcp(settings) => {
+            let opener = Connection::connect(&settings.opener, seeds.child("opener"));
+            let listener = Connection::listen(&settings.listener, seeds.child("listener"));
+            (Agent::Tcp(opener), Agent::Tcp(listener), settings.headers)
+        }
+        Carrier::Datagrams(settings) => {
+            let [sender, receiver] = datagram::Endpoint::pair(&settings.config).map(Box::new);
+            (Agent::Datagrams(sender), Agent::Datagrams(receiver), settings.headers)
         }
     }
 }

@@ -1,7 +1,7 @@
-use crate::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use crate::{Datagram, Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
 use core::fmt;
 use core::num::NonZeroU16;
-use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader};
 
 /// The most bytes that [`emit_headers`] writes: IPv4 without options and TCP with all of them.
 pub const HEADERS_MAX: usize = 20 + 60;
@@ -52,19 +52,55 @@ pub fn emit_headers(
     into: &mut [u8; HEADERS_MAX],
 ) -> Result<usize, Malformed> {
     let mut tcp = tcp_header(segment, addresses)?;
-    let ip_payload = u16::try_from(tcp.header_len() + payload.len()).map_err(|_| Malformed::Ip)?;
-    let mut ip = Ipv4Header::new(ip_payload, 64, IpNumber::TCP, addresses.source, addresses.destination)
-        .map_err(|_| Malformed::Ip)?;
+    let ip = ip_header(IpNumber::TCP, addresses, identification, segment.ecn, tcp.header_len() + payload.len())?;
+    tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).map_err(|_| Malformed::Ip)?;
+    Ok(join(&ip.to_bytes(), &tcp.to_bytes(), into))
+}
+
+/// Writes the IPv4 and UDP headers of `datagram`, with checksums over what follows UDP's header: `payload`.
+///
+/// `identification` goes into the IPv4 header.
+///
+/// # Errors
+///
+/// [`Malformed::Ip`] if the packet exceeds 65,535 bytes.
+pub fn emit_datagram_headers(
+    datagram: &Datagram,
+    addresses: &Addresses,
+    identification: u16,
+    payload: &[u8],
+    into: &mut [u8; HEADERS_MAX],
+) -> Result<usize, Malformed> {
+    let (source, destination) = (addresses.source_port, addresses.destination_port);
+    let mut udp = UdpHeader::without_ipv4_checksum(source, destination, payload.len()).map_err(|_| Malformed::Ip)?;
+    let ip = ip_header(IpNumber::UDP, addresses, identification, datagram.ecn, usize::from(udp.length))?;
+    udp.checksum = udp.calc_checksum_ipv4(&ip, payload).map_err(|_| Malformed::Ip)?;
+    Ok(join(&ip.to_bytes(), &udp.to_bytes(), into))
+}
+
+fn ip_header(
+    protocol: IpNumber,
+    addresses: &Addresses,
+    identification: u16,
+    ecn: Ecn,
+    payload: usize,
+) -> Result<Ipv4Header, Malformed> {
+    let payload = u16::try_from(payload).map_err(|_| Malformed::Ip)?;
+    let mut ip =
+        Ipv4Header::new(payload, 64, protocol, addresses.source, addresses.destination).map_err(|_| Malformed::Ip)?;
     ip.identification = identification;
     ip.dont_fragment = true;
-    ip.ecn = IpEcn::try_new(segment.ecn as u8).map_err(|_| Malformed::Ip)?;
+    ip.ecn = IpEcn::try_new(ecn as u8).map_err(|_| Malformed::Ip)?;
     ip.header_checksum = ip.calc_header_checksum();
-    tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).map_err(|_| Malformed::Ip)?;
-    let (ip_bytes, tcp_bytes) = (ip.to_bytes(), tcp.to_bytes());
-    let length = ip_bytes.len() + tcp_bytes.len();
-    into[..ip_bytes.len()].copy_from_slice(&ip_bytes);
-    into[ip_bytes.len()..length].copy_from_slice(&tcp_bytes);
-    Ok(length)
+    Ok(ip)
+}
+
+/// Puts two headers behind one another and gives their length.
+fn join(first: &[u8], second: &[u8], into: &mut [u8; HEADERS_MAX]) -> usize {
+    let length = first.len() + second.len();
+    into[..first.len()].copy_from_slice(first);
+    into[first.len()..length].copy_from_slice(second);
+    length
 }
 
 /// Reads a segment and its addresses from the bytes of an IPv4 packet; options of unknown kind are skipped.
@@ -236,6 +272,17 @@ mod tests {
         fn parsing_any_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
             let _ = parse(&bytes);
         }
+    }
+
+    #[test]
+    fn a_datagram_has_28_bytes_of_headers_and_its_mark() {
+        let datagram = Datagram { len: 3, ecn: Ecn::Congested, ..Datagram::default() };
+        let mut bytes = [0; HEADERS_MAX];
+        let length = emit_datagram_headers(&datagram, &ADDRESSES, 1, &[0; 3], &mut bytes).unwrap();
+        let ip = Ipv4HeaderSlice::from_slice(&bytes[..length]).unwrap();
+        assert_eq!((length, ip.total_len(), ip.protocol(), ip.ecn().value()), (28, 31, IpNumber::UDP, 3));
+        // Ports 5001 and 80, length 11 (RFC 768).
+        assert_eq!(bytes[20..26], [0x13, 0x89, 0, 80, 0, 11]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What applications can do in a world.
 
 use super::World;
+use crate::endpoint::Agent;
 use crate::events::{Event, Kind};
 use crate::ids::AppId;
 use crate::observer::Observer;
-use earlybird_tcp::Connection;
 use earlybird_traffic::{ConnectionId, Io, PathId};
 use earlybird_units::Instant;
 
@@ -25,9 +25,9 @@ impl<'a, O: Observer> AppIo<'a, O> {
         self.touched
     }
 
-    fn connection(&mut self, id: ConnectionId) -> &mut Connection {
+    fn agent(&mut self, id: ConnectionId) -> &mut Agent {
         self.touched = Some(id);
-        &mut self.world.endpoints[id.0 as usize * 2].connection
+        &mut self.world.endpoints[id.0 as usize * 2].agent
     }
 }
 
@@ -43,11 +43,13 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        self.connection(connection).write(bytes);
+        let now = self.now();
+        self.agent(connection).write(now, bytes);
     }
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        self.connection(connection).write(bytes);
+        let now = self.now();
+        self.agent(connection).write_unit(now, bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
         self.world.observer.on_unit(self.world.now.at, flow, bytes);
@@ -66,6 +68,6 @@ impl<O: Observer> Io for AppIo<'_, O> {
 
     fn mss(&self) -> u64 {
         let flow = self.world.apps[self.app.0 as usize].flow;
-        u64::from(self.world.flows[flow.0 as usize].settings.endpoints.opener.mss)
+        u64::from(self.world.flows[flow.0 as usize].carrier.mss())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, seconds};
 use crate::observers::Gate;
-use earlybird_sim::{EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
+use earlybird_sim::{Content, EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
 use earlybird_tcp::Config;
 use earlybird_units::SeedTree;
 use earlybird_wire::Segment;
@@ -13,7 +13,7 @@ pub(crate) fn loss(rule: LossRule, seed: u64) -> Loss {
 
 pub(crate) fn packet(flow: u32, group: u32) -> Packet {
     Packet {
-        segment: Segment::default(),
+        content: Content::Segment(Segment::default()),
         to: EndpointId(0),
         generation: 0,
         route: Line::new(link(1, 0, QueueLimit::Unlimited)).there,

@@ -3,6 +3,7 @@
 
 mod allocations;
 mod conservation;
+mod datagrams;
 mod dumbbell;
 mod impairments;
 mod losses;

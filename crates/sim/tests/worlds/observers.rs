@@ -106,7 +106,7 @@ impl Observer for Diary {
             PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
         if self.only.is_none_or(|flow| flow == packet.flow) {
-            self.entries.push((at, entry, packet.number, packet.segment.ack.0));
+            self.entries.push((at, entry, packet.number, packet.segment().map_or(0, |segment| segment.ack.0)));
         }
     }
 

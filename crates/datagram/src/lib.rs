@@ -1,0 +1,16 @@
+//! Endpoints of flows of datagrams: nothing is repaired, and what arrives is delivered at once.
+//!
+//! As the TCP endpoint they have no clock, no threads and no IO. After any call that takes the time, drain
+//! [`Endpoint::poll_transmit`], then [`Endpoint::poll_event`], then ask [`Endpoint::poll_timeout`] when to call
+//! [`Endpoint::on_timeout`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod endpoint;
+mod udp;
+mod units;
+
+pub use endpoint::{Config, Endpoint, Event, Transmit};
+pub use udp::Udp;
