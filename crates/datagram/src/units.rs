@@ -107,7 +107,9 @@ mod tests {
             order in any::<u64>(),
         ) {
             let (mut outbox, mut inbox) = (Outbox::new(1000), Inbox::default());
-            sizes.iter().for_each(|size| outbox.write_unit(*size));
+            for size in &sizes {
+                outbox.write_unit(*size);
+            }
             let mut datagrams: Vec<_> = core::iter::from_fn(|| outbox.pop()).collect();
             let whole = |unit: u32| datagrams.iter().filter(|part| part.unit == unit).map(|part| u64::from(part.len)).sum();
             let lengths: Vec<u64> = (0..sizes.len() as u32).map(whole).collect();

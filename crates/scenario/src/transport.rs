@@ -152,7 +152,7 @@ impl FromStr for Transport {
     fn from_str(text: &str) -> Result<Self, ScenarioError> {
         let base = text.strip_suffix(FINE_GRAINED);
         let found = TABLE.iter().flat_map(TransportKind::names).find(|(name, _)| name == base.unwrap_or(text));
-        let fits = |transport: &Transport| base.is_none() || !transport.control.is_datagram();
+        let fits = |transport: &Self| base.is_none() || !transport.control.is_datagram();
         let (_, transport) = found.filter(|(_, transport)| fits(transport)).ok_or_else(|| unknown(text))?;
         Ok(Self { fine_grained: base.is_some(), ..transport })
     }

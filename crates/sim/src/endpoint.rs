@@ -70,6 +70,7 @@ pub struct DatagramSettings {
 
 /// What carries a flow.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub enum Carrier {
     /// TCP connections.
     Tcp(EndpointSettings),
@@ -94,9 +95,10 @@ impl From<EndpointSettings> for Carrier {
 
 /// The machine at one end.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most are connections, which every packet reads")]
 pub(crate) enum Agent {
     Tcp(Connection),
-    Datagrams(Box<datagram::Endpoint>),
+    Datagrams(datagram::Endpoint),
 }
 
 /// What an agent wants to be known.
