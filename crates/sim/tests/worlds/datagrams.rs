@@ -81,8 +81,7 @@ fn stream(forward: LinkSettings, bytes: u64, headers: HeaderSize) -> Units {
 }
 
 fn with_losses(probability: f64, seed: u64) -> LinkSettings {
-    let random = SeedTree::new(seed).child("loss").random();
-    let loss = Loss { rule: LossRule::Bernoulli(probability), flow: None, group: None, random, count: 0 };
+    let loss = Loss::new(LossRule::Bernoulli(probability), SeedTree::new(seed).child("loss").random());
     lossy(link(10_000_000, 40, QueueLimit::Packets(50)), vec![loss])
 }
 
