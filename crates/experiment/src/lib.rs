@@ -6,6 +6,7 @@ mod endpoint;
 mod loss;
 mod media;
 mod plan;
+mod queue;
 mod recorder;
 mod report;
 mod series;

@@ -2,12 +2,13 @@
 
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
+use crate::queue::{discipline_of, limit_of};
 use earlybird_scenario::{
-    Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Queue, Scenario, ScenarioError, Start,
-    Transport, Webtraf,
+    Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
+    Webtraf,
 };
 use earlybird_sim::{
-    Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, QueueLimit, RouteId, World,
+    Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
 };
 use earlybird_traffic as traffic;
 use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
@@ -279,12 +280,11 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     let settings = LinkSettings {
         name: name.to_owned(),
         rate: channel.rate.rate(),
+        changes: None,
         delay: channel.delay.duration(),
-        limit: match channel.queue {
-            Queue::Unlimited => QueueLimit::Unlimited,
-            Queue::Packets(packets) => QueueLimit::Packets(packets),
-            Queue::Bytes(bytes) => QueueLimit::Bytes(bytes),
-        },
+        limit: limit_of(&channel.queue),
+        discipline: discipline_of(&channel.queue),
+        random: seeds.child("queue").random(),
         losses: losses_of(plan, &channel.loss, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);

@@ -132,17 +132,19 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
 
 fn links(scenario: &Scenario, network: &Network) -> Table {
     let span = scenario.duration.duration().as_secs_f64();
+    let end = Instant::ZERO + scenario.duration.duration();
     let links = || network.links();
-    let utilisation =
-        |link: &Link| link.total.bytes_out as f64 * 8.0 / link.settings().rate.bits_per_second() as f64 / span;
-    let share = |link: &Link| link.total.packets_dropped as f64 / link.total.packets_in.max(1) as f64;
+    let utilisation = |link: &Link| link.total.bytes_out as f64 * 8.0 / link.settings().bits_before(end);
+    let share = |count: u64, link: &Link| count as f64 / link.total.packets_in.max(1) as f64;
     Table::default()
         .text("link", links().map(|link| link.settings().name.clone()))
         .whole("packets_in", links().map(|link| link.total.packets_in))
         .whole("packets_out", links().map(|link| link.total.packets_out()))
         .whole("packets_dropped", links().map(|link| link.total.packets_dropped))
+        .whole("packets_marked", links().map(|link| link.total.packets_marked))
         .whole("bytes_out", links().map(|link| link.total.bytes_out))
-        .real("drop_rate", links().map(share))
+        .real("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
+        .real("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
         .real("utilisation", links().map(utilisation))
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
@@ -162,6 +164,7 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .whole("packets_in", rows.iter().map(|(_, counters, _)| counters.packets_in))
         .whole("packets_out", rows.iter().map(|(_, counters, _)| counters.packets_out()))
         .whole("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
+        .whole("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
         .whole("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
 }
 

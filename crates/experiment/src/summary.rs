@@ -41,6 +41,7 @@ pub(crate) fn summarise(
         ("drop_rate".into(), view.drop_rate().map(Value::Real)),
         ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Real)),
         ("bottleneck".into(), Some(Value::Text(plan.bottleneck.clone()))),
+        ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
@@ -168,6 +169,12 @@ impl View<'_> {
     fn drop_rate(&self) -> Option<f64> {
         let total = self.bottleneck?.total;
         (total.packets_in > 0).then(|| total.packets_dropped as f64 / total.packets_in as f64)
+    }
+
+    /// Gives the share of the packets that the bottleneck's queue marked, if it marked any.
+    fn mark_rate(&self) -> Option<f64> {
+        let total = self.bottleneck?.total;
+        (total.packets_marked > 0).then(|| total.packets_marked as f64 / total.packets_in as f64)
     }
 
     fn media_drop_rate(&self) -> Option<f64> {

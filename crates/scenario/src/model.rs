@@ -9,6 +9,7 @@ mod loss;
 mod measure;
 mod network;
 mod pert;
+mod queue;
 mod recovery;
 mod scenario;
 mod traffic;
@@ -17,8 +18,9 @@ pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, Retrans
 pub use impairment::{Duplicate, Reorder};
 pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};
 pub use measure::{Measure, Seeds, Sweep};
-pub use network::{Channel, Dumbbell, Link, Network, Queue, Reverse};
+pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertPreset};
+pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use recovery::Recovery;
 pub use scenario::Scenario;
 pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start, Webtraf};

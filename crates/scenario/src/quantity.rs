@@ -45,6 +45,16 @@ impl Time {
         Self(Duration::from_secs(seconds))
     }
 
+    /// Makes a time from whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+
+    /// Makes a time from whole microseconds.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(Duration::from_micros(micros))
+    }
+
     /// Gives the span in the simulator's form.
     pub const fn duration(self) -> Duration {
         self.0
@@ -66,6 +76,11 @@ impl Rate {
 impl Fraction {
     /// Everything.
     pub const ONE: Self = Self(1.0);
+
+    /// Makes a share, which must lie between 0 and 1.
+    pub(crate) const fn of(share: f64) -> Self {
+        Self(share)
+    }
 
     /// Gives what is missing to one.
     #[must_use]

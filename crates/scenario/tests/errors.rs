@@ -29,6 +29,8 @@ application = { media = { times = [0, 0.5], sizes = [100, 200], length = 1 } }
 const TIMES: &str = "a number with one of the units ns, us, ms, s, min and no space between, such as 26.7ms or 50s";
 const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space \
                      between, such as 300kb/s or 25Mb/s";
+const QUEUES: &str = "unlimited, { packets = … }, { bytes = … }, { head-drop = … }, { red = … }, { codel = … }, { pie = … }, \
+                      { fq-codel = … }, { dualpi2 = … }";
 const ROOT: &str = "duration, endpoint, flows, measure, network, sweep, title";
 
 /// Gives the message for a text with one override, `key=value`; none if it is empty.
@@ -42,7 +44,7 @@ fn message(text: &str, change: &str) -> String {
 
 /// Puts the long lists in the place of their names in braces.
 fn expand(message: &str) -> String {
-    let lists = [("{TIMES}", TIMES), ("{RATES}", RATES), ("{ROOT}", ROOT)];
+    let lists = [("{TIMES}", TIMES), ("{RATES}", RATES), ("{ROOT}", ROOT), ("{QUEUES}", QUEUES)];
     let message = lists.iter().fold(message.to_owned(), |message, (name, list)| message.replace(name, list));
     message.replace("{ENDPOINT}", &endpoint_keys()).replace("{TRANSPORTS}", &transports())
 }
@@ -289,11 +291,11 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "network.dumbbell.bottleneck.queue=unlimitd",
-    "network.dumbbell.bottleneck.queue: `unlimitd` is not one of the choices; allowed: unlimited, { packets = … }, { bytes = … }. hint: did you mean `unlimited`?"
+    "network.dumbbell.bottleneck.queue: `unlimitd` is not one of the choices; allowed: {QUEUES}. hint: did you mean `unlimited`?"
 )]
 #[case(
     "network.dumbbell.bottleneck.queue=5",
-    "network.dumbbell.bottleneck.queue: `5` is not one of the choices; allowed: unlimited, { packets = … }, { bytes = … }. hint: The queue in front."
+    "network.dumbbell.bottleneck.queue: `5` is not one of the choices; allowed: {QUEUES}. hint: The queue in front."
 )]
 #[case(
     "buffer=0",

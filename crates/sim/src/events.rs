@@ -10,16 +10,18 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
+    /// A link may send its next packet.
+    Service = 0,
     /// The first packet in a link's pipe reaches the far end.
-    Arrival = 0,
+    Arrival = 1,
     /// A packet that a link kept back reaches the far end, behind those that pass it.
-    Straggler = 1,
+    Straggler = 2,
     /// An endpoint's timer.
-    Timer = 2,
+    Timer = 3,
     /// An application's wake-up.
-    Wake = 3,
+    Wake = 4,
     /// A measurement.
-    Probe = 4,
+    Probe = 5,
 }
 
 /// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, ticket, endpoint or application (32).
@@ -42,10 +44,11 @@ impl Event {
 
     pub(crate) fn kind(self) -> Kind {
         match (self.0 >> 32) as u8 {
-            0 => Kind::Arrival,
-            1 => Kind::Straggler,
-            2 => Kind::Timer,
-            3 => Kind::Wake,
+            0 => Kind::Service,
+            1 => Kind::Arrival,
+            2 => Kind::Straggler,
+            3 => Kind::Timer,
+            4 => Kind::Wake,
             _ => Kind::Probe,
         }
     }

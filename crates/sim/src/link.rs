@@ -1,38 +1,50 @@
-//! A link in one direction: losses, a drop-tail queue, transmission, propagation.
+//! A link in one direction: losses, a queue, transmission, propagation.
 //!
-//! What happens to a packet is decided when it arrives: a drop-tail queue serves in order, so the moment of departure
-//! is known at once and no event is needed for it.
+//! With a drop-tail queue and a constant rate, what happens to a packet is decided when it arrives: the queue serves in
+//! order, so the moment of departure is known at once and no event is needed for it. All other links are served packet
+//! by packet, see [`served`].
+
+mod served;
 
 use crate::loss::Loss;
 use crate::moment::Moment;
+use crate::pace::RateChanges;
 use crate::packet::{Packet, PacketId};
-use earlybird_units::{Duration, Instant, Rate};
-use std::collections::VecDeque;
+use crate::queue::{Discipline, QueueLimit};
+use crate::serialiser::Serialiser;
+use earlybird_units::{Duration, Instant, Random, Rate};
+use served::Server;
 
-/// The most that may wait in front of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// Everything may.
-    Unlimited,
-    /// As in ns-2, a limit of L packets lets L − 1 wait while one more is being sent.
-    Packets(u32),
-    /// Bytes, with the same rule.
-    Bytes(u64),
-}
+pub(crate) use served::Offer;
+use std::collections::VecDeque;
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
     /// The link's name in results.
     pub name: String,
-    /// Bits per second.
+    /// Bits per second; at first, or on average, if it changes.
     pub rate: Rate,
+    /// How it changes.
+    pub changes: Option<RateChanges>,
     /// Propagation time.
     pub delay: Duration,
     /// The most that may wait.
     pub limit: QueueLimit,
+    /// What goes when there is too much.
+    pub discipline: Discipline,
+    /// The queue's random numbers.
+    pub random: Random,
     /// What gets lost in front of the queue.
     pub losses: Vec<Loss>,
+}
+
+impl LinkSettings {
+    /// Gives how many bits the link could send before `end`.
+    pub fn bits_before(&self, end: Instant) -> f64 {
+        let constant = || self.rate.bits_per_second() as f64 * end.as_secs_f64();
+        self.changes.as_ref().map_or_else(constant, |changes| changes.bits_before(end, self.rate))
+    }
 }
 
 /// What passed a link.
@@ -40,8 +52,10 @@ pub struct LinkSettings {
 pub struct Counters {
     /// Packets that came.
     pub packets_in: u64,
-    /// Packets that got lost or found the queue full.
+    /// Packets that got lost, found the queue full, or were dropped by it later.
     pub packets_dropped: u64,
+    /// Packets that the queue marked in place of dropping them.
+    pub packets_marked: u64,
     /// Bytes of the packets that went on.
     pub bytes_out: u64,
 }
@@ -54,6 +68,12 @@ impl Counters {
         } else {
             self.packets_dropped += 1;
         }
+    }
+
+    /// Takes back that a packet went on.
+    fn drop_later(&mut self, bytes: u32) {
+        self.packets_dropped += 1;
+        self.bytes_out -= u64::from(bytes);
     }
 
     /// Gives the packets that went on.
@@ -82,6 +102,8 @@ pub struct Link {
     waiting_bytes: u64,
     /// Packets on the way with their times of arrival; used where the far end must be an event.
     pipe: VecDeque<(Moment, PacketId)>,
+    /// Where packets wait if their departure is not known beforehand.
+    server: Option<Box<Server>>,
     /// Everything since the start.
     pub total: Counters,
     /// By group, as [`Link::count_groups`] asked.
@@ -99,6 +121,7 @@ impl Link {
         let delay_seconds = settings.delay.as_secs_f64();
         Self {
             clock: Serialiser::new(settings.rate),
+            server: Server::of(&settings).map(Box::new),
             has_losses: !settings.losses.is_empty(),
             limit: settings.limit,
             delay: settings.delay,
@@ -182,11 +205,16 @@ impl Link {
     }
 
     fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {
-        self.total.count(packet.bytes, is_kept);
+        self.each_counter(at, packet, |counters| counters.count(packet.bytes, is_kept));
+    }
+
+    /// Changes the counters that concern a packet which came at this time.
+    fn each_counter(&mut self, at: Instant, packet: &Packet, change: impl Fn(&mut Counters)) {
+        change(&mut self.total);
         if at >= self.counts_from
             && let Some(group) = self.groups.get_mut(packet.group.0 as usize)
         {
-            group.count(packet.bytes, is_kept);
+            change(group);
         }
     }
 
@@ -203,54 +231,10 @@ impl Link {
 
     /// Gives how many packets wait at a time not before the last arrival.
     pub fn backlog(&mut self, at: Instant) -> usize {
+        if let Some(server) = &self.server {
+            return server.len();
+        }
         self.serve_until(Moment::fresh(at));
         self.waiting.len()
-    }
-}
-
-/// Computes how long packets take on the wire. Most are as large as the one before, so that a division is rarely due.
-#[derive(Debug)]
-struct Serialiser {
-    rate: Rate,
-    /// What whole nanoseconds have left over since the link was last idle, in units of a nanosecond over the rate.
-    remainder: u64,
-    last: Transmission,
-}
-
-/// The time for one size: whole nanoseconds, what is left over, and ns-2's floating-point seconds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Transmission {
-    bytes: u32,
-    span: Duration,
-    remainder: u64,
-    seconds: f64,
-}
-
-impl Serialiser {
-    fn new(rate: Rate) -> Self {
-        Self { rate, remainder: 0, last: Transmission::default() }
-    }
-
-    fn rest(&mut self) {
-        self.remainder = 0;
-    }
-
-    fn send(&mut self, bytes: u32) -> (Duration, f64) {
-        if self.last.bytes != bytes {
-            self.last = self.transmission(bytes);
-        }
-        self.remainder += self.last.remainder;
-        if self.remainder < self.rate.bits_per_second() {
-            return (self.last.span, self.last.seconds);
-        }
-        self.remainder -= self.rate.bits_per_second();
-        (self.last.span + Duration::from_nanos(1), self.last.seconds)
-    }
-
-    fn transmission(&self, bytes: u32) -> Transmission {
-        let mut remainder = 0;
-        let span = self.rate.transmission_time(u64::from(bytes), &mut remainder);
-        let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second() as f64;
-        Transmission { bytes, span, remainder, seconds }
     }
 }

@@ -70,7 +70,9 @@ impl Network {
         for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
             *known = if *known == Feeder::Nobody || *known == feeder { feeder } else { Feeder::Many };
-            self.links[link.0 as usize].is_private = matches!(known, Feeder::One(_));
+            let is_fed_by_one = matches!(known, Feeder::One(_));
+            let link_itself = &mut self.links[link.0 as usize];
+            link_itself.is_private = is_fed_by_one && !link_itself.is_served();
             feeder = Feeder::One(link);
         }
         let start = self.steps.len() as u32;
@@ -151,15 +153,18 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::QueueLimit;
-    use earlybird_units::{Duration, Rate};
+    use crate::queue::{Discipline, QueueLimit};
+    use earlybird_units::{Duration, Rate, SeedTree};
 
     fn settings() -> LinkSettings {
         LinkSettings {
             name: String::new(),
             rate: Rate::from_bits_per_second(1).unwrap(),
+            changes: None,
             delay: Duration::ZERO,
             limit: QueueLimit::Unlimited,
+            discipline: Discipline::DropTail,
+            random: SeedTree::new(0).random(),
             losses: Vec::new(),
         }
     }

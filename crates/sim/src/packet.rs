@@ -69,6 +69,17 @@ impl Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketId(u32);
 
+#[cfg(test)]
+impl PacketId {
+    pub(crate) const fn numbered(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// All packets on their way. Places are used again, the last one first, so that they stay in the cache: rings of whole
 /// packets per link would be walked through from end to end.
 #[derive(Debug, Default)]
@@ -89,6 +100,11 @@ impl Packets {
 
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.places[id.0 as usize]
+    }
+
+    /// Gives how many packets are on their way.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
     }
 
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {

@@ -2,6 +2,7 @@
 
 mod impaired;
 mod io;
+mod served;
 
 use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Outgoing};
 use crate::events::{Event, Events, Kind};
@@ -117,6 +118,11 @@ impl<O: Observer> World<O> {
         self.events.push(Event::new(Moment::fresh(at), Kind::Probe, MARK));
     }
 
+    /// Gives how many packets are on their way: waiting, being sent, or carried.
+    pub fn packets_under_way(&self) -> usize {
+        self.packets.len()
+    }
+
     /// Gives the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
         (self.network, self.observer)
@@ -147,6 +153,7 @@ impl<O: Observer> World<O> {
     fn on_appointment(&mut self, event: Event, kind: Kind) {
         self.now = event.moment();
         match kind {
+            Kind::Service => self.on_service(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer => self.on_timer(EndpointId(event.number())),
             Kind::Wake => self.on_wake(AppId(event.number())),
@@ -174,6 +181,9 @@ impl<O: Observer> World<O> {
             let packet = self.packets.remove(id);
             return self.deliver(&packet);
         };
+        if self.network.link(link).is_served() {
+            return self.queue_up(link, id);
+        }
         let mut moment = self.now;
         loop {
             let Some(arrival) = self.network.link_mut(link).accept(moment, packet) else {

@@ -1,4 +1,4 @@
-use super::{Duplicate, Loss, Reorder};
+use super::{Duplicate, Loss, Queue, Reorder};
 use crate::quantity::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,19 +136,4 @@ pub struct Link {
     /// The opposite direction, if it is not the same; then with rate and delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Channel>,
-}
-
-/// A drop-tail queue's limit: in packets, in bytes, or none.
-///
-/// Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Queue {
-    /// Never drops.
-    #[default]
-    Unlimited,
-    /// Limit in packets.
-    Packets(#[schemars(range(min = 1))] u32),
-    /// Limit in bytes.
-    Bytes(#[schemars(range(min = 1))] u64),
 }

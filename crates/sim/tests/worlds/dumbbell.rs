@@ -1,8 +1,8 @@
 //! Small networks to run flows over.
 
 use earlybird_sim::{
-    EndpointSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Loss, Network, NodeId, Observer,
-    QueueLimit, RouteId, World,
+    Discipline, EndpointSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Loss, Network,
+    NodeId, Observer, QueueLimit, RouteId, World,
 };
 use earlybird_tcp::Config;
 use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
@@ -20,10 +20,19 @@ pub(crate) fn link(rate: u64, delay: u64, limit: QueueLimit) -> LinkSettings {
     LinkSettings {
         name: String::new(),
         rate: Rate::from_bits_per_second(rate).expect("a rate above zero"),
+        changes: None,
         delay: Duration::from_millis(delay),
         limit,
+        discipline: Discipline::DropTail,
+        random: SeedTree::new(1).child("queue").random(),
         losses: Vec::new(),
     }
+}
+
+/// The same link without losses and limits.
+fn plain(link: &LinkSettings) -> LinkSettings {
+    let (losses, limit, discipline) = (Vec::new(), QueueLimit::Unlimited, Discipline::DropTail);
+    LinkSettings { losses, limit, discipline, changes: None, ..link.clone() }
 }
 
 pub(crate) fn lossy(link: LinkSettings, losses: Vec<Loss>) -> LinkSettings {
@@ -50,7 +59,7 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(forward: LinkSettings) -> Self {
-        let backward = LinkSettings { losses: Vec::new(), limit: QueueLimit::Unlimited, ..forward.clone() };
+        let backward = plain(&forward);
         let mut network = Network::default();
         let (left, right) = (network.add_node(), network.add_node());
         network.add_link(left, right, forward);
@@ -115,7 +124,7 @@ impl Dumbbell {
     pub(crate) fn new(bottleneck: LinkSettings) -> Self {
         let mut network = Network::default();
         let routers = [network.add_node(), network.add_node()];
-        let back = LinkSettings { losses: Vec::new(), limit: QueueLimit::Unlimited, ..bottleneck.clone() };
+        let back = plain(&bottleneck);
         network.add_link(routers[0], routers[1], bottleneck);
         let back = network.add_link(routers[1], routers[0], back);
         Self { network, routers, back, routes: Vec::new() }

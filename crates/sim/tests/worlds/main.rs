@@ -12,4 +12,5 @@ mod observers;
 mod queues;
 mod repeatability;
 mod serialisation;
+mod served;
 mod sessions;

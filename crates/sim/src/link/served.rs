@@ -1,0 +1,180 @@
+//! Links that are served packet by packet, because their queue or their rate decides late.
+
+use super::{Link, LinkSettings};
+use crate::moment::Moment;
+use crate::pace::{Chances, RateChanges, Wire};
+use crate::packet::{Packet, PacketId};
+use crate::queue::{Discipline, Dropped, Queue, Waiting};
+use earlybird_units::Instant;
+use std::sync::Arc;
+
+/// When packets go.
+#[derive(Debug)]
+enum Pace {
+    Wire(Wire),
+    Chances(Chances),
+}
+
+/// What became of a packet at the entrance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// A loss rule took it.
+    Lost,
+    /// The queue dropped it at once.
+    Refused,
+    /// It waits.
+    Accepted,
+}
+
+/// A queue and what empties it.
+#[derive(Debug)]
+pub(super) struct Server {
+    queue: Box<dyn Queue>,
+    pace: Pace,
+    dropped: Dropped,
+    /// When the link can send again.
+    free_at: Moment,
+    /// A packet of which a chance to send has left these bytes.
+    rest: Option<(Waiting, u32)>,
+    /// Bytes left of the present chance.
+    chance: u32,
+    /// Whether a service is due.
+    is_busy: bool,
+}
+
+impl Server {
+    /// Makes the server of a link that needs one.
+    pub(super) fn of(settings: &LinkSettings) -> Option<Self> {
+        if settings.discipline == Discipline::DropTail && settings.changes.is_none() {
+            return None;
+        }
+        let pace = match &settings.changes {
+            Some(RateChanges::Chances(times)) => Pace::Chances(Chances::new(Arc::clone(times))),
+            Some(RateChanges::Steps(steps)) => Pace::Wire(Wire::new(settings.rate, Arc::clone(steps))),
+            None => Pace::Wire(Wire::new(settings.rate, Arc::default())),
+        };
+        Some(Self {
+            queue: settings.discipline.queue(settings.limit, settings.rate, settings.random.clone()),
+            pace,
+            dropped: Dropped::new(),
+            free_at: Moment::ZERO,
+            rest: None,
+            chance: 0,
+            is_busy: false,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Gives the next packet that is sent, if one is, and the moment at which it is.
+    fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
+        if let Pace::Wire(wire) = &mut self.pace {
+            if !self.free_at.is_by(now) {
+                return None;
+            }
+            let packet = self.queue.dequeue(now.at, &mut self.dropped)?;
+            self.free_at = wire.send(now, packet.bytes);
+            return Some((packet, self.free_at));
+        }
+        self.use_chance(now.at).map(|packet| (packet, now))
+    }
+
+    /// Gives the next packet of which the present chance sends the last byte.
+    fn use_chance(&mut self, now: Instant) -> Option<Waiting> {
+        let fresh = |packet: Waiting| (packet, packet.bytes);
+        while self.chance > 0 {
+            let part = self.rest.take().or_else(|| self.queue.dequeue(now, &mut self.dropped).map(fresh));
+            let (packet, left) = part?;
+            if left <= self.chance {
+                self.chance -= left;
+                return Some(packet);
+            }
+            self.rest = Some((packet, left - self.chance));
+            self.chance = 0;
+        }
+        None
+    }
+
+    /// Gives the moment of the next service, if the link is not idle.
+    fn next_service(&mut self, now: Moment) -> Option<Moment> {
+        let next = match &mut self.pace {
+            Pace::Wire(_) => Some(self.free_at).filter(|free_at| !free_at.is_by(now)),
+            Pace::Chances(chances) => {
+                let has_more = self.rest.is_some() || self.queue.len() > 0;
+                has_more.then(|| now.until(chances.after(now.at)))
+            }
+        };
+        self.is_busy = next.is_some();
+        next
+    }
+}
+
+impl Link {
+    /// Says whether packets wait in a queue until an event serves them.
+    pub(crate) fn is_served(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Takes a packet at its entrance.
+    pub(crate) fn offer(&mut self, now: Moment, id: PacketId, packet: &Packet) -> Offer {
+        let is_kept = !(self.has_losses && self.is_lost(packet));
+        self.count(now.at, packet, is_kept);
+        let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return Offer::Lost };
+        server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
+        let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
+        if is_refused { Offer::Refused } else { Offer::Accepted }
+    }
+
+    /// Gives the moment at which the link, if it was idle, serves the packet it was offered.
+    pub(crate) fn wake(&mut self, now: Moment) -> Option<Moment> {
+        let server = self.server.as_mut()?;
+        self.most_waiting = self.most_waiting.max(if server.is_busy { server.len() } else { 0 });
+        if server.is_busy || server.len() == 0 {
+            return None;
+        }
+        match &mut server.pace {
+            Pace::Wire(wire) => {
+                wire.rest();
+                Some(now)
+            }
+            Pace::Chances(_) => server.next_service(now),
+        }
+    }
+
+    /// A service begins: what the last chance left over is gone.
+    pub(crate) fn begin_service(&mut self, now: Instant) {
+        if let Some(Server { pace: Pace::Chances(chances), chance, .. }) = self.server.as_deref_mut() {
+            *chance = chances.take(now);
+        }
+    }
+
+    /// Gives the next packet that this service sends, with its arrival at the far end.
+    pub(crate) fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
+        let (packet, sent) = self.server.as_mut()?.send(now)?;
+        self.waited += now.at - packet.since;
+        Some((packet, sent.after(self.delay, self.delay_seconds)))
+    }
+
+    /// A service ends; gives the moment of the next one.
+    pub(crate) fn end_service(&mut self, now: Moment) -> Option<Moment> {
+        let server = self.server.as_mut()?;
+        self.most_waiting = self.most_waiting.max(server.len());
+        server.next_service(now)
+    }
+
+    /// Gives a packet that the queue has dropped since it was last asked.
+    pub(crate) fn pop_dropped(&mut self) -> Option<Waiting> {
+        self.server.as_mut()?.dropped.pop_front()
+    }
+
+    pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
+        self.waited += now - since;
+        self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
+    }
+
+    pub(crate) fn count_mark(&mut self, now: Instant, packet: &Packet) {
+        self.each_counter(now, packet, |counters| counters.packets_marked += 1);
+    }
+}

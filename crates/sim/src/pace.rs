@@ -1,0 +1,127 @@
+//! When a link that is served packet by packet sends: at a rate that may change, or at given moments.
+
+use crate::moment::Moment;
+use crate::serialiser::Serialiser;
+use earlybird_units::{Duration, Instant, Rate};
+use std::sync::Arc;
+
+/// How a link's rate changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RateChanges {
+    /// To a rate at a time, in rising order.
+    Steps(Arc<[(Instant, Rate)]>),
+    /// Chances to send: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
+    /// them. At each up to [`RateChanges::CHANCE_BYTES`] bytes go; what a chance leaves over is gone.
+    Chances(Arc<[Duration]>),
+}
+
+impl RateChanges {
+    /// Bytes of a chance to send (mahimahi's `PACKET_SIZE`).
+    pub const CHANCE_BYTES: u32 = 1500;
+
+    /// Gives how many bits could be sent before `end`, with `first` as the rate before the first step.
+    pub fn bits_before(&self, end: Instant, first: Rate) -> f64 {
+        match self {
+            Self::Steps(steps) => bits_of_steps(steps, first, end),
+            Self::Chances(times) => {
+                let period = times.last().map_or(1, |last| last.as_nanos().max(1));
+                let (rounds, rest) = (end.as_nanos() / period, end.as_nanos() % period);
+                let chances = rounds * times.len() as u64 + times.partition_point(|at| at.as_nanos() < rest) as u64;
+                chances as f64 * f64::from(Self::CHANCE_BYTES) * 8.0
+            }
+        }
+    }
+}
+
+fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
+    let starts = [(Instant::ZERO, first)].into_iter().chain(steps.iter().copied());
+    let ends = steps.iter().map(|(at, _)| *at).chain([end]);
+    starts.zip(ends).map(|((from, rate), to)| rate.bits_per_second() as f64 * (to.min(end) - from).as_secs_f64()).sum()
+}
+
+/// A rate with its changes to come.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    clock: Serialiser,
+    rate: Rate,
+    steps: Arc<[(Instant, Rate)]>,
+    next_step: usize,
+}
+
+impl Wire {
+    pub(crate) fn new(rate: Rate, steps: Arc<[(Instant, Rate)]>) -> Self {
+        Self { clock: Serialiser::new(rate), rate, steps, next_step: 0 }
+    }
+
+    /// The link was idle: it owes nothing.
+    pub(crate) fn rest(&mut self) {
+        self.clock.rest();
+    }
+
+    /// Gives when a packet is sent that starts now, and the part of a second that takes.
+    pub(crate) fn send(&mut self, start: Moment, bytes: u32) -> Moment {
+        while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
+        let (span, seconds) = self.clock.send(bytes);
+        let mut end = start.after(span, seconds);
+        let mut rate = self.rate;
+        while let Some(at) = self.step_before(end.at) {
+            // What is not sent by then takes longer, or shorter, from there on.
+            let factor = rate.bits_per_second() as f64 / self.rate.bits_per_second() as f64;
+            end = Moment::fresh(at + (end.at - at).mul_f64(factor));
+            rate = self.rate;
+        }
+        end
+    }
+
+    /// Takes the next step if it comes before a time; gives its time.
+    fn step_before(&mut self, time: Instant) -> Option<Instant> {
+        let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
+        self.next_step += 1;
+        self.rate = rate;
+        self.clock = Serialiser::new(rate);
+        Some(at)
+    }
+}
+
+/// Chances to send, one after the other, for ever.
+#[derive(Debug)]
+pub(crate) struct Chances {
+    times: Arc<[Duration]>,
+    next: usize,
+    /// Start of the present round.
+    round: Instant,
+}
+
+impl Chances {
+    pub(crate) fn new(times: Arc<[Duration]>) -> Self {
+        Self { times, next: 0, round: Instant::ZERO }
+    }
+
+    fn next(&self) -> Instant {
+        self.times.get(self.next).map_or(Instant::NEVER, |at| self.round + *at)
+    }
+
+    fn burn(&mut self) {
+        self.next += 1;
+        if self.next == self.times.len() {
+            self.next = 0;
+            self.round += self.times.last().copied().unwrap_or(Duration::MAX);
+        }
+    }
+
+    /// Uses up the chances until `now`; gives how many bytes may go now.
+    pub(crate) fn take(&mut self, now: Instant) -> u32 {
+        let mut bytes = 0;
+        while self.next() <= now {
+            bytes += if self.next() == now { RateChanges::CHANCE_BYTES } else { 0 };
+            self.burn();
+        }
+        bytes
+    }
+
+    /// Gives the first chance after `now`; those until then are gone.
+    pub(crate) fn after(&mut self, now: Instant) -> Instant {
+        self.take(now);
+        self.next()
+    }
+}

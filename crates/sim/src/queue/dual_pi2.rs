@@ -1,0 +1,199 @@
+//! `DualPI2` (De Schepper, Briscoe and White, RFC 9332, appendix A): a queue for scalable senders beside one for all
+//! others. One controller serves both: the probability of a classic drop is the square of what the scalable ones see, so
+//! that both get the same throughput.
+
+use super::fifo::Fifo;
+use super::{Dropped, Queue, QueueLimit, Waiting};
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::Ecn;
+
+/// The parameters of `DualPI2`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2Settings {
+    /// How long classic packets shall wait (RFC 9332 figure 2: 15 ms).
+    pub target: Duration,
+    /// Time from one change of the probability to the next (16 ms).
+    pub update: Duration,
+    /// Gain for the distance from the target, in Hz (0.16).
+    pub alpha: f64,
+    /// Gain for the change since the last time, in Hz (3.2).
+    pub beta: f64,
+    /// The factor k by which marks of the low-latency queue are coupled (2).
+    pub coupling: f64,
+    /// Waiting time from which on the low-latency queue marks by itself (figure 7: 0.8 ms) …
+    pub ramp_start: Duration,
+    /// … with a probability that is 1 after so much more (0.4 ms; zero: a step).
+    pub ramp: Duration,
+    /// Share of the link that classic packets get at least while both queues hold packets (Linux `c_protection`: 0.1).
+    pub classic_share: f64,
+}
+
+/// One of the two queues.
+#[derive(Debug, Default)]
+struct Lane {
+    fifo: Fifo,
+    /// Sum of the probabilities since the last mark or drop (RFC 9332 figure 5, `recur`).
+    due: f64,
+}
+
+impl Lane {
+    /// Says whether it is this packet's turn to be marked or dropped: evenly spaced, without chance.
+    fn recurs(&mut self, probability: f64) -> bool {
+        self.due += probability;
+        if self.due > 1.0 {
+            self.due -= 1.0;
+            return true;
+        }
+        false
+    }
+}
+
+/// Both queues of one link.
+#[derive(Debug)]
+pub(super) struct DualPi2 {
+    settings: DualPi2Settings,
+    limit: QueueLimit,
+    low_latency: Lane,
+    classic: Lane,
+    /// p′: the controller's own probability.
+    probability: f64,
+    delay: Duration,
+    next_update: Instant,
+    /// Bytes by which the low-latency queue is ahead of its share.
+    ahead: f64,
+}
+
+impl DualPi2 {
+    pub(super) fn new(settings: DualPi2Settings, limit: QueueLimit) -> Self {
+        Self {
+            limit,
+            low_latency: Lane::default(),
+            classic: Lane::default(),
+            probability: 0.0,
+            delay: Duration::ZERO,
+            next_update: Instant::ZERO + settings.update,
+            ahead: 0.0,
+            settings,
+        }
+    }
+
+    /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now {
+            let at = self.next_update;
+            self.update(self.classic.fifo.delay(at).max(self.low_latency.fifo.delay(at)));
+            if self.len() == 0 && self.probability == 0.0 && self.delay == Duration::ZERO {
+                let missed = (now - at).as_nanos() / self.settings.update.as_nanos();
+                self.next_update += self.settings.update * missed;
+            }
+            self.next_update += self.settings.update;
+        }
+    }
+
+    /// Moves p′ (RFC 9332 figure 6).
+    fn update(&mut self, delay: Duration) {
+        let [now, old, target] = [delay, self.delay, self.settings.target].map(Duration::as_secs_f64);
+        self.probability += self.settings.alpha * (now - target) + self.settings.beta * (now - old);
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+
+    /// `p_C` = p′² (RFC 9332 equation 2).
+    fn classic_probability(&self) -> f64 {
+        self.probability * self.probability
+    }
+
+    /// `p_CL` = k·p′ (equation 3).
+    fn coupled_probability(&self) -> f64 {
+        self.settings.coupling * self.probability
+    }
+
+    /// The low-latency queue's own marking (figure 7); a lone packet is never marked for having waited.
+    fn native_probability(&self, delay: Duration) -> f64 {
+        let above = delay.saturating_sub(self.settings.ramp_start);
+        if self.low_latency.fifo.len() == 0 || delay < self.settings.ramp_start {
+            0.0
+        } else if above < self.settings.ramp {
+            above.as_secs_f64() / self.settings.ramp.as_secs_f64()
+        } else {
+            1.0
+        }
+    }
+
+    /// Says whose turn it is while both wait: the shares are kept by bytes (§4.2.2: weighted round robin).
+    fn serves_low_latency(&self) -> bool {
+        self.classic.fifo.len() == 0 || (self.low_latency.fifo.len() > 0 && self.ahead <= 0.0)
+    }
+
+    fn account(&mut self, packet: &Waiting, is_low_latency: bool) {
+        let share = self.settings.classic_share;
+        let bytes = f64::from(packet.bytes);
+        let is_contended = self.low_latency.fifo.len() > 0 && self.classic.fifo.len() > 0;
+        self.ahead += if is_low_latency { share * bytes } else { (share - 1.0) * bytes };
+        if !is_contended {
+            self.ahead = self.ahead.clamp(-MTU, MTU);
+        }
+    }
+
+    /// Gives the next packet and whether it is kept.
+    fn take_low_latency(&mut self, now: Instant) -> Option<(Waiting, bool)> {
+        let mut packet = self.low_latency.fifo.pop()?;
+        let coupled = self.coupled_probability();
+        if coupled >= 1.0 && self.low_latency.recurs(self.classic_probability()) {
+            // Overload: marks no longer help (figure 5).
+            return Some((packet, false));
+        }
+        let probability = self.native_probability(now - packet.since).max(coupled).min(1.0);
+        if self.low_latency.recurs(probability) {
+            packet.mark();
+        }
+        Some((packet, true))
+    }
+
+    /// The same from the classic queue.
+    fn take_classic(&mut self) -> Option<(Waiting, bool)> {
+        let mut packet = self.classic.fifo.pop()?;
+        let probability = self.classic_probability();
+        if !self.classic.recurs(probability) {
+            return Some((packet, true));
+        }
+        let is_overloaded = self.coupled_probability() >= 1.0;
+        Some((packet, !is_overloaded && packet.mark()))
+    }
+}
+
+/// The most that one queue may be ahead or behind without competition, in bytes.
+const MTU: f64 = 1500.0;
+
+impl Queue for DualPi2 {
+    fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped) {
+        self.catch_up(now);
+        let bytes = self.classic.fifo.bytes() + self.low_latency.fifo.bytes();
+        if !self.limit.has_room(self.len(), bytes, packet.bytes) {
+            return dropped.push_back(packet);
+        }
+        // ECT(1) and CE are the low-latency service (RFC 9332 §2.3, RFC 9331 §5.1).
+        match packet.ecn {
+            Ecn::Capable1 | Ecn::Congested => self.low_latency.fifo.push(packet),
+            Ecn::NotCapable | Ecn::Capable0 => self.classic.fifo.push(packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
+        self.catch_up(now);
+        loop {
+            let is_low_latency = self.serves_low_latency();
+            let next = if is_low_latency { self.take_low_latency(now) } else { self.take_classic() };
+            let (packet, is_kept) = next?;
+            if is_kept {
+                self.account(&packet, is_low_latency);
+                return Some(packet);
+            }
+            dropped.push_back(packet);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.low_latency.fifo.len() + self.classic.fifo.len()
+    }
+}

@@ -1,0 +1,160 @@
+//! Proportional Integral controller Enhanced (Pan, Natarajan, Baker and White, RFC 8033): drops at the entrance with a
+//! probability that a controller moves until packets wait as long as they shall.
+
+use super::fifo::Fifo;
+use super::{Dropped, Queue, QueueLimit, Waiting};
+use earlybird_units::{Duration, Instant, Random};
+
+/// The parameters of PIE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieSettings {
+    /// How long packets shall wait (RFC 8033 §4.2: 15 ms).
+    pub target: Duration,
+    /// Time from one change of the probability to the next (§4.2: 15 ms).
+    pub update: Duration,
+    /// How long a burst after quiet times goes unpunished (§4.4: 150 ms).
+    pub burst: Duration,
+    /// Gain for the distance from the target, in Hz (§4.2: 0.125).
+    pub alpha: f64,
+    /// Gain for the change since the last time, in Hz (§4.2: 1.25).
+    pub beta: f64,
+    /// Packets of senders that understand marks are marked in place of being dropped.
+    pub ecn: bool,
+    /// Up to this probability: above it they are dropped (§5.1: 0.1).
+    pub mark_limit: f64,
+}
+
+/// The usual packet in bytes (RFC 8033 §4.1): two of them may always wait.
+const MEAN_PACKET: u64 = 1500;
+/// Sums of probabilities up to which none, and from which on every packet is dropped (§5.4).
+const SURE_PASS: f64 = 0.85;
+const SURE_DROP: f64 = 8.5;
+
+/// One queue under PIE. Waiting times are measured by time stamps (§5.2), at the moment of each update.
+#[derive(Debug)]
+pub(super) struct Pie {
+    settings: PieSettings,
+    limit: QueueLimit,
+    random: Random,
+    fifo: Fifo,
+    probability: f64,
+    /// Waiting time of the first packet at the last update …
+    delay: Duration,
+    /// … and at the one before.
+    old_delay: Duration,
+    burst_left: Duration,
+    /// Sum of the probabilities since the last drop.
+    accumulated: f64,
+    next_update: Instant,
+}
+
+impl Pie {
+    pub(super) fn new(settings: PieSettings, limit: QueueLimit, random: Random) -> Self {
+        Self {
+            limit,
+            random,
+            fifo: Fifo::default(),
+            probability: 0.0,
+            delay: Duration::ZERO,
+            old_delay: Duration::ZERO,
+            burst_left: settings.burst,
+            accumulated: 0.0,
+            next_update: Instant::ZERO + settings.update,
+            settings,
+        }
+    }
+
+    /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now {
+            self.update(self.fifo.delay(self.next_update));
+            if self.is_at_rest() {
+                // Nothing changes until a packet waits.
+                let missed = (now - self.next_update).as_nanos() / self.settings.update.as_nanos();
+                self.next_update += self.settings.update * missed;
+            }
+            self.next_update += self.settings.update;
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let is_quiet = self.probability == 0.0 && self.burst_left == self.settings.burst;
+        self.fifo.len() == 0 && is_quiet && self.delay.max(self.old_delay) == Duration::ZERO
+    }
+
+    /// Moves the probability (RFC 8033 §4.2, with the cap of §5.5).
+    fn update(&mut self, delay: Duration) {
+        self.old_delay = std::mem::replace(&mut self.delay, delay);
+        let [delay, old, target] = [self.delay, self.old_delay, self.settings.target].map(Duration::as_secs_f64);
+        let change = self.settings.alpha * (delay - target) + self.settings.beta * (delay - old);
+        let change = change / tuning(self.probability);
+        let is_capped = self.probability >= 0.1;
+        self.probability += if is_capped { change.min(0.02) } else { change };
+        if self.delay == Duration::ZERO && self.old_delay == Duration::ZERO {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.burst_left = self.burst_left.saturating_sub(self.settings.update);
+        if self.is_quiet() {
+            self.burst_left = self.settings.burst;
+        }
+    }
+
+    /// Says whether a burst may come (§4.4).
+    fn is_quiet(&self) -> bool {
+        let half = self.settings.target / 2;
+        self.probability == 0.0 && self.delay < half && self.old_delay < half
+    }
+
+    /// Says whether a packet is to be dropped before the queue is full (§4.1, §4.4, §5.4).
+    fn is_unlucky(&mut self) -> bool {
+        let is_short = self.old_delay < self.settings.target / 2 && self.probability < 0.2;
+        if self.burst_left > Duration::ZERO || is_short || self.fifo.bytes() <= 2 * MEAN_PACKET {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        if self.accumulated < SURE_PASS {
+            return false;
+        }
+        let is_unlucky = self.accumulated >= SURE_DROP || self.random.unit() < self.probability;
+        if is_unlucky {
+            self.accumulated = 0.0;
+        }
+        is_unlucky
+    }
+
+    fn may_mark(&self) -> bool {
+        self.settings.ecn && self.probability <= self.settings.mark_limit
+    }
+}
+
+/// By how much a change is made smaller while the probability is small (RFC 8033 §4.2: auto-tuning).
+fn tuning(probability: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] =
+        [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+    STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
+}
+
+impl Queue for Pie {
+    fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
+        self.catch_up(now);
+        let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
+        if has_room && (!self.is_unlucky() || (self.may_mark() && packet.mark())) {
+            self.fifo.push(packet);
+        } else {
+            dropped.push_back(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
+        self.catch_up(now);
+        self.fifo.pop()
+    }
+
+    fn len(&self) -> usize {
+        self.fifo.len()
+    }
+}
