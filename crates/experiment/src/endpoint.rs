@@ -5,8 +5,8 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, Recovery, RtoConfig,
-    Trigger,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags,
+    Recovery, RtoConfig, Trigger,
 };
 use earlybird_units::Duration;
 
@@ -122,6 +122,20 @@ fn control_of(endpoint: &Endpoint) -> Control {
         // Flows of datagrams have no connections: any control will do.
         scenario::Control::Sack | scenario::Control::Udp => Control::Reno,
         scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
+        scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
+    }
+}
+
+fn bbr_parameters(bbr: &scenario::Bbr) -> BbrParameters {
+    let draft = BbrParameters::DEFAULT;
+    let (share, duration) = (scenario::Fraction::value, scenario::Time::duration);
+    BbrParameters {
+        loss_threshold: bbr.loss_threshold.map_or(draft.loss_threshold, share),
+        beta: bbr.beta.map_or(draft.beta, share),
+        headroom: bbr.headroom.map_or(draft.headroom, share),
+        probe_rtt_interval: bbr.probe_rtt_interval.map_or(draft.probe_rtt_interval, duration),
+        probe_rtt_duration: bbr.probe_rtt_duration.map_or(draft.probe_rtt_duration, duration),
+        min_rtt_window: bbr.min_rtt_window.map_or(draft.min_rtt_window, duration),
     }
 }
 

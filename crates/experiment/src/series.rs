@@ -34,6 +34,9 @@ impl Series {
             ("queueing_delay_s", seconds(gauges.queueing_delay)),
             ("alpha", gauges.alpha),
             ("probability", gauges.probability),
+            ("pacing_bps", connection.pacing_rate().map(|rate| rate.bits_per_second() as f64)),
+            ("bandwidth_segments_per_s", gauges.bandwidth),
+            ("bbr_state", gauges.bbr_state.map(|state| f64::from(state as u8))),
         ];
         for (quantity, value) in values {
             if let Some(value) = value {

@@ -3,6 +3,7 @@
 //! The ranges in `schemars` attributes are part of the description: they stand in the schema, and every document is
 //! checked against it.
 
+mod bbr;
 mod endpoint;
 mod impairment;
 mod loss;
@@ -14,6 +15,7 @@ mod recovery;
 mod scenario;
 mod traffic;
 
+pub use bbr::Bbr;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
 pub use impairment::{Duplicate, Reorder};
 pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};

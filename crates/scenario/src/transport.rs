@@ -30,6 +30,8 @@ pub enum Control {
     Sack,
     /// PERT: early response to the queueing delay.
     Pert,
+    /// BBR version 3.
+    Bbr,
     /// None: datagrams leave when they are written.
     Udp,
 }
@@ -69,7 +71,7 @@ struct TransportKind {
 }
 
 /// Every transport by name, without ends.
-const TABLE: [TransportKind; 3] = [
+const TABLE: [TransportKind; 4] = [
     TransportKind {
         name: "sack",
         control: Control::Sack,
@@ -93,6 +95,14 @@ const TABLE: [TransportKind; 3] = [
         source: "RFC 768",
         parameters: &[],
         detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "bbr",
+        control: Control::Bbr,
+        title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
+        source: "draft-ietf-ccwg-bbr (August 2026)",
+        parameters: &["bbr"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
     },
 ];
 

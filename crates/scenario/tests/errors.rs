@@ -233,6 +233,11 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
     "endpoint.pacing: `true` does not go with `sack1`, which forgets a delayed retransmission; allowed: false. hint: \
      `endpoint.recovery = \"rfc6675\"` can wait."
 )]
+#[case(
+    "endpoint.transport=bbr",
+    "endpoint.transport: `bbr` is paced, and `sack1` forgets a retransmission that has to wait; allowed: transports other \
+     than `bbr` with endpoint.recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
+)]
 #[case("endpoint.rto.tick=0s", "endpoint.rto.tick: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.initial=0s", "endpoint.rto.initial: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(

@@ -8,6 +8,7 @@ use rstest::rstest;
 #[case("sack-er", Control::Sack, Detection::EarlyRetransmission, false)]
 #[case("pert", Control::Pert, Detection::Duplicates, false)]
 #[case("pert-er", Control::Pert, Detection::EarlyRetransmission, false)]
+#[case("bbr", Control::Bbr, Detection::Duplicates, false)]
 #[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
 #[case("udp", Control::Udp, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]

@@ -1,4 +1,4 @@
-//! The path of an ACK through the sender: board → timer → recovery → control.
+//! The path of an ACK through the sender: board → timer → recovery → control, and its model of the path if it has one.
 
 use crate::policy::control::{Flight, Progress};
 use crate::policy::recovery::{Arrival, Outcome};
@@ -24,6 +24,7 @@ impl Sender {
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
         self.act_on(cx, outcome, ack, &age, echoed_rtt);
+        self.sample_ack(cx.now);
     }
 
     fn act_on(
@@ -49,10 +50,12 @@ impl Sender {
 
     /// Acts on the deadline that recovery asked for.
     pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
+        self.note_gap();
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let outcome = self.recovery.on_deadline(cx.now, &mut self.board, &limits);
         self.act_on(cx, outcome, &Acknowledgement::default(), &age, None);
+        self.sample_losses(cx.now);
     }
 
     /// Measures the round trip and restarts the timer.

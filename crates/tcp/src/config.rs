@@ -2,6 +2,7 @@
 
 use crate::policy::acking::Acking;
 use crate::policy::control::CongestionControl;
+use crate::policy::control::bbr::{Bbr, BbrParameters};
 use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::reno::{Halved, Reno};
 use crate::policy::recovery::LossRecovery;
@@ -53,12 +54,14 @@ pub struct Config {
 }
 
 /// How much may be in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// Slow start, congestion avoidance, halving.
     Reno,
     /// Probabilistic early response.
     Pert(PertFlags),
+    /// BBR version 3.
+    Bbr(BbrParameters),
 }
 
 /// How losses are repaired.
@@ -151,6 +154,7 @@ impl Config {
                 let window = pert::window(self.window, ssthresh);
                 Box::new(Pert::new(window, flags, seeds.child("pert").random()))
             }
+            Control::Bbr(parameters) => Box::new(Bbr::new(parameters, seeds.child("bbr").random())),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::send::timer::TimerValue;
 use crate::state::{FirstToClose, ReceiveSide, RfcState, SendSide, Sides, State};
 use crate::trace::{Cx, Statistics};
 use core::ops::Range;
-use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
 
 /// A TCP connection, from either side.
@@ -331,6 +331,7 @@ impl Connection {
             State::TimeWait | State::Closed => false,
         };
         if is_open {
+            self.sender.note_gap();
             self.sender.unsent = self.sender.unsent.saturating_add(bytes);
             self.sender.recovery.on_write();
         }
@@ -408,6 +409,12 @@ impl Connection {
     /// Gives the early-retransmission threshold, if that rule is on and has a sample.
     pub fn early_threshold(&self) -> Option<Duration> {
         self.sender.trigger.threshold()
+    }
+
+    /// Gives the rate at which payload leaves, if it is paced and the rate is known.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        let bits = self.sender.pacing_rate()? * self.sender.mss as f64 * 8.0;
+        Rate::from_bits_per_second(bits as u64)
     }
 
     /// Gives the congestion control's inner values.

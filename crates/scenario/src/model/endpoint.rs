@@ -1,4 +1,4 @@
-use super::{Pert, Recovery};
+use super::{Bbr, Pert, Recovery};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -52,6 +52,8 @@ pub struct Endpoint {
     pub early_retransmission: EarlyRetransmission,
     /// PERT's flags (transports with `pert`).
     pub pert: Pert,
+    /// BBR's parameters (transport `bbr`).
+    pub bbr: Bbr,
 }
 
 /// Whose rules an endpoint follows.

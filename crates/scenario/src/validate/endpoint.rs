@@ -3,6 +3,7 @@ use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Endpoint, Profile, Recovery, RetransmissionTimer, Scenario};
 use crate::quantity::Time;
+use crate::transport::Control;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     check(&scenario.endpoint, "endpoint")?;
@@ -33,13 +34,19 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
 }
 
 /// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. ns-2's Sack1
-/// then forgets it: there, every ACK sends what it allows at once.
+/// then forgets it: there, every ACK sends what it allows at once. It does not say which segments are lost, either.
 fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let default = if endpoint.profile == Profile::Ns2 { Recovery::Sack1 } else { Recovery::Rfc6675 };
-    if endpoint.pacing != Some(true) || endpoint.recovery.unwrap_or(default) != Recovery::Sack1 {
+    if endpoint.recovery.unwrap_or(default) != Recovery::Sack1 {
         return Ok(());
+    }
+    let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
+    if endpoint.transport.control == Control::Bbr {
+        let problem = "is paced, and `sack1` forgets a retransmission that has to wait";
+        let error = ScenarioError::new(&join(path, "transport"), problem).text(&endpoint.transport.to_string());
+        return Err(error.allowed(format!("transports other than `bbr` with {path}.recovery `sack1`")).hint(hint));
     }
     let error =
         ScenarioError::new(&join(path, "pacing"), "does not go with `sack1`, which forgets a delayed retransmission");
-    Err(error.text("true").allowed("false").hint(format!("`{path}.recovery = \"rfc6675\"` can wait.")))
+    ensure(endpoint.pacing != Some(true), || error.text("true").allowed("false").hint(hint))
 }

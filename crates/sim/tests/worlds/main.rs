@@ -2,6 +2,7 @@
 //! equal seeds give equal runs.
 
 mod allocations;
+mod bbr;
 mod conservation;
 mod datagrams;
 mod dumbbell;

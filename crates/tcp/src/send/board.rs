@@ -66,7 +66,6 @@ impl Board {
     }
 
     /// Gives the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
-    #[expect(dead_code, reason = "for recovery by time")]
     pub(crate) fn delivered(&self) -> &[Delivered] {
         &self.delivered
     }

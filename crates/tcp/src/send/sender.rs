@@ -1,6 +1,7 @@
 //! The sending half of a connection.
 
 use super::board::Board;
+use super::delivery::DeliverySampler;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
@@ -35,6 +36,8 @@ pub(crate) struct Sender {
     largest_window: u64,
     initial_window: f64,
     keeps_idle_timer: bool,
+    /// Present if the control models the path.
+    pub(crate) sampler: Option<Box<DeliverySampler>>,
     /// Present if segments leave at a rate.
     pub(crate) pacer: Option<Pacer>,
     pub(crate) restart_on_duplicate: bool,
@@ -58,9 +61,11 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 impl Sender {
     pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
         let recovery = config.recovery();
-        let control = config.control(seeds);
+        let mut control = config.control(seeds);
+        let sampler = control.path_model().map(|_| Box::new(DeliverySampler::new()));
         Self {
-            board: Board::new(recovery.wants_delivered()),
+            board: Board::new(recovery.wants_delivered() || sampler.is_some()),
+            sampler,
             timer: RetransmissionTimer::new(config.estimator(seeds), config.rto),
             pacer: (config.paces || control.is_paced()).then(Pacer::default),
             control,
@@ -132,6 +137,7 @@ impl Sender {
         }
         self.recovery.on_sent(now, number, &self.board);
         self.on_sent(number, now);
+        self.sample_sending(now, number);
         self.pace(now, number);
         Some(number)
     }
@@ -206,6 +212,7 @@ impl Sender {
         }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
+        self.open_path(cx.now);
     }
 
     /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.
@@ -220,6 +227,7 @@ impl Sender {
 
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
+        self.note_gap();
         if self.board.outstanding() == 0 {
             self.probes_window = self.unsent > 0;
             self.control.on_idle();
@@ -231,6 +239,7 @@ impl Sender {
         let flight = Flight { outstanding: self.board.outstanding() };
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.control.on_timeout(cx, &flight);
+        self.sample_timeout(cx.now);
         self.recovery.on_timeout(&mut self.board);
         let timer = self.timer.back_off(cx.now);
         let freeze = cx.now - self.last_progress.max(self.last_timeout);

@@ -1,7 +1,8 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags, RtoConfig, Trigger,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags,
+    RtoConfig, Trigger,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -61,7 +62,7 @@ fn profiles() -> impl Strategy<Value = Config> {
 fn controls() -> impl Strategy<Value = Control> {
     let presets = vec![PertFlags::DEFAULT, PertFlags::TEXT, PertFlags::PORT, PertFlags::FLAT, PertFlags::HOMOGENEOUS];
     let pert = prop_oneof![select(presets), pert_flags()];
-    prop_oneof![Just(Control::Reno), pert.prop_map(Control::Pert)]
+    prop_oneof![Just(Control::Reno), pert.prop_map(Control::Pert), Just(Control::Bbr(BbrParameters::DEFAULT))]
 }
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {

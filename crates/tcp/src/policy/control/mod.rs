@@ -1,5 +1,7 @@
 //! How much may be in flight: one file per congestion control.
 
+pub(crate) mod bbr;
+pub(crate) mod path;
 pub(crate) mod pert;
 pub(crate) mod reno;
 
@@ -53,6 +55,10 @@ pub trait CongestionControl: Debug + Send {
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
+    /// Gives the control as one that models the path, if it does.
+    fn path_model(&mut self) -> Option<&mut dyn path::PathModel> {
+        None
+    }
     /// Shows the inner values worth plotting.
     fn gauges(&self) -> Gauges {
         Gauges::default()
@@ -70,4 +76,8 @@ pub struct Gauges {
     pub probability: Option<f64>,
     /// Early responses so far (PERT).
     pub early_responses: u64,
+    /// Bandwidth of the path in full segments per second (BBR).
+    pub bandwidth: Option<f64>,
+    /// What it is doing (BBR).
+    pub bbr_state: Option<bbr::State>,
 }

@@ -184,6 +184,19 @@ impl LossRecovery for Rfc6675 {
         }
     }
 
+    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
+        if !self.recovering {
+            return;
+        }
+        self.due.into_iter().for_each(&mut *visit);
+        let below = lost_below(board);
+        let mut from = self.retransmitted_below;
+        while let Some(hole) = board.next_hole(from).filter(|hole| *hole < below) {
+            visit(hole);
+            from = hole + 1;
+        }
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovering
     }

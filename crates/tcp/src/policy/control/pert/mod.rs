@@ -210,6 +210,7 @@ impl CongestionControl for Pert {
             alpha: Some(self.alpha.value()),
             probability: Some(self.probability()),
             early_responses: self.early_responses,
+            ..Gauges::default()
         }
     }
 }

@@ -1,0 +1,55 @@
+//! The largest value of the last few slots of time.
+
+/// A maximum over the last `N` slots, the present one included.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlotMax<const N: usize> {
+    /// The present slot comes first.
+    slots: [f64; N],
+}
+
+impl<const N: usize> Default for SlotMax<N> {
+    fn default() -> Self {
+        Self { slots: [0.0; N] }
+    }
+}
+
+impl<const N: usize> SlotMax<N> {
+    pub(super) fn note(&mut self, value: f64) {
+        self.slots[0] = self.slots[0].max(value);
+    }
+
+    /// Begins a slot; the oldest one is forgotten.
+    pub(super) fn advance(&mut self) {
+        self.slots.rotate_right(1);
+        self.slots[0] = 0.0;
+    }
+
+    pub(super) fn max(&self) -> f64 {
+        self.max_of(N)
+    }
+
+    /// Gives the maximum of the last `count` slots.
+    pub(super) fn max_of(&self, count: usize) -> f64 {
+        self.slots.iter().take(count).copied().fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn forgets_a_value_after_ten_slots(values in proptest::collection::vec(0_u32..1000, 1..40)) {
+            let mut filter = SlotMax::<10>::default();
+            for (index, value) in values.iter().enumerate() {
+                filter.advance();
+                filter.note(f64::from(*value));
+                let last_ten = &values[index.saturating_sub(9)..=index];
+                prop_assert_eq!(filter.max() as u32, *last_ten.iter().max().unwrap());
+                prop_assert_eq!(filter.max_of(1) as u32, *value);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Startup and Drain (draft-ietf-ccwg-bbr, "Startup" and "Drain").
+
+use super::{Bbr, Repair, State};
+use crate::policy::control::path::RateSample;
+use earlybird_units::Instant;
+
+/// `BBRStartupFullLossCnt`: runs of neighbours lost in one round.
+const LOST_RUNS: u32 = 6;
+/// Rounds after which the bandwidth was overestimated rather than the queue long.
+const DRAIN_ROUNDS: u64 = 3;
+
+impl Bbr {
+    /// `CheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self, sample: &RateSample) {
+        if self.state == State::Startup && self.is_loss_too_high(sample) {
+            self.full_pipe.was_reached = true;
+            self.full_pipe.is_now = true;
+            self.probing.inflight = self.bdp().max(self.short_term.inflight_latest);
+        }
+        if self.state == State::Startup && self.full_pipe.was_reached {
+            self.state = State::Drain;
+            self.drain_start_round = self.rounds.count;
+        }
+    }
+
+    /// `CheckStartupHighLoss`: a whole round of repair, in which more than the threshold got lost, in several places.
+    fn is_loss_too_high(&self, sample: &RateSample) -> bool {
+        self.short_term.is_round_start
+            && self.repair != Repair::None
+            && self.short_term.lost_runs() >= LOST_RUNS
+            && self.is_inflight_too_high(sample.lost, sample.tx_in_flight)
+    }
+
+    /// `CheckDrainDone`.
+    pub(super) fn check_drain_done(&mut self, now: Instant, sample: &RateSample) {
+        let is_long = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
+        let is_empty = sample.in_flight as f64 <= self.full_pipe_volume(self.bw);
+        if self.state == State::Drain && (is_empty || is_long) {
+            self.start_down(now);
+        }
+    }
+}

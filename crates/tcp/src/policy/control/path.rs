@@ -1,0 +1,67 @@
+//! What a control needs to know to model the path: how fast it delivers, and what it loses (draft-ietf-ccwg-bbr).
+
+use earlybird_units::{Duration, Instant};
+
+/// What one ACK that delivered something tells of the path: the draft's rate sample (`RS`) and connection state (`C`).
+/// All volumes count segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RateSample {
+    /// Segments per second delivered between the sending of the newest of them and now; `None` if the interval is too short
+    /// to be true.
+    pub delivery_rate: Option<f64>,
+    /// Segments delivered over that interval.
+    pub delivered: u64,
+    /// Segments delivered before the newest of them was sent.
+    pub prior_delivered: u64,
+    /// Segments that this ACK delivered.
+    pub newly_acked: u64,
+    /// Shortest round trip among those that were sent once.
+    pub rtt: Option<Duration>,
+    /// Segments found lost since the newest of them was sent.
+    pub lost: u64,
+    /// Segments in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// The application did not keep the path busy while it was measured.
+    pub is_app_limited: bool,
+    /// Segments delivered so far (`C.delivered`).
+    pub total_delivered: u64,
+    /// Segments sent and neither delivered nor lost (`C.inflight`).
+    pub in_flight: u64,
+    /// The window was full at some time in the last round trip.
+    pub is_cwnd_limited: bool,
+    /// Number of the lowest segment not acknowledged.
+    pub una: u64,
+    /// One past the highest segment ever sent.
+    pub smax: u64,
+}
+
+/// One segment that was found lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostSegment {
+    /// Its number.
+    pub number: u64,
+    /// Segments in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Segments found lost since it was sent, itself included.
+    pub lost: u64,
+    /// The application did not keep the path busy when it was sent.
+    pub is_app_limited: bool,
+    /// Segments delivered so far.
+    pub total_delivered: u64,
+}
+
+/// A congestion control that models the path from what it delivers and loses.
+pub trait PathModel {
+    /// Learns the round trip of the handshake, if it could be measured.
+    fn on_opened(&mut self, now: Instant, rtt: Option<Duration>);
+    /// Prepares for sending with nothing in flight, because the application had nothing to send or because all was lost.
+    fn on_restart(&mut self, now: Instant, is_app_limited: bool);
+    /// Learns of a lost segment; the ACK that showed it follows.
+    fn on_lost(&mut self, now: Instant, lost: &LostSegment);
+    /// Learns what an ACK delivered.
+    fn on_sample(&mut self, now: Instant, sample: &RateSample);
+    /// Says whether it now keeps the rate down on purpose, so that samples say little about the path.
+    fn is_holding_back(&self) -> bool;
+}

@@ -1,0 +1,342 @@
+//! How fast the path delivers: rate samples (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+//!
+//! Beside the board, for controls that want it: each outstanding segment remembers where delivery stood when it was sent.
+
+use super::board::Delivered;
+use crate::policy::control::path::{LostSegment, RateSample};
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+
+/// Where an outstanding segment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    InFlight,
+    Lost,
+    Delivered,
+}
+
+/// Where delivery stood when a segment was sent (the draft's `P`).
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    number: u64,
+    place: Place,
+    is_app_limited: bool,
+    sent: Instant,
+    first_sent: Instant,
+    delivered_at: Instant,
+    delivered: u64,
+    lost: u64,
+    tx_in_flight: u64,
+}
+
+/// What an ACK delivered.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    newest: Sending,
+    segments: u64,
+    rtt: Option<Duration>,
+}
+
+/// The sampler of one sender (the draft's `C`). All volumes count segments.
+#[derive(Clone, Debug)]
+pub(crate) struct DeliverySampler {
+    /// By number, from `una` on.
+    sendings: VecDeque<Sending>,
+    una: u64,
+    in_flight: u64,
+    /// Lost and not sent again since.
+    missing: u64,
+    delivered: u64,
+    delivered_at: Instant,
+    /// When the segment delivered last was sent; after a rest, when the first one was.
+    first_sent: Instant,
+    lost: u64,
+    /// What is sent before so much is delivered is limited by the application.
+    app_limited_until: Option<u64>,
+    /// Before so much is delivered, the window was full in the last round trip.
+    full_until: u64,
+    shortest_rtt: Duration,
+    news: Option<News>,
+}
+
+impl DeliverySampler {
+    /// Makes a sampler for the segments behind the opening one.
+    pub(crate) fn new() -> Self {
+        Self {
+            sendings: VecDeque::new(),
+            una: 1,
+            in_flight: 0,
+            missing: 0,
+            delivered: 0,
+            delivered_at: Instant::ZERO,
+            first_sent: Instant::ZERO,
+            lost: 0,
+            app_limited_until: None,
+            full_until: 0,
+            shortest_rtt: Duration::MAX,
+            news: None,
+        }
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
+    }
+
+    /// Looks for a gap in the stream, when an ACK or the application is about to end it: nothing was left to send although
+    /// the window had room (`CheckIfApplicationLimited`).
+    pub(crate) fn note_gap(&mut self, has_data: bool, cwnd: f64) {
+        if !has_data && (self.in_flight as f64) < cwnd && self.missing == 0 {
+            self.mark_app_limited();
+        }
+    }
+
+    /// `MarkConnectionAppLimited`.
+    pub(crate) fn mark_app_limited(&mut self) {
+        self.app_limited_until = Some((self.delivered + self.in_flight).max(1));
+    }
+
+    /// Segment `number` is sent, for the first time or again (`OnPacketSent`).
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u64, cwnd: f64) {
+        let Some(index) = number.checked_sub(self.una).map(|index| index as usize) else { return };
+        if self.in_flight == 0 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        if let Some(before) = self.sendings.get(index).map(|sending| sending.place) {
+            self.leave(before);
+        }
+        self.in_flight += 1;
+        if (self.in_flight + 1) as f64 > cwnd {
+            self.full_until = self.delivered + self.in_flight;
+        }
+        let sending = Sending {
+            number,
+            place: Place::InFlight,
+            is_app_limited: self.is_app_limited(),
+            sent: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            tx_in_flight: self.in_flight,
+        };
+        match self.sendings.get_mut(index) {
+            Some(place) => *place = sending,
+            None => self.sendings.push_back(sending),
+        }
+    }
+
+    /// A segment is no longer where it was.
+    fn leave(&mut self, place: Place) {
+        match place {
+            Place::InFlight => self.in_flight -= 1,
+            Place::Lost => self.missing -= 1,
+            Place::Delivered => {}
+        }
+    }
+
+    fn sending(&mut self, number: u64) -> Option<&mut Sending> {
+        self.sendings.get_mut(number.checked_sub(self.una)? as usize)
+    }
+
+    /// Takes note that a segment counts as lost; `None` if it is not in flight.
+    pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
+        let sending = self.sending(number).filter(|sending| sending.place == Place::InFlight)?;
+        sending.place = Place::Lost;
+        let sending = *sending;
+        self.in_flight -= 1;
+        self.missing += 1;
+        self.lost += 1;
+        Some(LostSegment {
+            number,
+            tx_in_flight: sending.tx_in_flight,
+            lost: self.lost - sending.lost,
+            is_app_limited: sending.is_app_limited,
+            total_delivered: self.delivered,
+        })
+    }
+
+    /// Takes note of what an ACK delivered while it moved the window to `una`.
+    pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[Delivered], una: u64) {
+        self.news = None;
+        for segment in delivered {
+            self.on_delivered(now, segment);
+        }
+        while self.una < una
+            && let Some(sending) = self.sendings.pop_front()
+        {
+            self.leave(sending.place);
+            self.una += 1;
+        }
+        self.una = self.una.max(una);
+    }
+
+    /// `UpdateRateSample`: the segment sent last is the one to measure by.
+    fn on_delivered(&mut self, now: Instant, segment: &Delivered) {
+        let Some(place) = self.sending(segment.number).filter(|sending| sending.place != Place::Delivered) else {
+            return;
+        };
+        let sending = *place;
+        place.place = Place::Delivered;
+        self.leave(sending.place);
+        self.delivered += 1;
+        self.delivered_at = now;
+        // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
+        let rtt = (segment.transmissions == 1).then(|| now - sending.sent);
+        let Some(news) = &mut self.news else {
+            self.news = Some(News { newest: sending, segments: 1, rtt });
+            self.first_sent = sending.sent;
+            return;
+        };
+        news.segments += 1;
+        news.rtt = [news.rtt, rtt].into_iter().flatten().min();
+        if (sending.sent, sending.number) > (news.newest.sent, news.newest.number) {
+            news.newest = sending;
+            self.first_sent = sending.sent;
+        }
+    }
+
+    /// Gives the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
+    pub(crate) fn sample(&mut self, now: Instant, smax: u64) -> Option<RateSample> {
+        let News { newest, segments, rtt } = self.news.take()?;
+        self.app_limited_until = self.app_limited_until.filter(|until| self.delivered <= *until);
+        self.shortest_rtt = self.shortest_rtt.min(rtt.unwrap_or(Duration::MAX));
+        let delivered = self.delivered - newest.delivered;
+        // What is sent cannot arrive faster than it was sent, even if ACKs come in bunches.
+        let interval = (newest.sent - newest.first_sent).max(now - newest.delivered_at);
+        let is_plausible = interval >= self.shortest_rtt && interval > Duration::ZERO;
+        Some(RateSample {
+            delivery_rate: is_plausible.then(|| delivered as f64 / interval.as_secs_f64()),
+            delivered,
+            prior_delivered: newest.delivered,
+            newly_acked: segments,
+            rtt,
+            lost: self.lost - newest.lost,
+            tx_in_flight: newest.tx_in_flight,
+            is_app_limited: newest.is_app_limited,
+            total_delivered: self.delivered,
+            in_flight: self.in_flight,
+            is_cwnd_limited: self.delivered < self.full_until,
+            una: self.una,
+            smax,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use earlybird_conformance::{Area, conforms};
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// Segments from 1 on, one each 10 ms from time 0.
+    fn sender(count: u64) -> DeliverySampler {
+        let mut sampler = DeliverySampler::new();
+        (0..count).for_each(|index| sampler.on_sent(at(10 * index), index + 1, 100.0));
+        sampler
+    }
+
+    /// An ACK that delivers these segments, all sent once.
+    fn ack(sampler: &mut DeliverySampler, millis: u64, numbers: &[u64], una: u64) -> Option<RateSample> {
+        let list: Vec<_> =
+            numbers.iter().map(|number| Delivered { number: *number, departed: at(0), transmissions: 1 }).collect();
+        sampler.on_ack(at(millis), &list, una);
+        sampler.sample(at(millis), 0)
+    }
+
+    fn rate(sample: Option<RateSample>) -> Option<u64> {
+        sample.and_then(|sample| sample.delivery_rate).map(|rate| libm::round(rate) as u64)
+    }
+
+    /// Ten segments at 100 a second over a round trip of 50 ms, acknowledged as the path delivers them: 50 a second. The
+    /// interval of a sample begins with the ACK before the segment was sent, for the first ones with the first sending.
+    #[test]
+    fn a_worked_sequence_of_samples() {
+        let mut sampler = sender(5);
+        let first = ack(&mut sampler, 50, &[1], 2);
+        assert_eq!(rate(first), Some(20), "one segment in 50 ms");
+        sampler.on_sent(at(50), 6, 100.0);
+        let second = ack(&mut sampler, 70, &[2], 3).unwrap();
+        assert_eq!(rate(Some(second)), Some(29), "two in 70 ms");
+        let facts = (second.delivered, second.prior_delivered, second.newly_acked, second.tx_in_flight);
+        assert_eq!(facts, (2, 0, 1, 2));
+        assert_eq!((second.rtt, second.in_flight, second.lost), (Some(Duration::from_millis(60)), 4, 0));
+        assert_eq!(rate(ack(&mut sampler, 110, &[3, 4, 5], 6)), Some(45), "five in 110 ms");
+        let sixth = ack(&mut sampler, 130, &[6], 7).unwrap();
+        assert_eq!((sixth.prior_delivered, sixth.delivered), (1, 5));
+        assert_eq!(rate(Some(sixth)), Some(63), "five in the 80 ms since the first ACK");
+        conforms(
+            Area::Control,
+            "delivery rate",
+            "draft-ietf-ccwg-bbr, Delivery Rate Samples",
+            "rates and volumes of a worked sequence of six segments",
+            "13 of 13 values",
+        );
+    }
+
+    #[test]
+    fn acks_in_a_bunch_show_no_more_than_was_sent() {
+        let mut sampler = sender(5);
+        ack(&mut sampler, 50, &[1], 2);
+        (6..=9).for_each(|number| sampler.on_sent(at(50 + 40 * (number - 5)), number, 100.0));
+        ack(&mut sampler, 211, &[2, 3, 4, 5], 6);
+        let sample = ack(&mut sampler, 212, &[6, 7, 8, 9], 10);
+        assert_eq!(rate(sample), Some(38), "eight that took 210 ms to send, not the 162 ms since the first ACK");
+    }
+
+    #[test]
+    fn an_interval_shorter_than_the_shortest_round_trip_is_not_believed() {
+        let mut sampler = sender(2);
+        ack(&mut sampler, 50, &[1], 2);
+        sampler.on_lost(2);
+        sampler.on_sent(at(60), 2, 100.0);
+        let again = Delivered { number: 2, departed: at(60), transmissions: 2 };
+        sampler.on_ack(at(65), &[again], 3);
+        let sample = sampler.sample(at(65), 0).unwrap();
+        assert_eq!((sample.delivery_rate, sample.rtt, sample.delivered), (None, None, 1));
+    }
+
+    #[test]
+    fn losses_are_counted_once_and_since_the_sending() {
+        let mut sampler = sender(5);
+        assert_eq!(sampler.on_lost(2).map(|lost| (lost.lost, lost.tx_in_flight)), Some((1, 2)));
+        assert_eq!(sampler.on_lost(2), None);
+        assert_eq!(sampler.on_lost(3).map(|lost| (lost.lost, lost.tx_in_flight)), Some((2, 3)));
+        assert_eq!(sampler.in_flight(), 3);
+        sampler.on_sent(at(60), 2, 100.0);
+        assert_eq!(sampler.in_flight(), 4);
+        let sample = ack(&mut sampler, 100, &[5], 1).unwrap();
+        assert_eq!((sample.lost, sample.in_flight), (2, 3));
+        assert_eq!(sampler.on_lost(2).map(|lost| lost.lost), Some(1), "since it was sent again");
+        assert_eq!(sampler.on_lost(5), None, "it was delivered");
+    }
+
+    #[test]
+    fn a_gap_makes_samples_limited_by_the_application_until_it_has_left_the_path() {
+        let mut sampler = sender(2);
+        sampler.note_gap(true, 100.0);
+        sampler.note_gap(false, 2.0);
+        assert!(!sampler.is_app_limited(), "there were data, or the window was full");
+        sampler.note_gap(false, 100.0);
+        sampler.on_sent(at(30), 3, 100.0);
+        ack(&mut sampler, 60, &[1, 2], 3);
+        assert!(sampler.is_app_limited());
+        let third = ack(&mut sampler, 81, &[3], 4).unwrap();
+        assert!(third.is_app_limited && !sampler.is_app_limited());
+    }
+
+    #[test]
+    fn the_window_was_full_for_a_round_trip_after_it_was() {
+        let mut sampler = DeliverySampler::new();
+        (1..=3).for_each(|number| sampler.on_sent(at(0), number, 3.0));
+        let first = [1, 2, 3].map(|number| ack(&mut sampler, 50, &[number], number + 1).unwrap().is_cwnd_limited);
+        assert_eq!(first, [true, true, false]);
+    }
+}

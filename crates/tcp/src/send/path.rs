@@ -1,0 +1,69 @@
+//! What a control that models the path is told, and when (draft-ietf-ccwg-bbr, "Algorithm Organization").
+
+use super::sender::Sender;
+use earlybird_units::Instant;
+
+impl Sender {
+    /// The handshake is done.
+    pub(super) fn open_path(&mut self, now: Instant) {
+        if let Some(model) = self.control.path_model() {
+            model.on_opened(now, self.timer.value().smoothed);
+        }
+    }
+
+    /// The application writes, or a timer has run out: something may be sent again.
+    pub(crate) fn note_gap(&mut self) {
+        let has_data = self.unsent > 0 || self.fin_queued;
+        if let Some(sampler) = &mut self.sampler {
+            sampler.note_gap(has_data, self.control.cwnd());
+        }
+    }
+
+    /// Segment `number` is sent.
+    pub(super) fn sample_sending(&mut self, now: Instant, number: u64) {
+        let Some(sampler) = &mut self.sampler else { return };
+        if let Some(model) = self.control.path_model().filter(|_| sampler.in_flight() == 0) {
+            model.on_restart(now, sampler.is_app_limited());
+        }
+        sampler.on_sent(now, number, self.control.cwnd());
+    }
+
+    /// An ACK came, and recovery has read it.
+    pub(crate) fn sample_ack(&mut self, now: Instant) {
+        if self.sampler.is_none() {
+            return;
+        }
+        self.note_gap();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_ack(now, self.board.delivered(), self.board.una());
+        }
+        self.sample_losses(now);
+        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
+        if let Some(sample) = sampler.sample(now, self.board.smax()) {
+            model.on_sample(now, &sample);
+        }
+        if model.is_holding_back() {
+            sampler.mark_app_limited();
+        }
+    }
+
+    /// Recovery may have found losses.
+    pub(crate) fn sample_losses(&mut self, now: Instant) {
+        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
+        self.recovery.visit_lost(&self.board, &mut |number| {
+            if let Some(lost) = sampler.on_lost(number) {
+                model.on_lost(now, &lost);
+            }
+        });
+    }
+
+    /// The retransmission timer ran out: everything in flight counts as lost.
+    pub(super) fn sample_timeout(&mut self, now: Instant) {
+        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
+        for number in self.board.una()..self.board.smax() {
+            if let Some(lost) = sampler.on_lost(number) {
+                model.on_lost(now, &lost);
+            }
+        }
+    }
+}
