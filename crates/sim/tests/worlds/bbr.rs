@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, lossy, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, World};
+use earlybird_sim::{EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, Scope, World};
 use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control};
 use earlybird_traffic::{Application, Bulk, ConstantRate, PathId};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
@@ -28,7 +28,7 @@ fn reno() -> EndpointSettings {
 /// The path with a buffer of so many packets, where a share of the packets gets lost.
 fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
     let random = SeedTree::new(seed).random();
-    let loss = Loss { rule: LossRule::Bernoulli(share), flow: None, group: None, random, count: 0 };
+    let loss = Loss { rule: LossRule::Bernoulli(share), scope: Scope::default(), random, count: 0 };
     lossy(link(RATE, 20, QueueLimit::Packets(buffer)), vec![loss])
 }
 
