@@ -13,6 +13,7 @@ mod series;
 mod summary;
 mod table;
 mod trace;
+mod web;
 
 pub use report::Report;
 pub use summary::{Summary, Value};

@@ -3,15 +3,16 @@
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
+use crate::web::session;
 use earlybird_scenario::{
     Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
-    Webtraf,
+    WebSessions,
 };
 use earlybird_sim::{
     Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
 };
 use earlybird_traffic as traffic;
-use earlybird_traffic::{ConstantRate, Frame, Media, PathId, WebParameters, WebSession};
+use earlybird_traffic::{ConstantRate, Frame, Media, PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -99,9 +100,8 @@ impl Plan {
         let group = &self.groups[flow.group];
         let seeds = self.seeds.child("flow").child(&flow.name);
         let id = world.add_flow(FlowSettings { group: GroupId(flow.group as u32), endpoints: group.carrier, seeds });
-        if let Application::Webtraf(web) = &group.flow.application {
-            self.add_sessions(world, id, flow, web, pairs);
-            return;
+        if let Some(sessions) = group.flow.application.web_sessions() {
+            return self.add_sessions(world, id, flow, sessions, pairs);
         }
         let path = world.add_path(pairs[0].there, pairs[0].back);
         world.add_application(id, application(&group.flow.application, path), flow.start);
@@ -112,7 +112,7 @@ impl Plan {
         world: &mut World<O>,
         id: FlowId,
         flow: &FlowPlan,
-        web: &Webtraf,
+        web: WebSessions,
         pairs: &[Pair],
     ) {
         // Servers stand where the group's flows come from; `pairs` holds every server with every client.
@@ -123,19 +123,15 @@ impl Plan {
             };
             (0..web.pairs).map(|client| per_client(client).map(|index| path(&pairs[index], world)).collect()).collect()
         };
-        let parameters = Arc::new(WebParameters {
-            think: web.think.duration(),
-            object_packets: web.object_packets,
-            object_shape: web.object_shape,
-            requests: paths(true),
-            responses: paths(false),
-        });
+        let sites = Arc::new(Sites { requests: paths(true), responses: paths(false) });
         let seeds = self.seeds.child("flow").child(&flow.name);
-        for index in 0..web.sessions {
+        let model = &self.groups[flow.group].flow;
+        for index in 0..web.count {
             let seeds = seeds.child("session").nth(u64::from(index));
-            let start = start_of(&self.groups[flow.group].flow.start, flow.index, seeds);
-            let session = WebSession::new(Arc::clone(&parameters), seeds.random());
-            world.add_application(id, Box::new(session), start);
+            let start = start_of(&model.start, flow.index, seeds);
+            if let Some(session) = session(&model.application, &sites, seeds.random()) {
+                world.add_application(id, session, start);
+            }
         }
     }
 }
@@ -161,7 +157,9 @@ fn application(model: &Application, path: PathId) -> Box<dyn traffic::Applicatio
             Box::new(Media::new(path, frames, Duration::from_secs_f64(media.length)))
         }
         Application::Bulk(bulk) => Box::new(traffic::Bulk::new(path, bulk.bytes)),
-        Application::Webtraf(_) => Box::new(traffic::Bulk::new(path, Some(0))),
+        Application::Webtraf(_) | Application::Mah(_) | Application::Surge(_) | Application::HttpSimple(_) => {
+            Box::new(traffic::Bulk::new(path, Some(0)))
+        }
     }
 }
 
@@ -229,7 +227,7 @@ impl<'a> Builder<'a> {
     /// Gives the routes of a flow: one pair of hosts, or every server with every client for web sessions.
     fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
         let model = &self.plan.groups[flow.group].flow;
-        let count = if let Application::Webtraf(web) = &model.application { web.pairs } else { 1 };
+        let count = model.application.web_sessions().map_or(1, |web| web.pairs);
         match self.shape.clone() {
             Shape::Dumbbell(parts) => Ok(self.pairs_across(&parts, flow, model, count)),
             Shape::Links(nodes) => Ok(vec![self.pair_between(&nodes, model)?; (count * count) as usize]),

@@ -63,7 +63,7 @@ impl Recorder {
         let record = |application: &Application| FlowRecord {
             media: matches!(application, Application::Cbr(_) | Application::Media(_))
                 .then(|| MediaLog::new(end, &delays, scenario.measure.deliveries)),
-            is_web: matches!(application, Application::Webtraf(_)),
+            is_web: application.is_web(),
             ..FlowRecord::default()
         };
         Self {

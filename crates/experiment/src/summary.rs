@@ -89,7 +89,7 @@ impl View<'_> {
     /// Gives the flows whose throughput is T: media and bulk transfers, all that last.
     fn lasting(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
         let flows = self.recorder.flows.iter().enumerate();
-        flows.filter(|(index, _)| !matches!(self.application(*index), Application::Webtraf(_)))
+        flows.filter(|(index, _)| !self.application(*index).is_web())
     }
 
     fn media(&self) -> impl Iterator<Item = &FlowRecord> {
@@ -129,7 +129,7 @@ impl View<'_> {
             Application::Media(media) => {
                 Some(media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() * 8.0 / media.length)
             }
-            Application::Bulk(_) | Application::Webtraf(_) => None,
+            _ => None,
         }
     }
 
@@ -142,7 +142,7 @@ impl View<'_> {
     /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the warm-up.
     fn t_over_mu_wire(&self) -> Option<f64> {
         let link = self.bottleneck?;
-        let lasting = |group: &usize| !matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
+        let lasting = |group: &usize| !self.plan.groups[*group].flow.application.is_web();
         let groups = (0..link.groups.len()).filter(lasting);
         self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.warm_up())
     }
@@ -159,7 +159,7 @@ impl View<'_> {
 
     fn web_mbps(&self) -> Option<f64> {
         let link = self.bottleneck?;
-        let is_web = |group: &usize| matches!(self.plan.groups[*group].flow.application, Application::Webtraf(_));
+        let is_web = |group: &usize| self.plan.groups[*group].flow.application.is_web();
         let groups: Vec<usize> = (0..link.groups.len()).filter(is_web).collect();
         let bytes: u64 = groups.iter().map(|group| link.groups[*group].bytes_out).sum();
         let span = self.scenario.duration.duration().saturating_sub(self.warm_up()).as_secs_f64();

@@ -1,7 +1,7 @@
 //! Event lists as text: what one flow did, and what a link was offered.
 
 use crate::plan::{FlowPlan, Plan};
-use earlybird_scenario::{Application, ScenarioError};
+use earlybird_scenario::ScenarioError;
 use earlybird_sim::{Carrier, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::Connection;
 use earlybird_units::Instant;
@@ -44,7 +44,7 @@ pub(crate) struct FlowTrace {
 impl FlowTrace {
     /// Chooses flows by name; without names, all but web flows.
     pub(crate) fn new(plan: &Plan, names: &[String]) -> Result<Self, ScenarioError> {
-        let is_web = |group: usize| matches!(plan.groups[group].flow.application, Application::Webtraf(_));
+        let is_web = |group: usize| plan.groups[group].flow.application.is_web();
         let mut chosen: Vec<bool> = plan.flows.iter().map(|flow| names.is_empty() && !is_web(flow.group)).collect();
         for name in names {
             let flow = plan.flow_named(name).ok_or_else(|| unknown_flow(plan, name))?;

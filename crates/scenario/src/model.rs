@@ -14,6 +14,7 @@ mod queue;
 mod recovery;
 mod scenario;
 mod traffic;
+mod web;
 
 pub use bbr::Bbr;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
@@ -25,4 +26,5 @@ pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertPreset};
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use recovery::Recovery;
 pub use scenario::Scenario;
-pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start, Webtraf};
+pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start};
+pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

@@ -14,7 +14,7 @@ mod web;
 pub use bulk::Bulk;
 pub use constant::ConstantRate;
 pub use media::{Frame, Media};
-pub use web::{WebParameters, WebSession};
+pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession};
 
 use core::fmt::Debug;
 use earlybird_units::Instant;

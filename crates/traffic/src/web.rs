@@ -1,77 +1,37 @@
-use crate::{Application, ConnectionId, Io, PathId};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-use earlybird_units::{Duration, Random};
+//! Web traffic: who asks for what, over which connections, and how long users read.
 
-/// What web sessions have in common: ns-2's `PagePool/WebTraf` with one object per page.
+mod browser;
+mod empirical;
+mod http_simple;
+mod mah;
+mod surge;
+mod webtraf;
+
+pub use browser::{Browser, Exchange, Pages, Persistence};
+pub use http_simple::HttpSimple;
+pub use mah::Mah;
+pub use surge::Surge;
+pub use webtraf::{WebParameters, WebSession};
+
+use crate::PathId;
+use alloc::vec::Vec;
+use earlybird_units::Random;
+
+/// The paths between the clients and servers that the sessions of a flow share.
 #[derive(Clone, Debug)]
-pub struct WebParameters {
-    /// Mean of the exponential pause between the end of a page and the next.
-    pub think: Duration,
-    /// Mean object size in packets.
-    pub object_packets: f64,
-    /// Shape of the Lomax distribution of object sizes.
-    pub object_shape: f64,
+pub struct Sites {
     /// Paths from each client to each server: `requests[client][server]`.
     pub requests: Vec<Vec<PathId>>,
     /// Paths back: `responses[client][server]`.
     pub responses: Vec<Vec<PathId>>,
 }
 
-/// One surfer: asks for an object over one connection, gets it over another, thinks.
-#[derive(Debug)]
-pub struct WebSession {
-    parameters: Arc<WebParameters>,
-    random: Random,
-    client: usize,
-    server: usize,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Thinking,
-    Asking,
-    Receiving,
-}
-
-impl WebSession {
-    /// Makes a session of a client drawn at random, with its own stream of random numbers.
-    pub fn new(parameters: Arc<WebParameters>, mut random: Random) -> Self {
-        let client = random.below(parameters.requests.len() as u64) as usize;
-        Self { parameters, random, client, server: 0, state: State::Thinking }
+impl Sites {
+    fn draw_client(&self, random: &mut Random) -> usize {
+        random.below(self.requests.len() as u64) as usize
     }
 
-    fn respond(&mut self, io: &mut dyn Io) {
-        let packets = self.random.lomax(self.parameters.object_packets, self.parameters.object_shape);
-        let connection = io.open(self.parameters.responses[self.client][self.server]);
-        // At least one packet, as ns-2's rounding up gives.
-        io.write(connection, (packets as u64 + 1) * io.mss());
-        self.state = State::Receiving;
-    }
-
-    fn think(&mut self, io: &mut dyn Io) {
-        let pause = self.random.exponential(self.parameters.think.as_secs_f64());
-        io.wake_at(io.now() + Duration::from_secs_f64(pause));
-        self.state = State::Thinking;
-    }
-}
-
-impl Application for WebSession {
-    fn on_wake(&mut self, io: &mut dyn Io) {
-        let servers = &self.parameters.requests[self.client];
-        self.server = self.random.below(servers.len() as u64) as usize;
-        let connection = io.open(servers[self.server]);
-        io.write(connection, io.mss());
-        self.state = State::Asking;
-    }
-
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
-        io.close(connection);
-        match self.state {
-            State::Asking => self.respond(io),
-            State::Receiving => self.think(io),
-            State::Thinking => {}
-        }
+    fn draw_server(&self, client: usize, random: &mut Random) -> usize {
+        random.below(self.requests[client].len() as u64) as usize
     }
 }

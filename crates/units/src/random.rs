@@ -65,6 +65,27 @@ impl Random {
         -mean * libm::log(1.0 - self.unit())
     }
 
+    /// Draws from the Pareto distribution: at least `least`, above x with probability (least/x)^shape.
+    pub fn pareto(&mut self, least: f64, shape: f64) -> f64 {
+        least * libm::pow(1.0 - self.unit(), -1.0 / shape)
+    }
+
+    /// Draws from the Weibull distribution: above x with probability exp(−(x/scale)^shape).
+    pub fn weibull(&mut self, scale: f64, shape: f64) -> f64 {
+        scale * libm::pow(-libm::log(1.0 - self.unit()), 1.0 / shape)
+    }
+
+    /// Draws from the normal distribution with mean 0 and deviation 1 (Box and Muller 1958; the second number is let go).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        radius * libm::cos(2.0 * core::f64::consts::PI * self.unit())
+    }
+
+    /// Draws from the lognormal distribution, whose logarithm is normal with this mean and deviation.
+    pub fn lognormal(&mut self, mean: f64, deviation: f64) -> f64 {
+        libm::exp(mean + deviation * self.normal())
+    }
+
     /// Draws from the Lomax (Pareto II) distribution with the given mean; `shape` must exceed 1.
     ///
     /// Scale = mean·(shape − 1), as ns-2's `ParetoII` takes its average.

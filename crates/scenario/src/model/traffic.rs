@@ -1,4 +1,4 @@
-use super::Endpoint;
+use super::{Endpoint, HttpSimple, Mah, Surge, Webtraf};
 use crate::quantity::{Rate, Time};
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -55,6 +55,12 @@ pub enum Application {
     Bulk(Bulk),
     /// Web sessions: think, fetch one object over a new connection, think again.
     Webtraf(Webtraf),
+    /// Web sessions with sizes and pauses measured by Mah (1997): a page, then its further files over parallel connections.
+    Mah(Mah),
+    /// Web sessions of SURGE (Barford and Crovella 1998): heavy-tailed files one after the other, with pauses.
+    Surge(Surge),
+    /// Web sessions whose pages are all alike.
+    HttpSimple(HttpSimple),
     /// Frames with given times and sizes; judged as media.
     Media(Media),
 }
@@ -80,31 +86,6 @@ pub struct Bulk {
     pub bytes: Option<u64>,
 }
 
-/// ns-2's web traffic with the parameters of its large-scale example.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Webtraf {
-    /// Sessions of each flow of the group (default 200).
-    #[schemars(range(min = 1))]
-    #[serde(default = "webtraf_sessions")]
-    pub sessions: u32,
-    /// Pairs of hosts that the sessions share (default 20).
-    #[schemars(range(min = 1))]
-    #[serde(default = "webtraf_pairs")]
-    pub pairs: u32,
-    /// Mean of the exponential pause between pages (default 15 s).
-    #[serde(default = "webtraf_think")]
-    pub think: Time,
-    /// Mean object size in packets (default 12).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    #[serde(default = "webtraf_packets")]
-    pub object_packets: f64,
-    /// Shape of the Lomax distribution of object sizes (default 1.2).
-    #[schemars(extend("exclusiveMinimum" = 1))]
-    #[serde(default = "webtraf_shape")]
-    pub object_shape: f64,
-}
-
 /// Frames of a film.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -128,24 +109,4 @@ impl Default for Start {
 
 const fn one_flow() -> u32 {
     1
-}
-
-const fn webtraf_sessions() -> u32 {
-    200
-}
-
-const fn webtraf_pairs() -> u32 {
-    20
-}
-
-const fn webtraf_think() -> Time {
-    Time::from_secs(15)
-}
-
-const fn webtraf_packets() -> f64 {
-    12.0
-}
-
-const fn webtraf_shape() -> f64 {
-    1.2
 }

@@ -32,10 +32,16 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
         .hint("what `endpoint` sets for all flows may stay there: only TCP flows read it."))
 }
 
+/// What is wrong with web traffic in datagrams.
+const WEB: &str = "needs every byte to arrive, and {} repairs nothing";
+
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
     let (name, problem) = match &flow.application {
         Application::Bulk(_) => ("bulk", "sends as fast as the transport lets it, and udp sets no limit"),
-        Application::Webtraf(_) => ("webtraf", "needs every byte to arrive, and {} repairs nothing"),
+        Application::Webtraf(_) => ("webtraf", WEB),
+        Application::Mah(_) => ("mah", WEB),
+        Application::Surge(_) => ("surge", WEB),
+        Application::HttpSimple(_) => ("http-simple", WEB),
         Application::Cbr(_) | Application::Media(_) => return Ok(()),
     };
     let path = format!("flows.{}.application.{name}", flow.name);

@@ -35,7 +35,7 @@ fn check_flow(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
     check_start(flow, path)?;
     match &flow.application {
         Application::Media(media) => check_media(media, &format!("{path}.application.media")),
-        Application::Cbr(_) | Application::Bulk(_) | Application::Webtraf(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 

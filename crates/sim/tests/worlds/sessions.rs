@@ -3,7 +3,7 @@
 use crate::dumbbell::{BUDGET, Line, add_flow, link, ns2, rfc, seconds};
 use earlybird_sim::{EndpointSettings, FlowId, Observer, QueueLimit, World};
 use earlybird_tcp::{Config, Connection};
-use earlybird_traffic::{WebParameters, WebSession};
+use earlybird_traffic::{Sites, WebParameters, WebSession};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::sync::Arc;
 
@@ -22,14 +22,9 @@ fn sizes_of_a_session(endpoints: EndpointSettings) -> Vec<u64> {
     let mut world = World::new(line.network, Sizes::default());
     let [request, response] =
         [(line.there, line.back), (line.back, line.there)].map(|(there, back)| world.add_path(there, back));
-    let parameters = Arc::new(WebParameters {
-        think: Duration::from_secs(1),
-        object_packets: 10.0,
-        object_shape: 1.2,
-        requests: vec![vec![request]],
-        responses: vec![vec![response]],
-    });
-    let session = WebSession::new(parameters, SeedTree::new(3).random());
+    let sites = Arc::new(Sites { requests: vec![vec![request]], responses: vec![vec![response]] });
+    let parameters = WebParameters { think: Duration::from_secs(1), object_packets: 10.0, object_shape: 1.2 };
+    let session = WebSession::new(sites, parameters, SeedTree::new(3).random());
     add_flow(&mut world, "session", 0, endpoints, Box::new(session), Instant::ZERO);
     assert!(world.run_until(seconds(100), BUDGET));
     world.into_parts().1.0

@@ -1,0 +1,73 @@
+use super::Sites;
+use crate::{Application, ConnectionId, Io};
+use alloc::sync::Arc;
+use earlybird_units::{Duration, Random};
+
+/// What web sessions have in common: ns-2's `PagePool/WebTraf` with one object per page.
+#[derive(Clone, Copy, Debug)]
+pub struct WebParameters {
+    /// Mean of the exponential pause between the end of a page and the next.
+    pub think: Duration,
+    /// Mean object size in packets.
+    pub object_packets: f64,
+    /// Shape of the Lomax distribution of object sizes.
+    pub object_shape: f64,
+}
+
+/// One surfer: asks for an object over one connection, gets it over another, thinks.
+#[derive(Debug)]
+pub struct WebSession {
+    sites: Arc<Sites>,
+    parameters: WebParameters,
+    random: Random,
+    client: usize,
+    server: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Thinking,
+    Asking,
+    Receiving,
+}
+
+impl WebSession {
+    /// Makes a session of a client drawn at random, with its own stream of random numbers.
+    pub fn new(sites: Arc<Sites>, parameters: WebParameters, mut random: Random) -> Self {
+        let client = sites.draw_client(&mut random);
+        Self { sites, parameters, random, client, server: 0, state: State::Thinking }
+    }
+
+    fn respond(&mut self, io: &mut dyn Io) {
+        let packets = self.random.lomax(self.parameters.object_packets, self.parameters.object_shape);
+        let connection = io.open(self.sites.responses[self.client][self.server]);
+        // At least one packet, as ns-2's rounding up gives.
+        io.write(connection, (packets as u64 + 1) * io.mss());
+        self.state = State::Receiving;
+    }
+
+    fn think(&mut self, io: &mut dyn Io) {
+        let pause = self.random.exponential(self.parameters.think.as_secs_f64());
+        io.wake_at(io.now() + Duration::from_secs_f64(pause));
+        self.state = State::Thinking;
+    }
+}
+
+impl Application for WebSession {
+    fn on_wake(&mut self, io: &mut dyn Io) {
+        self.server = self.sites.draw_server(self.client, &mut self.random);
+        let connection = io.open(self.sites.requests[self.client][self.server]);
+        io.write(connection, io.mss());
+        self.state = State::Asking;
+    }
+
+    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+        io.close(connection);
+        match self.state {
+            State::Asking => self.respond(io),
+            State::Receiving => self.think(io),
+            State::Thinking => {}
+        }
+    }
+}
