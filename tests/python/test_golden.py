@@ -39,18 +39,24 @@ def assert_same(ours: list[Row], theirs: list[Row]) -> None:
     assert len(ours) == len(theirs)
 
 
+AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno"}
+
+
 @pytest.mark.parametrize("options", ["stock", "fall96"])
 @pytest.mark.parametrize("count", DROPS)
-def test_one_sack_flow_sends_drops_and_acknowledges_what_ns2_does(
-    count: int, options: str, tmp_path: Path, conforms: Conforms
+@pytest.mark.parametrize("transport", AGENTS)
+def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
+    transport: str, count: int, options: str, tmp_path: Path, conforms: Conforms
 ) -> None:
-    trace = tmp_path / "trace.csv"
-    overrides = {"options": options, "drops": DROPS[count]}
+    trace, agent = tmp_path / "trace.csv", AGENTS[transport]
+    overrides = {"transport": transport, "options": options, "drops": DROPS[count]}
     earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, trace=trace)
-    golden = read(GOLDEN / "traces" / f"sack1-{count}-{options}.csv")
+    golden = read(GOLDEN / "traces" / f"{agent.lower()}-{count}-{options}.csv")
     assert_same(read(trace), golden)
     what = f"trace of one flow, {count} drops, options {options}: events, times, windows, timer"
-    conforms("Loss recovery", "sack (ns2)", "ns-2.35 Agent/TCP/Sack1", what, f"all {len(golden)} events agree")
+    conforms(
+        "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP/{agent}", what, f"all {len(golden)} events agree"
+    )
 
 
 def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:

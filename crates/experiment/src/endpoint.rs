@@ -5,8 +5,8 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags,
-    Recovery, RtoConfig, Trigger,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, NewRenoFlags,
+    PertFlags, Recovery, RtoConfig, Trigger,
 };
 use earlybird_units::Duration;
 
@@ -62,6 +62,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         Profile::Ns2 => base.initial_window,
         Profile::Rfc => rfc3390_window(mss),
     };
+    let recovery = recovery_of(endpoint, base.recovery);
     Config {
         mss,
         window: endpoint.window.unwrap_or(base.window),
@@ -72,7 +73,8 @@ fn config_of(endpoint: &Endpoint) -> Config {
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
         control: control_of(endpoint),
-        recovery: recovery_of(endpoint, base.recovery),
+        sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
+        recovery,
         paces: endpoint.pacing.unwrap_or(base.paces),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
@@ -111,16 +113,33 @@ fn trigger_of(endpoint: &Endpoint) -> Trigger {
 }
 
 fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
-    endpoint.recovery.map_or(base, |recovery| match recovery {
-        scenario::Recovery::Sack1 => Recovery::Sack1,
-        scenario::Recovery::Rfc6675 => Recovery::Rfc6675,
-    })
+    let reno = Recovery::Reno { second_fast_retransmit: endpoint.reno.second_fast_retransmit };
+    let newreno = Recovery::NewReno(NewRenoFlags {
+        is_impatient: endpoint.newreno.impatient,
+        deflates: endpoint.newreno.partial_window_deflation,
+    });
+    match (endpoint.recovery, endpoint.transport.control) {
+        (Some(scenario::Recovery::Sack1), _) => Recovery::Sack1,
+        (Some(scenario::Recovery::Rfc6675), _) => Recovery::Rfc6675,
+        (Some(scenario::Recovery::Tahoe), _) | (None, scenario::Control::Tahoe) => Recovery::Tahoe,
+        (Some(scenario::Recovery::Reno), _) | (None, scenario::Control::Reno) => reno,
+        (Some(scenario::Recovery::Newreno), _) | (None, scenario::Control::NewReno) => newreno,
+        (None, _) => base,
+    }
+}
+
+/// Senders without SACK get none: their peers are not asked for it.
+const fn uses_sack(recovery: Recovery) -> bool {
+    !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_))
 }
 
 fn control_of(endpoint: &Endpoint) -> Control {
     match endpoint.transport.control {
         // Flows of datagrams have no connections: any control will do.
-        scenario::Control::Sack | scenario::Control::Udp => Control::Reno,
+        scenario::Control::Sack | scenario::Control::Reno | scenario::Control::NewReno | scenario::Control::Udp => {
+            Control::Reno
+        }
+        scenario::Control::Tahoe => Control::Tahoe,
         scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
         scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
     }

@@ -3,7 +3,7 @@
 use crate::plan::{FlowPlan, Plan};
 use earlybird_scenario::ScenarioError;
 use earlybird_sim::{Carrier, FlowId, LinkId, Observer, Packet, PacketEvent};
-use earlybird_tcp::Connection;
+use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_units::Instant;
 use earlybird_wire::Flags;
 use std::fmt::Write as _;
@@ -38,6 +38,8 @@ pub(crate) struct FlowTrace {
     /// Flows of datagrams have no window: their lines stop before it.
     stateless: Vec<bool>,
     states: Vec<Option<State>>,
+    /// The windows that the present event went through, each with its threshold.
+    windows: Vec<(f64, f64)>,
     rows: Vec<Row>,
 }
 
@@ -52,7 +54,7 @@ impl FlowTrace {
         }
         let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
         let stateless = plan.flows.iter().map(is_stateless).collect();
-        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, rows: Vec::new() })
+        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, windows: Vec::new(), rows: Vec::new() })
     }
 
     fn is_chosen(&self, flow: FlowId) -> bool {
@@ -68,11 +70,13 @@ impl FlowTrace {
 
     /// Writes a line for each value that changed.
     fn note(&mut self, at: Instant, flow: FlowId, new: State, opens: bool) {
+        let windows = std::mem::take(&mut self.windows);
         let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
         };
-        for (name, state) in steps(old, new, opens) {
+        let steps = if windows.is_empty() { steps(old, new, opens) } else { told_steps(old, new, &windows) };
+        for (name, state) in steps {
             if self.states[flow.0 as usize] != Some(state) {
                 self.states[flow.0 as usize] = Some(state);
                 self.push(at, flow, name, None);
@@ -130,6 +134,26 @@ fn steps(old: State, new: State, opens: bool) -> Vec<(&'static str, State)> {
     steps
 }
 
+/// Gives the states between two events where the sender told the windows in between.
+fn told_steps(old: State, new: State, windows: &[(f64, f64)]) -> Vec<(&'static str, State)> {
+    let mut steps = Vec::new();
+    let mut state = old;
+    if new.timeouts > old.timeouts || new.back_off < old.back_off {
+        state.back_off = new.back_off;
+        steps.push(("backoff", state));
+        state.timeouts = new.timeouts;
+        steps.push(("nrexmit", state));
+    }
+    for &(cwnd, ssthresh) in windows.iter().chain([&(new.cwnd, new.ssthresh)]) {
+        state.ssthresh = ssthresh;
+        steps.push(("ssthresh", state));
+        state.cwnd = cwnd;
+        steps.push(("cwnd", state));
+    }
+    steps.push(("backoff", new));
+    steps
+}
+
 impl Row {
     fn text(&self) -> String {
         let time = if self.seq.is_some() { micros(self.at) } else { format!("{:.5}", self.at.as_secs_f64()) };
@@ -178,6 +202,14 @@ impl Observer for FlowTrace {
             PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
         self.push(at, packet.flow, name, Some(u64::from(packet.number)));
+    }
+
+    fn on_trace(&mut self, _at: Instant, flow: FlowId, event: TraceEvent) {
+        if let TraceEvent::Window { cwnd, ssthresh } = event
+            && self.is_chosen(flow)
+        {
+            self.windows.push((cwnd, ssthresh));
+        }
     }
 
     fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {

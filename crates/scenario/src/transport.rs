@@ -34,6 +34,12 @@ pub enum Control {
     Bbr,
     /// None: datagrams leave when they are written.
     Udp,
+    /// Reno's window rules, one segment after every loss.
+    Tahoe,
+    /// Reno's window rules, with fast recovery and without SACK.
+    Reno,
+    /// Reno's window rules, with `NewReno`'s recovery and without SACK.
+    NewReno,
 }
 
 impl Control {
@@ -71,7 +77,7 @@ struct TransportKind {
 }
 
 /// Every transport by name, without ends.
-const TABLE: [TransportKind; 4] = [
+const TABLE: &[TransportKind] = &[
     TransportKind {
         name: "sack",
         control: Control::Sack,
@@ -102,6 +108,30 @@ const TABLE: [TransportKind; 4] = [
         title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
         source: "draft-ietf-ccwg-bbr (August 2026)",
         parameters: &["bbr"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "tahoe",
+        control: Control::Tahoe,
+        title: "Slow start after every loss; no SACK",
+        source: "Jacobson, SIGCOMM 1988; ns-2.35 Agent/TCP",
+        parameters: &[],
+        detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "reno",
+        control: Control::Reno,
+        title: "Fast recovery up to the first ACK that goes forward; no SACK",
+        source: "RFC 5681; ns-2.35 Agent/TCP/Reno",
+        parameters: &["reno"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "newreno",
+        control: Control::NewReno,
+        title: "Fast recovery until the whole window is repaired; no SACK",
+        source: "RFC 6582; ns-2.35 Agent/TCP/Newreno",
+        parameters: &["newreno"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
     },
 ];

@@ -132,4 +132,10 @@ impl<A: Observer> Observer for Option<A> {
             observer.on_state(at, flow, arrived, connection);
         }
     }
+
+    fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
+        if let Some(observer) = self {
+            observer.on_trace(at, flow, event);
+        }
+    }
 }

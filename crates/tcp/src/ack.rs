@@ -41,7 +41,17 @@ impl Sender {
                 self.grow(cx, ack);
             }
             Outcome::Recovered => self.on_progress(cx, echoed_rtt),
+            Outcome::RecoveredWithout { surplus } => {
+                self.on_progress(cx, echoed_rtt);
+                self.deflate(cx, surplus);
+            }
             Outcome::Partial => self.on_partial(cx),
+            Outcome::PartialWithout { surplus, restarts_timer } => {
+                if restarts_timer {
+                    self.restart_timer(cx.now);
+                }
+                self.deflate(cx, surplus);
+            }
             Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
             Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age),
             Outcome::Nothing => {}
@@ -79,6 +89,12 @@ impl Sender {
         // In this order: the running timer keeps its back-off, the next one starts without (ns-2's Sack1).
         self.restart_timer(cx.now);
         self.timer.end_back_off();
+    }
+
+    fn deflate(&mut self, cx: &mut Cx<'_>, surplus: f64) {
+        if surplus > 0.0 {
+            self.control.deflate(cx, surplus);
+        }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {

@@ -5,9 +5,12 @@ use crate::policy::control::CongestionControl;
 use crate::policy::control::bbr::{Bbr, BbrParameters};
 use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::reno::{Halved, Reno};
-use crate::policy::recovery::LossRecovery;
+use crate::policy::control::tahoe::Tahoe;
+use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::newreno::{NewReno, NewRenoFlags};
 use crate::policy::recovery::rfc6675::Rfc6675;
 use crate::policy::recovery::sack1::Sack1;
+use crate::policy::recovery::{LossRecovery, reno, tahoe};
 use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 use crate::policy::trigger::{AgeReference, EarlyRetransmission, LossTrigger, ThreeDuplicates};
 use alloc::boxed::Box;
@@ -38,10 +41,12 @@ pub struct Config {
     pub acking: Acking,
     /// How much may be in flight.
     pub control: Control,
-    /// How losses are repaired.
+    /// How losses are repaired. A scheme that needs SACK gives way to `NewReno` where the peer has none.
     pub recovery: Recovery,
     /// Segments leave at a rate, not in bursts: the control's, or one that spreads the window over the round trip.
     pub paces: bool,
+    /// Whose rules the schemes without SACK follow.
+    pub rules: Rules,
     /// Which duplicate ACK means loss.
     pub trigger: Trigger,
     /// The retransmission timer.
@@ -62,6 +67,8 @@ pub enum Control {
     Pert(PertFlags),
     /// BBR version 3.
     Bbr(BbrParameters),
+    /// Slow start, congestion avoidance; one segment after every loss.
+    Tahoe,
 }
 
 /// How losses are repaired.
@@ -71,6 +78,16 @@ pub enum Recovery {
     Sack1,
     /// RFC 6675.
     Rfc6675,
+    /// A fast retransmit, then slow start.
+    Tahoe,
+    /// Fast recovery, to the first ACK that goes forward.
+    Reno {
+        /// Any run of three duplicates begins a recovery, even within a window that was already reduced (ns-2's
+        /// `bugFix_ 0`).
+        second_fast_retransmit: bool,
+    },
+    /// Fast recovery, until everything sent before it is acknowledged.
+    NewReno(NewRenoFlags),
 }
 
 /// Which duplicate ACK means loss.
@@ -116,6 +133,7 @@ impl Config {
             control: Control::Reno,
             recovery: Recovery::Sack1,
             paces: false,
+            rules: Rules::Ns2,
             trigger: Trigger::ThreeDuplicates,
             rto: RtoConfig::NS2,
             restart_on_duplicate: false,
@@ -131,6 +149,7 @@ impl Config {
             bounded_ssthresh: false,
             timestamps: true,
             recovery: Recovery::Rfc6675,
+            rules: Rules::Rfc,
             rto: RtoConfig::RFC,
             keeps_idle_timer: false,
             ..Self::ns2()
@@ -150,6 +169,7 @@ impl Config {
         let ssthresh = if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY };
         match self.control {
             Control::Reno => Box::new(Reno::new(self.window, ssthresh, self.halved())),
+            Control::Tahoe => Box::new(Tahoe::new(Reno::new(self.window, ssthresh, self.halved()))),
             Control::Pert(flags) => {
                 let window = pert::window(self.window, ssthresh);
                 Box::new(Pert::new(window, flags, seeds.child("pert").random()))
@@ -159,10 +179,15 @@ impl Config {
     }
 
     fn halved(&self) -> Halved {
-        match (self.recovery, self.precise_halving) {
-            (Recovery::Rfc6675, _) => Halved::Flight,
-            (Recovery::Sack1, true) => Halved::Window,
-            (Recovery::Sack1, false) => Halved::WholeWindow,
+        let halves_flight = match self.recovery {
+            Recovery::Sack1 => false,
+            Recovery::Rfc6675 => true,
+            Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) => self.rules == Rules::Rfc,
+        };
+        match (halves_flight, self.precise_halving) {
+            (true, _) => Halved::Flight,
+            (false, true) => Halved::Window,
+            (false, false) => Halved::WholeWindow,
         }
     }
 
@@ -170,7 +195,17 @@ impl Config {
         match self.recovery {
             Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit, self.holds_new_data)),
             Recovery::Rfc6675 => Box::new(Rfc6675::new(self.limited_transmit)),
+            Recovery::Tahoe => Box::new(tahoe::Tahoe::new(self.limited_transmit)),
+            Recovery::Reno { second_fast_retransmit } => {
+                Box::new(reno::Reno::new(self.rules, self.limited_transmit, second_fast_retransmit))
+            }
+            Recovery::NewReno(flags) => Box::new(NewReno::new(self.rules, flags, self.limited_transmit)),
         }
+    }
+
+    /// Gives the scheme for a peer without SACK.
+    pub(crate) fn recovery_without_sack(&self) -> Box<dyn LossRecovery> {
+        Box::new(NewReno::new(self.rules, NewRenoFlags::default(), self.limited_transmit))
     }
 
     pub(crate) fn trigger(&self) -> Box<dyn LossTrigger> {

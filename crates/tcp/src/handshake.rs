@@ -96,6 +96,9 @@ impl Connection {
         let peer_mss = options.mss.map_or(536, NonZeroU16::get);
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
         self.receiver.on_syn();
+        if !self.peer.sack && self.sender.recovery.needs_sack() {
+            self.sender.recovery = self.config.recovery_without_sack();
+        }
     }
 
     fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment) {

@@ -51,6 +51,8 @@ pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,
 };
 pub use policy::control::{CongestionControl, Gauges};
+pub use policy::recovery::counting::Rules;
+pub use policy::recovery::newreno::NewRenoFlags;
 pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use send::timer::TimerValue;

@@ -40,6 +40,13 @@ pub enum TraceEvent {
         /// The early-retransmission threshold, if that rule is on.
         threshold: Option<Duration>,
     },
+    /// The window on its way to what it is after the event: ns-2 sets it more than once, and its traces show it.
+    Window {
+        /// The congestion window in segments.
+        cwnd: f64,
+        /// The slow-start threshold in segments.
+        ssthresh: f64,
+    },
     /// The timeout was computed anew, before floor and back-off.
     BaseRto(Duration),
 }

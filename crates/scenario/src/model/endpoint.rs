@@ -1,4 +1,4 @@
-use super::{Bbr, Pert, Recovery};
+use super::{Bbr, NewReno, Pert, Recovery, Reno};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ pub struct Endpoint {
     pub profile: Profile,
     /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
     pub transport: Transport,
-    /// How losses are found and repaired (`ns2`: `sack1`, `rfc`: `rfc6675`).
+    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// Payload bytes of a full segment (default 1000).
@@ -54,6 +54,10 @@ pub struct Endpoint {
     pub pert: Pert,
     /// BBR's parameters (transport `bbr`).
     pub bbr: Bbr,
+    /// Reno's flags (transports with `reno`, and recovery `reno`).
+    pub reno: Reno,
+    /// `NewReno`'s flags (transports with `newreno`, and recovery `newreno`).
+    pub newreno: NewReno,
 }
 
 /// Whose rules an endpoint follows.

@@ -15,12 +15,46 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_pacing(endpoint, path)?;
+    check_recovery(endpoint, path)?;
     let rto = &endpoint.rto;
     let path = join(path, "rto");
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
         time.map_or(Ok(()), |time| positive(time, &join(&path, key)))?;
     }
     check_order(rto, &path)
+}
+
+/// Gives the recovery, with what the transport and the profile choose if none is given.
+fn recovery_of(endpoint: &Endpoint) -> Recovery {
+    endpoint.recovery.unwrap_or(match (endpoint.transport.control, endpoint.profile) {
+        (Control::Tahoe, _) => Recovery::Tahoe,
+        (Control::Reno, _) => Recovery::Reno,
+        (Control::NewReno, _) => Recovery::Newreno,
+        (_, Profile::Ns2) => Recovery::Sack1,
+        (_, Profile::Rfc) => Recovery::Rfc6675,
+    })
+}
+
+/// A recovery that is a transport of its own goes with no other one of that kind; `sack` is that with SACK.
+fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let Some(recovery) = endpoint.recovery else { return Ok(()) };
+    let reason = match (endpoint.transport.control, recovery) {
+        (Control::Tahoe, Recovery::Tahoe) | (Control::Reno, Recovery::Reno) | (Control::NewReno, Recovery::Newreno) => {
+            ""
+        }
+        (Control::Tahoe | Control::Reno | Control::NewReno, _) => {
+            "is not the recovery that this transport is named after"
+        }
+        (_, Recovery::Tahoe) => "needs a window that begins again at one segment after every loss",
+        (Control::Sack, Recovery::Reno | Recovery::Newreno) => "does without SACK",
+        _ => "",
+    };
+    let name = format!("{recovery:?}").to_lowercase();
+    let hint = "name the transport after the recovery, or leave the recovery out.";
+    let allowed = format!("what goes with transport `{}`", endpoint.transport);
+    ensure(reason.is_empty(), || {
+        ScenarioError::new(&join(path, "recovery"), reason).text(&name).allowed(allowed).hint(hint.to_owned())
+    })
 }
 
 /// The largest timeout if none is given.
@@ -36,8 +70,7 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
 /// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. ns-2's Sack1
 /// then forgets it: there, every ACK sends what it allows at once. It does not say which segments are lost, either.
 fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let default = if endpoint.profile == Profile::Ns2 { Recovery::Sack1 } else { Recovery::Rfc6675 };
-    if endpoint.recovery.unwrap_or(default) != Recovery::Sack1 {
+    if recovery_of(endpoint) != Recovery::Sack1 {
         return Ok(());
     }
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");

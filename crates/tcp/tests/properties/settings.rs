@@ -1,8 +1,8 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, PertFlags,
-    RtoConfig, Trigger,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, NewRenoFlags,
+    PertFlags, Recovery, RtoConfig, Trigger,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -12,8 +12,8 @@ use proptest::sample::select;
 pub(crate) fn configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
     let flags = any::<[bool; 9]>();
-    (profiles(), numbers, flags, controls(), triggers(), ackings()).prop_map(
-        |(profile, (mss, window, initial_window, sack_blocks), flags, control, trigger, acking)| {
+    (profiles(), numbers, flags, schemes(), triggers(), ackings()).prop_map(
+        |(profile, (mss, window, initial_window, sack_blocks), flags, (control, recovery), trigger, acking)| {
             let [
                 limited_transmit,
                 precise_halving,
@@ -38,6 +38,7 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
                 bounded_ssthresh,
                 restart_on_duplicate,
                 control,
+                recovery: recovery.unwrap_or(profile.recovery),
                 trigger,
                 acking,
                 keeps_idle_timer: idle,
@@ -50,13 +51,29 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
 
 /// The profiles as they are, apart from control, trigger and acknowledging.
 pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
-    (profiles(), controls(), triggers(), ackings(), any::<bool>()).prop_map(
-        |(profile, control, trigger, acking, timestamps)| Config { control, trigger, acking, timestamps, ..profile },
+    (profiles(), schemes(), triggers(), ackings(), any::<bool>()).prop_map(
+        |(profile, (control, recovery), trigger, acking, timestamps)| {
+            let recovery = recovery.unwrap_or(profile.recovery);
+            Config { control, recovery, trigger, acking, timestamps, ..profile }
+        },
     )
 }
 
 fn profiles() -> impl Strategy<Value = Config> {
     prop_oneof![Just(Config::ns2()), Just(Config::rfc())]
+}
+
+/// Controls with recoveries that go with them; none is the profile's.
+fn schemes() -> impl Strategy<Value = (Control, Option<Recovery>)> {
+    let any_control = (controls(), proptest::option::of(recoveries()));
+    prop_oneof![4 => any_control, 1 => Just((Control::Tahoe, Some(Recovery::Tahoe)))]
+}
+
+fn recoveries() -> impl Strategy<Value = Recovery> {
+    let reno = any::<bool>().prop_map(|second_fast_retransmit| Recovery::Reno { second_fast_retransmit });
+    let newreno = any::<[bool; 2]>()
+        .prop_map(|[is_impatient, deflates]| Recovery::NewReno(NewRenoFlags { is_impatient, deflates }));
+    prop_oneof![Just(Recovery::Sack1), Just(Recovery::Rfc6675), reno, newreno]
 }
 
 fn controls() -> impl Strategy<Value = Control> {

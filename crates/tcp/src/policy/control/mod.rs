@@ -4,6 +4,7 @@ pub(crate) mod bbr;
 pub(crate) mod path;
 pub(crate) mod pert;
 pub(crate) mod reno;
+pub(crate) mod tahoe;
 
 use crate::trace::Cx;
 use core::fmt::Debug;
@@ -45,6 +46,8 @@ pub trait CongestionControl: Debug + Send {
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight);
     /// Shrinks the window: the retransmission timer ran out.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
+    /// Gives up segments that recovery finds too many, down to a window of one.
+    fn deflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
     /// Closes the window to one segment: the timer ran out with nothing outstanding.
     fn on_idle(&mut self);
     /// Says whether segments leave at [`Self::pacing_rate`].

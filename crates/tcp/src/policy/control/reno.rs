@@ -1,7 +1,7 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
 use super::{CongestionControl, Flight, Progress};
-use crate::trace::Cx;
+use crate::trace::{Cx, TraceEvent};
 
 /// What is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,8 @@ impl Reno {
         self.ssthresh = libm::floor(cwnd).max(SMALLEST_SSTHRESH);
     }
 
-    fn half(&self, flight: Flight) -> f64 {
+    /// Gives half of what the profile halves.
+    pub(crate) fn half(&self, flight: Flight) -> f64 {
         match self.halved {
             Halved::Window => self.usable() / 2.0,
             Halved::WholeWindow => libm::floor(libm::floor(self.usable()) / 2.0),
@@ -91,6 +92,12 @@ impl CongestionControl for Reno {
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
         self.ssthresh = libm::floor(self.half(*flight)).max(SMALLEST_SSTHRESH);
         self.cwnd = 1.0;
+    }
+
+    fn deflate(&mut self, cx: &mut Cx<'_>, segments: f64) {
+        self.cwnd -= segments;
+        cx.trace.record(cx.now, TraceEvent::Window { cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.cwnd = self.cwnd.max(1.0);
     }
 
     fn on_idle(&mut self) {

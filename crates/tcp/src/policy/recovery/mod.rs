@@ -1,7 +1,11 @@
 //! How losses are found and repaired: one file per scheme.
 
+pub(crate) mod counting;
+pub(crate) mod newreno;
+pub(crate) mod reno;
 pub(crate) mod rfc6675;
 pub(crate) mod sack1;
+pub(crate) mod tahoe;
 
 use crate::policy::trigger::{Age, LossTrigger};
 use crate::send::board::{Acknowledgement, Board};
@@ -9,14 +13,18 @@ use core::fmt::Debug;
 use earlybird_units::Instant;
 
 /// What an ACK means for the window and the timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
     /// The window moved forward outside recovery: grow.
     Progress,
     /// A hole was repaired, another remains.
     Partial,
+    /// The same for a sender without SACK (`NewReno`): the window gives up `surplus` segments, the timer restarts or runs on.
+    PartialWithout { surplus: f64, restarts_timer: bool },
     /// All that was outstanding when recovery began is acknowledged.
     Recovered,
+    /// The same, and the window gives up `surplus` segments.
+    RecoveredWithout { surplus: f64 },
     /// The `duplicates`-th duplicate revealed a loss among `flight` segments: shrink, and retransmit.
     Loss { duplicates: u32, flight: u64 },
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
@@ -63,6 +71,10 @@ pub(crate) struct Arrival<'a> {
 pub(crate) trait LossRecovery: Debug + Send {
     /// Says whether [`Board::delivered`] must list the segments that each ACK delivered.
     fn wants_delivered(&self) -> bool {
+        false
+    }
+    /// Says whether it can do nothing with a peer that sends no SACK blocks.
+    fn needs_sack(&self) -> bool {
         false
     }
     /// Reads one ACK, already entered into the board.

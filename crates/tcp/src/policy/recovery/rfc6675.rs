@@ -136,6 +136,10 @@ fn next_unsacked(board: &Board, from: u64) -> u64 {
 }
 
 impl LossRecovery for Rfc6675 {
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
         let ack = arrival.ack;
         // Pacing may not have let it go yet.

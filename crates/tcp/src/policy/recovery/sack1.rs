@@ -3,6 +3,7 @@
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
 //! `SACKed` packet may be sent at once, each once per recovery.
 
+use super::counting::{is_new_window, limited_transmit, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::send::board::{Acknowledgement, Board};
@@ -58,19 +59,14 @@ impl Sack1 {
         self.duplicates += 1;
         self.is_held = true;
         let duplicates = self.duplicates;
-        if arrival.trigger.is_loss(duplicates, arrival.age) && self.may_reduce(board) {
+        if arrival.trigger.is_loss(duplicates, arrival.age) && is_new_window(self.recover, board) {
             self.enter(duplicates, board);
             return Outcome::Loss { duplicates, flight: board.outstanding() };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
-            self.send_one(board, arrival.limits);
+            self.due = limited_transmit(board, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
-    }
-
-    /// Says whether the last reduction concerned an earlier window; the first data packet is exempt (`bugfix_ss_`).
-    fn may_reduce(&self, board: &Board) -> bool {
-        self.recover.is_none_or(|recover| board.una() > recover) || board.una() == 1
     }
 
     fn enter(&mut self, duplicates: u32, board: &Board) {
@@ -80,15 +76,6 @@ impl Sack1 {
         self.repaired_below = self.repaired_below.max(board.una() + 1);
         self.duplicates = self.duplicates.max(DUPLICATE_THRESHOLD);
         self.due = Some(board.una());
-    }
-
-    /// Limited transmit (RFC 3042; ns-2's `send_one`).
-    fn send_one(&mut self, board: &Board, limits: &Limits) {
-        let in_flight = board.nxt() - board.una();
-        let is_sendable = board.nxt() < board.smax() || limits.has_new;
-        if is_sendable && in_flight < limits.wnd && (in_flight + 1) as f64 <= limits.cwnd + f64::from(self.duplicates) {
-            self.due = Some(board.nxt());
-        }
     }
 
     fn on_ack_in_recovery(&mut self, ack: &Acknowledgement, board: &mut Board) -> Outcome {
@@ -111,11 +98,6 @@ impl Sack1 {
         board.next_hole(self.repaired_below).filter(|hole| hole - board.una() < limits.wnd)
     }
 
-    fn next_new(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
-        let is_sendable = board.nxt() < board.smax() || limits.has_new;
-        (is_sendable && board.nxt() - board.una() < window).then(|| board.nxt())
-    }
-
     fn next_in_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
         if self.pipe >= limits.cwnd as i64 {
             return None;
@@ -123,7 +105,7 @@ impl Sack1 {
         if board.next_hole(self.repaired_below).is_some() {
             self.next_hole(board, limits)
         } else {
-            Self::next_new(board, limits, limits.wnd)
+            next_in_window(board, limits, limits.wnd)
         }
     }
 
@@ -135,9 +117,9 @@ impl Sack1 {
         }
         if board.next_hole(self.repaired_below).is_some() {
             let hole = self.recover.and_then(|_| self.next_hole(board, limits));
-            hole.or_else(|| if self.holds_new_data { None } else { Self::next_new(board, limits, limits.usable()) })
+            hole.or_else(|| if self.holds_new_data { None } else { next_in_window(board, limits, limits.usable()) })
         } else {
-            Self::next_new(board, limits, limits.usable())
+            next_in_window(board, limits, limits.usable())
         }
     }
 
@@ -148,6 +130,10 @@ impl Sack1 {
 }
 
 impl LossRecovery for Sack1 {
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
         let ack = arrival.ack;
         self.is_held = false;

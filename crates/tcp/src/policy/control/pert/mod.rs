@@ -200,6 +200,10 @@ impl CongestionControl for Pert {
         self.window.on_timeout(cx, flight);
     }
 
+    fn deflate(&mut self, cx: &mut Cx<'_>, segments: f64) {
+        self.window.deflate(cx, segments);
+    }
+
     fn on_idle(&mut self) {
         self.window.on_idle();
     }

@@ -1,0 +1,54 @@
+//! Tahoe's window: one segment after every loss, however it was found (Jacobson 1988; ns-2.35 `Agent/TCP`).
+
+use super::reno::{Reno, SMALLEST_SSTHRESH};
+use super::{CongestionControl, Flight, Progress};
+use crate::trace::{Cx, TraceEvent};
+
+/// Reno's window without fast recovery.
+#[derive(Clone, Debug)]
+pub(crate) struct Tahoe {
+    window: Reno,
+}
+
+impl Tahoe {
+    pub(crate) fn new(window: Reno) -> Self {
+        Self { window }
+    }
+}
+
+impl CongestionControl for Tahoe {
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh()
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.window.on_established(initial_window);
+    }
+
+    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        self.window.on_progress(cx, progress);
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        let ssthresh = libm::floor(self.window.half(*flight));
+        if ssthresh < SMALLEST_SSTHRESH {
+            // ns-2 sets the threshold first and raises it in the end.
+            for cwnd in [self.cwnd(), 1.0] {
+                cx.trace.record(cx.now, TraceEvent::Window { cwnd, ssthresh });
+            }
+        }
+        self.window.on_timeout(cx, flight);
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.window.on_timeout(cx, flight);
+    }
+
+    fn on_idle(&mut self) {
+        self.window.on_idle();
+    }
+}

@@ -1,0 +1,32 @@
+//! What the senders that count duplicate ACKs have in common.
+
+use super::Limits;
+use crate::send::board::Board;
+
+/// Whose rules a sender without SACK follows where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// ns-2.35: the windows are halved, not the flight; nothing but limited transmit is sent on the first two duplicates.
+    Ns2,
+    /// RFC 5681 and RFC 6582.
+    Rfc,
+}
+
+/// Gives the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
+/// new one.
+pub(super) fn next_in_window(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
+    let is_sendable = board.nxt() < board.smax() || limits.has_new;
+    (is_sendable && board.nxt() - board.una() < window).then(|| board.nxt())
+}
+
+/// Limited transmit (RFC 3042; ns-2's `send_one`).
+pub(super) fn limited_transmit(board: &Board, limits: &Limits, duplicates: u32) -> Option<u64> {
+    let next = next_in_window(board, limits, limits.wnd)?;
+    ((next - board.una() + 1) as f64 <= limits.cwnd + f64::from(duplicates)).then_some(next)
+}
+
+/// Says whether the last reduction, when `recover` was the next new number, concerned an earlier window (RFC 6582 §3.2
+/// step 2). The first data packet is exempt (ns-2's `bugfix_ss_`).
+pub(super) fn is_new_window(recover: Option<u64>, board: &Board) -> bool {
+    recover.is_none_or(|recover| board.una() > recover) || board.una() == 1
+}

@@ -1,0 +1,126 @@
+//! `NewReno`: fast recovery that lasts until everything sent before it is acknowledged (RFC 6582; ns-2.35
+//! `tcp-newreno.cc`). Each partial ACK names the next segment to send again.
+
+use super::counting::Rules;
+use super::reno::Reno;
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::send::board::Board;
+use earlybird_units::Instant;
+
+/// `NewReno`'s flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRenoFlags {
+    /// Only the first partial ACK restarts the retransmission timer (RFC 6582 §4, "impatient"; ns-2's
+    /// `newreno_changes1_`).
+    pub is_impatient: bool,
+    /// A partial ACK takes what it acknowledges from the inflated window (RFC 6582 §3.2 step 3; ns-2's
+    /// `partial_window_deflation_`); else it ends the inflation.
+    pub deflates: bool,
+}
+
+impl Default for NewRenoFlags {
+    fn default() -> Self {
+        Self { is_impatient: true, deflates: true }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NewReno {
+    reno: Reno,
+    flags: NewRenoFlags,
+    has_partial: bool,
+    /// Segments that this event may still send: ns-2 sends at most two at a time during recovery.
+    burst: Option<u32>,
+}
+
+/// ns-2's `maxburst` in recovery.
+const BURST: u32 = 2;
+
+impl NewReno {
+    pub(crate) fn new(rules: Rules, flags: NewRenoFlags, limited_transmit: bool) -> Self {
+        Self { reno: Reno::new(rules, limited_transmit, false), flags, has_partial: false, burst: None }
+    }
+
+    fn is_partial(&self, arrival: &Arrival<'_>, board: &Board) -> bool {
+        let is_below = self.reno.recover.is_some_and(|recover| board.una() < recover);
+        arrival.ack.advanced > 0 && self.reno.recovering && is_below
+    }
+
+    fn on_partial(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        let restarts_timer = !(self.flags.is_impatient && self.has_partial);
+        self.has_partial = true;
+        self.reno.due = Some(board.una());
+        let surplus = self.deflate(arrival.ack.advanced.cast_signed());
+        Outcome::PartialWithout { surplus, restarts_timer }
+    }
+
+    /// Deflates the window by `acked` segments less the one that goes out again, and gives what the inflation did not
+    /// cover.
+    fn deflate(&mut self, acked: i64) -> f64 {
+        let inflation = self.reno.inflation;
+        let (rest, surplus) = match self.reno.rules {
+            _ if !self.flags.deflates => (0, 0),
+            // The inflation is the only account, and recovery's end closes it.
+            Rules::Rfc => (inflation - (acked - 1), 0),
+            Rules::Ns2 if inflation > acked => (inflation - (acked - 1), 0),
+            Rules::Ns2 => (1, acked - inflation),
+        };
+        self.reno.inflation = rest;
+        surplus as f64
+    }
+
+    /// All is acknowledged. Recovery ends with no more than one segment above the flight, against bursts (RFC 6582 §3.2
+    /// step 3, option 1); ns-2 has no such bound.
+    fn on_full(&mut self, limits: &Limits, board: &Board) -> Outcome {
+        self.has_partial = false;
+        let outcome = self.reno.on_progress();
+        if outcome != Outcome::Recovered {
+            return outcome;
+        }
+        let bound = board.outstanding().max(1) + 1;
+        Outcome::RecoveredWithout { surplus: (limits.cwnd - bound as f64).max(0.0) }
+    }
+}
+
+impl LossRecovery for NewReno {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        let outcome = if self.is_partial(arrival, board) {
+            self.on_partial(arrival, board)
+        } else if arrival.ack.advanced > 0 {
+            self.reno.due = None;
+            self.on_full(arrival.limits, board)
+        } else {
+            self.reno.on_ack(arrival, board)
+        };
+        let is_slow = self.reno.rules == Rules::Ns2 && self.reno.duplicates >= DUPLICATE_THRESHOLD;
+        self.burst = is_slow.then_some(BURST);
+        outcome
+    }
+
+    fn on_write(&mut self) {
+        self.burst = None;
+        self.reno.on_write();
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        self.burst = None;
+        self.has_partial = false;
+        self.reno.on_timeout(board);
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(board, limits) }
+    }
+
+    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+        if self.reno.due.is_none() {
+            self.burst = self.burst.map(|left| left.saturating_sub(1));
+        }
+        self.reno.on_sent(now, number, board);
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.reno.recovering
+    }
+}

@@ -1,0 +1,141 @@
+//! Fast recovery (RFC 5681 §3.2; ns-2.35 `tcp-reno.cc`): every duplicate ACK inflates the window by the segment that has
+//! left the network, until the window moves forward.
+
+use super::counting::{Rules, is_new_window, limited_transmit, next_in_window};
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::send::board::Board;
+use earlybird_units::Instant;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reno {
+    pub(super) rules: Rules,
+    limited_transmit: bool,
+    /// Any run of three duplicates begins a recovery, even within a window that was already reduced.
+    second_fast_retransmit: bool,
+    pub(super) duplicates: u32,
+    pub(super) recovering: bool,
+    /// One past the highest segment sent when the last reduction happened.
+    pub(super) recover: Option<u64>,
+    /// What recovery adds to the window, in segments (ns-2's `dupwnd_`); below zero after partial ACKs of RFC 6582.
+    pub(super) inflation: i64,
+    /// Segments that limited transmit sent since the last progress.
+    limited: u64,
+    /// A segment that the last event sends whatever the window says: the fast retransmit, or limited transmit.
+    pub(super) due: Option<u64>,
+    /// ns-2 sends nothing more on the first two duplicates until the next event.
+    is_held: bool,
+}
+
+impl Reno {
+    pub(crate) fn new(rules: Rules, limited_transmit: bool, second_fast_retransmit: bool) -> Self {
+        Self {
+            rules,
+            limited_transmit,
+            second_fast_retransmit,
+            duplicates: 0,
+            recovering: false,
+            recover: None,
+            inflation: 0,
+            limited: 0,
+            due: None,
+            is_held: false,
+        }
+    }
+
+    /// The window moved forward, and this ends recovery.
+    pub(super) fn on_progress(&mut self) -> Outcome {
+        let was_recovering = self.recovering;
+        // ns-2 forgets to leave if a partial ACK has just taken the inflation away.
+        self.recovering &= self.rules == Rules::Ns2 && self.inflation == 0;
+        self.inflation = 0;
+        self.duplicates = 0;
+        self.limited = 0;
+        self.is_held = false;
+        // RFC 5681 §3.2 step 6 deflates to ssthresh; ns-2 lets the same ACK grow the window.
+        if was_recovering && self.rules == Rules::Rfc { Outcome::Recovered } else { Outcome::Progress }
+    }
+
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        self.duplicates += 1;
+        let duplicates = self.duplicates;
+        if arrival.trigger.is_loss(duplicates, arrival.age) && self.may_enter(board) {
+            self.enter(board);
+            // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
+            return Outcome::Loss { duplicates, flight: board.outstanding() - self.limited };
+        }
+        if duplicates > DUPLICATE_THRESHOLD {
+            self.inflation += i64::from(self.recovering);
+            return Outcome::Duplicate { counted: None };
+        }
+        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+            self.due = limited_transmit(board, arrival.limits, duplicates);
+        }
+        Outcome::Duplicate { counted: Some(duplicates) }
+    }
+
+    fn may_enter(&self, board: &Board) -> bool {
+        self.second_fast_retransmit || is_new_window(self.recover, board)
+    }
+
+    fn enter(&mut self, board: &Board) {
+        self.recovering = true;
+        self.recover = Some(board.smax());
+        self.inflation = i64::from(self.duplicates);
+        self.duplicates = DUPLICATE_THRESHOLD;
+        self.due = Some(board.una());
+    }
+
+    /// Gives the window with its inflation, in whole segments.
+    fn window(&self, limits: &Limits) -> u64 {
+        let inflated = limits.usable().cast_signed() + self.inflation;
+        // One segment may always be out: deflation never closes the window.
+        inflated.max(i64::from(self.recovering)).cast_unsigned().min(limits.wnd)
+    }
+}
+
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        if arrival.ack.advanced > 0 || !self.recovering {
+            self.due = None;
+        }
+        let outcome = if arrival.ack.advanced > 0 {
+            self.on_progress()
+        } else if arrival.ack.is_duplicate {
+            self.on_duplicate(arrival, board)
+        } else {
+            Outcome::Nothing
+        };
+        self.is_held = self.rules == Rules::Ns2 && (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
+        outcome
+    }
+
+    fn on_write(&mut self) {
+        self.is_held = false;
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        let fresh = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
+        *self = Self { recover: Some(board.smax()), ..fresh };
+        board.go_back();
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.due.is_some() {
+            self.due
+        } else if self.is_held {
+            None
+        } else {
+            next_in_window(board, limits, self.window(limits))
+        }
+    }
+
+    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Board) {
+        let was_due = self.due.take().is_some();
+        self.limited += u64::from(was_due && self.duplicates < DUPLICATE_THRESHOLD);
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}

@@ -1,0 +1,70 @@
+//! Tahoe: a fast retransmit, then slow start from the first missing segment (Jacobson 1988; ns-2.35 `tcp.cc`).
+
+use super::counting::{is_new_window, limited_transmit, next_in_window};
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::send::board::Board;
+use earlybird_units::Instant;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tahoe {
+    limited_transmit: bool,
+    duplicates: u32,
+    /// One past the highest segment sent when the last reduction happened.
+    recover: Option<u64>,
+    /// The new segment of limited transmit.
+    due: Option<u64>,
+}
+
+impl Tahoe {
+    pub(crate) fn new(limited_transmit: bool) -> Self {
+        Self { limited_transmit, ..Self::default() }
+    }
+
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        self.duplicates += 1;
+        let duplicates = self.duplicates;
+        if arrival.trigger.is_loss(duplicates, arrival.age) && is_new_window(self.recover, board) {
+            self.recover = Some(board.smax());
+            board.go_back();
+            return Outcome::Loss { duplicates, flight: board.outstanding() };
+        }
+        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+            self.due = limited_transmit(board, arrival.limits, duplicates);
+        }
+        Outcome::Duplicate { counted: (duplicates <= DUPLICATE_THRESHOLD).then_some(duplicates) }
+    }
+}
+
+impl LossRecovery for Tahoe {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        self.due = None;
+        if arrival.ack.advanced > 0 {
+            self.duplicates = 0;
+            Outcome::Progress
+        } else if arrival.ack.is_duplicate {
+            self.on_duplicate(arrival, board)
+        } else {
+            Outcome::Nothing
+        }
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        // The count goes on, as in ns-2: duplicates of before the timeout cause no second retransmission.
+        self.recover = Some(board.smax());
+        self.due = None;
+        board.go_back();
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        self.due.or_else(|| next_in_window(board, limits, limits.usable()))
+    }
+
+    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Board) {
+        self.due = None;
+    }
+
+    fn is_recovering(&self) -> bool {
+        false
+    }
+}
