@@ -81,7 +81,13 @@ impl Sender {
     }
 
     fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement) {
-        let progress = Progress { acked: ack.advanced, rtt: ack.rtt, una: self.board.una(), smax: self.board.smax() };
+        let progress = Progress {
+            acked: ack.advanced,
+            rtt: ack.rtt,
+            una: self.board.una(),
+            smax: self.board.smax(),
+            flight: self.board.outstanding() + ack.advanced,
+        };
         self.control.on_progress(cx, &progress);
     }
 

@@ -3,6 +3,7 @@
 use crate::policy::acking::Acking;
 use crate::policy::control::CongestionControl;
 use crate::policy::control::bbr::{Bbr, BbrParameters};
+use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::reno::{Halved, Reno};
 use crate::policy::control::tahoe::Tahoe;
@@ -69,6 +70,8 @@ pub enum Control {
     Bbr(BbrParameters),
     /// Slow start, congestion avoidance; one segment after every loss.
     Tahoe,
+    /// A cubic function of the time since the last loss.
+    Cubic(CubicConfig),
 }
 
 /// How losses are repaired.
@@ -175,6 +178,7 @@ impl Config {
                 Box::new(Pert::new(window, flags, seeds.child("pert").random()))
             }
             Control::Bbr(parameters) => Box::new(Bbr::new(parameters, seeds.child("bbr").random())),
+            Control::Cubic(cubic) => cubic.control(self.window, ssthresh, self.halved() == Halved::Flight),
         }
     }
 

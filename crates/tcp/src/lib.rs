@@ -47,9 +47,11 @@ pub use connection::{Connection, Event, Transmit};
 pub use policy::acking::Acking;
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
+pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
 pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,
 };
+pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::{CongestionControl, Gauges};
 pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;

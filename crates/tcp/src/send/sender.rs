@@ -200,6 +200,7 @@ impl Sender {
         self.timer.on_sent(now, number, !is_again, was_idle && !is_again);
         if was_idle && !is_again {
             self.last_progress = now;
+            self.control.on_resumed(now);
         }
         is_again
     }

@@ -2,13 +2,15 @@
 
 pub(crate) mod bbr;
 pub(crate) mod path;
+pub(crate) mod cubic;
 pub(crate) mod pert;
 pub(crate) mod reno;
 pub(crate) mod tahoe;
+pub(crate) mod slow_start;
 
 use crate::trace::Cx;
 use core::fmt::Debug;
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// What one ACK that moved the window forward tells a congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,15 @@ pub struct Progress {
     pub una: u64,
     /// One past the highest segment ever sent.
     pub smax: u64,
+    /// Segments that were outstanding when the ACK came.
+    pub flight: u64,
+}
+
+impl Progress {
+    /// Says whether a window of `cwnd` segments was used up, so that it limited the sender.
+    pub(crate) fn used_up(&self, cwnd: f64) -> bool {
+        self.flight >= cwnd as u64
+    }
 }
 
 /// What is in flight when the window must shrink.
@@ -62,6 +73,8 @@ pub trait CongestionControl: Debug + Send {
     fn path_model(&mut self) -> Option<&mut dyn path::PathModel> {
         None
     }
+    /// Learns that a segment is sent after a time in which nothing was outstanding.
+    fn on_resumed(&mut self, _now: Instant) {}
     /// Shows the inner values worth plotting.
     fn gauges(&self) -> Gauges {
         Gauges::default()

@@ -1,0 +1,95 @@
+//! The cubic function of time (RFC 9438 §4.2).
+
+/// C in segments per cubic second (RFC 9438 §5).
+pub(crate) const AGGRESSIVENESS: f64 = 0.4;
+
+/// `W_cubic(t)`: concave up to the plateau at `W_max`, convex beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicCurve {
+    plateau: f64,
+    /// K, the seconds from the start of the curve to the plateau.
+    rise: f64,
+}
+
+impl CubicCurve {
+    /// Makes the curve that starts at `cwnd` segments and passes its plateau at `plateau` (RFC 9438 equation 2).
+    ///
+    /// A window above the plateau makes the plateau: the curve then begins there, with K = 0 (RFC 9438 §4.8, §4.10).
+    pub fn new(plateau: f64, cwnd: f64) -> Self {
+        let plateau = plateau.max(cwnd);
+        Self { plateau, rise: libm::cbrt((plateau - cwnd) / AGGRESSIVENESS) }
+    }
+
+    /// Gives the window in segments so many seconds after the start (RFC 9438 equation 1).
+    pub fn at(&self, seconds: f64) -> f64 {
+        let distance = seconds - self.rise;
+        AGGRESSIVENESS * distance * distance * distance + self.plateau
+    }
+
+    /// Gives K, the seconds from the start to the plateau.
+    pub fn seconds_to_plateau(&self) -> f64 {
+        self.rise
+    }
+
+    /// Gives the window at the plateau, `W_max`.
+    pub fn plateau(&self) -> f64 {
+        self.plateau
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    fn assert_curve(start: f64, rise: f64, windows: [f64; 6]) {
+        let curve = CubicCurve::new(100.0, start);
+        assert!((curve.seconds_to_plateau() - rise).abs() < 1e-6);
+        for (seconds, expected) in [0.0, 1.0, 2.0, 4.0, 6.0, 8.0].into_iter().zip(windows) {
+            let window = curve.at(seconds);
+            assert!((window - expected).abs() < 1e-6, "{seconds} s: {window}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn v12_from_70_to_100_k_4_217163_and_the_windows_at_6_times() {
+        assert_curve(70.0, 4.217_163, [70.0, 86.680_763_8, 95.640_335_7, 99.995_903_4, 102.266_703_3, 121.652_735_1]);
+        conforms(
+            Area::Control,
+            "cubic",
+            "RFC 9438 §4.2",
+            "K and W_cubic(t) at 6 times, W_max 100, β 0.7 (V12)",
+            "K and 6 of 6 windows within 1e-6",
+        );
+    }
+
+    #[test]
+    fn v13_from_80_to_100_k_3_684031_and_the_windows_at_6_times() {
+        assert_curve(80.0, 3.684_031, [80.0, 92.265_667_9, 98.089_660_2, 100.012_618_0, 104.968_873_5, 132.158_426_5]);
+        conforms(
+            Area::Control,
+            "cubic",
+            "RFC 9438 §4.2",
+            "K and W_cubic(t) at 6 times, W_max 100, β 0.8 (V13)",
+            "K and 6 of 6 windows within 1e-6",
+        );
+    }
+
+    #[test]
+    fn it_is_concave_below_the_plateau_and_convex_above() {
+        let curve = CubicCurve::new(100.0, 70.0);
+        let bend = |seconds: f64| curve.at(seconds + 0.1) - 2.0 * curve.at(seconds) + curve.at(seconds - 0.1);
+        let rise = curve.seconds_to_plateau();
+        for step in 1..40 {
+            let distance = f64::from(step) * 0.1;
+            assert!(bend(rise - distance) < 0.0 && bend(rise + distance) > 0.0, "{distance}");
+        }
+    }
+
+    #[test]
+    fn a_window_above_the_plateau_begins_a_new_one() {
+        let curve = CubicCurve::new(50.0, 60.0);
+        assert_eq!((curve.plateau(), curve.seconds_to_plateau()), (60.0, 0.0));
+        assert!((curve.at(1.0) - 60.4).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,483 @@
+//! CUBIC in whole numbers, as Linux counts: the window grows by one segment after so many ACKs.
+//!
+//! v2.1 is kernel 2.6.22's `tcp_cubic.c`, v2.3 kernel 2.6.38's. Only the cube root is more exact here.
+
+use super::CubicConfig;
+use super::root::cube_root;
+use crate::policy::control::slow_start::SlowStart;
+use crate::policy::control::{CongestionControl, Flight, Progress};
+use crate::trace::Cx;
+use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant};
+
+/// What differs between the versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LinuxVersion {
+    /// β in 1024ths.
+    beta: u32,
+    /// Above the plateau the window grows at most by so many segments per 100 ms of the smallest round trip.
+    largest_increment: Option<u32>,
+    /// Before the first loss the window grows once in so many ACKs …
+    first_epoch: u32,
+    /// … exactly, or at least.
+    first_epoch_is_fixed: bool,
+}
+
+/// Linux 2.6.22.
+pub(super) const V21: LinuxVersion =
+    LinuxVersion { beta: 819, largest_increment: Some(16), first_epoch: 50, first_epoch_is_fixed: true };
+/// Linux 2.6.38.
+pub(super) const V23: LinuxVersion =
+    LinuxVersion { beta: 717, largest_increment: None, first_epoch: 20, first_epoch_is_fixed: false };
+
+/// Scale of β.
+const BETA_SCALE: u32 = 1024;
+/// C in 1024ths and per 100 ms of round trip: 41 · 10.
+const SCALED_C: u64 = 410;
+/// The curve's clock: 2¹⁰ ticks per second.
+const TICKS_SHIFT: u32 = 10;
+/// C is in 1024ths and the cube of a time in 2³⁰ths.
+const CUBE_SHIFT: u32 = 10 + 3 * TICKS_SHIFT;
+/// The kernel's clock: milliseconds.
+const CLOCK: u64 = 1000;
+/// The target is computed anew after so many milliseconds (`HZ/32`), or when the window has changed.
+const UPDATE_INTERVAL: u64 = CLOCK / 32;
+/// Segments per ACK are averaged in 16ths.
+const ACK_RATIO_SHIFT: u32 = 4;
+/// Where the curve lies below the window, one segment more in so many windows.
+const STANDSTILL: u32 = 100;
+/// The smallest slow-start threshold.
+const SMALLEST_SSTHRESH: u32 = 2;
+
+impl LinuxVersion {
+    /// ACKs per window for one segment more, were it Reno with this β, in eighths.
+    const fn reno_scale(self) -> u32 {
+        8 * (BETA_SCALE + self.beta) / 3 / (BETA_SCALE - self.beta)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct LinuxCubic {
+    version: LinuxVersion,
+    fast_convergence: bool,
+    slow_start: Box<dyn SlowStart>,
+    cwnd: u32,
+    ssthresh: u32,
+    /// ACKs since the window grew.
+    counted: u32,
+    state: State,
+}
+
+/// What a timeout forgets.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// ACKs for one segment more.
+    acks_per_segment: u32,
+    last_max: u32,
+    had_loss: bool,
+    /// The window and the time of the last computation.
+    computed: Option<(u32, u64)>,
+    epoch: Option<Epoch>,
+    /// Smallest round trip in milliseconds.
+    smallest_rtt: Option<u64>,
+    /// Segments per ACK in 16ths.
+    ack_ratio: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// In milliseconds.
+    start: u64,
+    plateau: u32,
+    /// Ticks from the start to the plateau.
+    rise: u64,
+    /// ACKs not yet turned into Reno's growth.
+    acks: u32,
+    /// Where Reno would be.
+    reno: u32,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            acks_per_segment: 0,
+            last_max: 0,
+            had_loss: false,
+            computed: None,
+            epoch: None,
+            smallest_rtt: None,
+            ack_ratio: 2 << ACK_RATIO_SHIFT,
+        }
+    }
+}
+
+impl Epoch {
+    fn new(now: u64, cwnd: u32, last_max: u32) -> Self {
+        let below = u64::from(last_max.saturating_sub(cwnd));
+        let rise = cube_root((1 << CUBE_SHIFT) / SCALED_C * below);
+        Self { start: now, plateau: last_max.max(cwnd), rise, acks: 1, reno: cwnd }
+    }
+
+    fn ticks(&self, now: u64) -> u64 {
+        ((now - self.start) << TICKS_SHIFT) / CLOCK
+    }
+
+    /// Gives the window on the curve after so many ticks.
+    fn target(&self, ticks: u64) -> u32 {
+        let distance = ticks.abs_diff(self.rise);
+        let cube = distance.saturating_mul(distance).saturating_mul(distance).saturating_mul(SCALED_C);
+        // Below 2²⁴ after the shift.
+        let offset = (cube >> CUBE_SHIFT) as u32;
+        if ticks < self.rise { self.plateau.saturating_sub(offset) } else { self.plateau + offset }
+    }
+
+    fn grow_reno(&mut self, acks_per_segment: u32) {
+        while self.acks > acks_per_segment {
+            self.acks -= acks_per_segment;
+            self.reno += 1;
+        }
+    }
+}
+
+impl State {
+    fn on_rtt(&mut self, now: u64, rtt: Duration) {
+        // Samples right after a recovery are not believed.
+        if self.epoch.is_some_and(|epoch| now - epoch.start < CLOCK) {
+            return;
+        }
+        let rtt = milliseconds(rtt).max(1);
+        self.smallest_rtt = Some(self.smallest_rtt.map_or(rtt, |smallest| smallest.min(rtt)));
+    }
+
+    fn on_acked(&mut self, segments: u64) {
+        self.ack_ratio =
+            self.ack_ratio - (self.ack_ratio >> ACK_RATIO_SHIFT) + segments.min(u64::from(u16::MAX)) as u32;
+    }
+
+    /// Computes after how many ACKs the window grows; at most every 1/32 s while it stays the same.
+    fn update(&mut self, version: LinuxVersion, now: u64, cwnd: u32) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.acks += 1;
+        }
+        if self.computed.is_some_and(|(window, at)| window == cwnd && now - at <= UPDATE_INTERVAL) {
+            return;
+        }
+        self.computed = Some((cwnd, now));
+        let epoch = *self.epoch.get_or_insert(Epoch::new(now, cwnd, self.last_max));
+        let cubic = self.acks_by_curve(version, &epoch, now, cwnd);
+        let acks = self.acks_by_reno(version, cubic, cwnd);
+        self.acks_per_segment = ((acks << ACK_RATIO_SHIFT) / self.ack_ratio).max(1);
+    }
+
+    fn acks_by_curve(&self, version: LinuxVersion, epoch: &Epoch, now: u64, cwnd: u32) -> u32 {
+        let ticks = epoch.ticks(now + self.smallest_rtt.unwrap_or(0));
+        let target = epoch.target(ticks);
+        let mut acks = if target > cwnd { cwnd / (target - cwnd) } else { STANDSTILL * cwnd };
+        if let (Some(largest), Some(rtt)) = (version.largest_increment, self.smallest_rtt)
+            && ticks >= epoch.rise
+        {
+            // Per 100 ms of round trip.
+            acks = acks.max((u64::from(cwnd) * CLOCK / (10 * u64::from(largest) * rtt)) as u32);
+        }
+        match (self.had_loss, version.first_epoch_is_fixed) {
+            (true, _) => acks,
+            (false, true) => version.first_epoch,
+            (false, false) => acks.min(version.first_epoch),
+        }
+    }
+
+    fn acks_by_reno(&mut self, version: LinuxVersion, acks: u32, cwnd: u32) -> u32 {
+        let Some(epoch) = &mut self.epoch else { return acks };
+        epoch.grow_reno((cwnd * version.reno_scale()) >> 3);
+        if epoch.reno > cwnd { acks.min(cwnd / (epoch.reno - cwnd)) } else { acks }
+    }
+}
+
+fn milliseconds(span: Duration) -> u64 {
+    span.as_nanos() / 1_000_000
+}
+
+impl LinuxCubic {
+    pub(super) fn new(version: LinuxVersion, config: CubicConfig, ssthresh: f64) -> Self {
+        Self {
+            version,
+            fast_convergence: config.fast_convergence,
+            slow_start: config.slow_start.policy(),
+            cwnd: 1,
+            // Infinity becomes the largest number.
+            ssthresh: ssthresh as u32,
+            counted: 0,
+            state: State::default(),
+        }
+    }
+
+    fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
+        let step = self.slow_start.on_progress(now, progress, f64::from(self.cwnd));
+        if step.is_over {
+            self.ssthresh = self.cwnd;
+        }
+        if may_grow {
+            self.cwnd += step.growth as u32;
+        }
+    }
+
+    fn avoid_congestion(&mut self, now: u64) {
+        self.state.update(self.version, now, self.cwnd);
+        if self.counted >= self.state.acks_per_segment {
+            self.cwnd += 1;
+            self.counted = 0;
+        } else {
+            self.counted += 1;
+        }
+    }
+
+    fn reduced(&self) -> u32 {
+        (self.cwnd * self.version.beta / BETA_SCALE).max(SMALLEST_SSTHRESH)
+    }
+
+    fn next_max(&self) -> u32 {
+        if self.fast_convergence && self.cwnd < self.state.last_max {
+            self.cwnd * (BETA_SCALE + self.version.beta) / (2 * BETA_SCALE)
+        } else {
+            self.cwnd
+        }
+    }
+}
+
+impl CongestionControl for LinuxCubic {
+    fn cwnd(&self) -> f64 {
+        f64::from(self.cwnd)
+    }
+
+    fn ssthresh(&self) -> f64 {
+        if self.ssthresh == u32::MAX { f64::INFINITY } else { f64::from(self.ssthresh) }
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.cwnd = initial_window as u32;
+    }
+
+    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        let now = cx.now.as_nanos() / 1_000_000;
+        self.state.on_acked(progress.acked);
+        if let Some(rtt) = progress.rtt {
+            self.state.on_rtt(now, rtt);
+        }
+        let may_grow = progress.used_up(self.cwnd());
+        if self.cwnd <= self.ssthresh {
+            self.start_slowly(cx.now, progress, may_grow);
+        } else if may_grow {
+            self.avoid_congestion(now);
+        }
+    }
+
+    fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
+        self.state.last_max = self.next_max();
+        self.state.had_loss = true;
+        self.state.epoch = None;
+        self.ssthresh = self.reduced();
+        self.cwnd = self.ssthresh;
+        self.counted = 0;
+        self.slow_start.on_loss();
+    }
+
+    fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
+        self.ssthresh = self.reduced();
+        self.cwnd = 1;
+        self.counted = 0;
+        self.state = State::default();
+        self.slow_start.on_timeout();
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd = 1;
+        self.counted = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::control::slow_start::SlowStartRule;
+    use alloc::vec::Vec;
+    use earlybird_conformance::{Area, conforms};
+
+    /// A path with an ACK per segment, a loss every so many, and the windows of the kernel's code on it.
+    struct Case {
+        rtt: u64,
+        first_window: u32,
+        loss_every: u32,
+        ssthresh: u32,
+        /// 24 windows, two per loss: in the middle of the interval, and after the reduction.
+        kernel: [u32; 24],
+    }
+
+    fn windows(config: CubicConfig, case: &Case) -> Vec<u32> {
+        let mut cubic = config.control(u32::MAX, f64::from(case.ssthresh), false);
+        cubic.on_established(f64::from(case.first_window));
+        let mut micros = 10_000_000;
+        let mut windows = Vec::new();
+        for ack in 1..=12 * case.loss_every {
+            let flight = cubic.cwnd() as u64;
+            micros += case.rtt * 1000 / flight;
+            // The kernel's clock stands still within a millisecond.
+            let mut cx = Cx { now: Instant::from_nanos(micros / 1000 * 1_000_000), trace: &mut () };
+            if ack % case.loss_every == 0 {
+                cubic.on_loss(&mut cx, &Flight { outstanding: flight });
+            } else {
+                let rtt = Some(Duration::from_millis(case.rtt));
+                cubic.on_progress(&mut cx, &Progress { acked: 1, rtt, una: 0, smax: flight, flight });
+            }
+            if ack % (case.loss_every / 2) == 0 {
+                windows.push(cubic.cwnd() as u32);
+            }
+        }
+        windows
+    }
+
+    /// Asserts that no window is off by more than one segment, and gives how many are equal.
+    fn equal_windows(config: CubicConfig, cases: &[Case]) -> usize {
+        let mut equal = 0;
+        for case in cases {
+            let windows = windows(config, case);
+            assert_eq!(windows.len(), case.kernel.len());
+            for (window, kernel) in windows.into_iter().zip(case.kernel) {
+                assert!(window.abs_diff(kernel) <= 1, "{window}, not {kernel}");
+                equal += usize::from(window == kernel);
+            }
+        }
+        equal
+    }
+
+    const KERNEL_V21: [Case; 3] = [
+        Case {
+            rtt: 100,
+            first_window: 2,
+            loss_every: 10000,
+            ssthresh: 64,
+            kernel: [
+                254, 357, 406, 343, 373, 307, 336, 275, 303, 247, 293, 245, 272, 220, 265, 220, 265, 220, 265, 220,
+                265, 220, 265, 220,
+            ],
+        },
+        Case {
+            rtt: 20,
+            first_window: 2,
+            loss_every: 5000,
+            ssthresh: 64,
+            kernel: [
+                158, 203, 212, 173, 179, 146, 152, 126, 133, 111, 119, 100, 109, 92, 101, 87, 97, 83, 93, 81, 91, 79,
+                90, 79,
+            ],
+        },
+        Case {
+            rtt: 200,
+            first_window: 50,
+            loss_every: 10000,
+            ssthresh: 30,
+            kernel: [
+                242, 347, 420, 347, 420, 347, 420, 347, 420, 347, 420, 347, 420, 347, 420, 347, 420, 347, 420, 347,
+                420, 347, 420, 347,
+            ],
+        },
+    ];
+
+    const KERNEL_V23: [Case; 3] = [
+        Case {
+            rtt: 100,
+            first_window: 2,
+            loss_every: 10000,
+            ssthresh: 64,
+            kernel: [
+                513, 677, 744, 555, 598, 438, 481, 354, 397, 292, 335, 245, 286, 207, 246, 176, 238, 176, 238, 176,
+                238, 176, 238, 176,
+            ],
+        },
+        Case {
+            rtt: 20,
+            first_window: 2,
+            loss_every: 5000,
+            ssthresh: 64,
+            kernel: [
+                286, 359, 369, 263, 271, 192, 200, 144, 153, 113, 124, 93, 107, 83, 97, 77, 93, 74, 90, 72, 89, 72, 89,
+                72,
+            ],
+        },
+        Case {
+            rtt: 200,
+            first_window: 50,
+            loss_every: 10000,
+            ssthresh: 30,
+            kernel: [
+                504, 671, 790, 601, 674, 497, 568, 416, 484, 352, 417, 299, 403, 298, 358, 253, 350, 253, 350, 253,
+                350, 253, 350, 253,
+            ],
+        },
+    ];
+
+    #[test]
+    fn v21_has_the_windows_of_linux_2_6_22() {
+        assert_eq!(equal_windows(CubicConfig::V21, &KERNEL_V21), 68);
+        conforms(
+            Area::Control,
+            "cubic v21",
+            "Linux 2.6.22 tcp_cubic.c, as in ns-2.35",
+            "72 windows along 3 paths (RTT 20, 100, 200 ms) with regular losses, against the kernel's code fed the same ACKs",
+            "68 of 72 equal, 4 off by one segment (a more exact cube root)",
+        );
+    }
+
+    #[test]
+    fn v23_has_the_windows_of_linux_2_6_38() {
+        let config = CubicConfig { slow_start: SlowStartRule::Standard, ..CubicConfig::V23 };
+        assert_eq!(equal_windows(config, &KERNEL_V23), 66);
+        conforms(
+            Area::Control,
+            "cubic v23",
+            "Linux 2.6.38 tcp_cubic.c",
+            "72 windows along 3 paths (RTT 20, 100, 200 ms) with regular losses, against the 2.6.22 code with v2.3's constants",
+            "66 of 72 equal, 6 off by one segment (a more exact cube root)",
+        );
+    }
+
+    /// Linux's own roots, from its code.
+    #[test]
+    fn the_time_to_the_plateau_is_within_0_1_percent_of_the_kernels() {
+        for (below, kernel) in
+            [(1, 1388), (3, 2003), (10, 2991), (50, 5120), (100, 6451), (1000, 13_897), (10_000, 29_930)]
+        {
+            let rise = Epoch::new(0, 10, 10 + below).rise;
+            assert!(rise.abs_diff(kernel) * 1000 <= kernel, "{below}: {rise}, not {kernel}");
+        }
+    }
+
+    /// 2·8·1843/3/205 and 8·1741/3/307, in eighths: 2.9 and 1.9 windows (algorithms.md §4.2).
+    #[test]
+    fn reno_grows_once_in_2_9_or_1_9_windows() {
+        assert_eq!([V21.reno_scale(), V23.reno_scale()], [23, 15]);
+    }
+
+    #[test]
+    fn a_timeout_forgets_everything() {
+        let mut cubic = LinuxCubic::new(V21, CubicConfig::V21, 10.0);
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        cubic.on_established(100.0);
+        cubic.on_loss(cx, &Flight { outstanding: 100 });
+        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (79, 79, 100));
+        cubic.on_timeout(cx, &Flight { outstanding: 79 });
+        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (1, 63, 0));
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau_below_the_window() {
+        for (fast_convergence, last_max) in [(true, 71), (false, 79)] {
+            let config = CubicConfig { fast_convergence, ..CubicConfig::V21 };
+            let mut cubic = LinuxCubic::new(V21, config, 10.0);
+            let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+            cubic.on_established(100.0);
+            cubic.on_loss(cx, &Flight { outstanding: 100 });
+            cubic.on_loss(cx, &Flight { outstanding: 79 });
+            assert_eq!(cubic.state.last_max, last_max);
+        }
+    }
+}

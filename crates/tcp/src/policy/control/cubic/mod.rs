@@ -1,0 +1,67 @@
+//! CUBIC: the window is a cubic function of the time since the last reduction.
+//!
+//! RFC 9438 with real numbers, and two of Linux's integer forms: v2.1 (kernel 2.6.22, the one in ns-2.35's Linux agent) and
+//! v2.3 (kernels from 2.6.29 on).
+
+mod curve;
+mod linux;
+mod rfc9438;
+mod root;
+
+pub use curve::CubicCurve;
+
+use super::CongestionControl;
+use super::slow_start::SlowStartRule;
+use alloc::boxed::Box;
+use linux::LinuxCubic;
+use rfc9438::Cubic;
+
+/// Which CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CubicVersion {
+    /// RFC 9438.
+    Rfc9438,
+    /// Linux 2.6.22, "TCP CUBIC v2.1".
+    V21,
+    /// Linux 2.6.38, "TCP CUBIC v2.3".
+    V23,
+}
+
+/// CUBIC's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicConfig {
+    /// Which CUBIC.
+    pub version: CubicVersion,
+    /// Give way to new flows: a window that shrinks twice in a row lowers the plateau too (RFC 9438 §4.7).
+    pub fast_convergence: bool,
+    /// How slow start ends.
+    pub slow_start: SlowStartRule,
+    /// Grow only when the window was used up (RFC 9438 §5.8); Linux's forms always do.
+    pub grows_only_when_used: bool,
+}
+
+impl CubicConfig {
+    /// Gives the standard.
+    pub const RFC9438: Self = Self {
+        version: CubicVersion::Rfc9438,
+        fast_convergence: true,
+        slow_start: SlowStartRule::Standard,
+        grows_only_when_used: true,
+    };
+    /// Gives Linux 2.6.22.
+    pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
+    /// Gives Linux 2.6.38, which had `HyStart` on.
+    pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
+
+    /// Makes the control of a connection.
+    ///
+    /// `largest` is the largest usable window; `cuts_flight` says whether the segments in flight are reduced (RFC 9438 §4.6)
+    /// or the usable window (ns-2).
+    pub(crate) fn control(self, largest: u32, ssthresh: f64, cuts_flight: bool) -> Box<dyn CongestionControl> {
+        match self.version {
+            CubicVersion::Rfc9438 => Box::new(Cubic::new(self, largest, ssthresh, cuts_flight)),
+            CubicVersion::V21 => Box::new(LinuxCubic::new(linux::V21, self, ssthresh)),
+            CubicVersion::V23 => Box::new(LinuxCubic::new(linux::V23, self, ssthresh)),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `HyStart`: Ha and Rhee, "Taming the elephants: new TCP slow start", 2008, as Linux had it from 2.6.29 on.
+//!
+//! Two signs end slow start for good: ACKs that follow each other closely for as long as half the smallest round trip (the
+//! train is as long as the path), and a round whose first samples are all longer than the smallest round trip.
+
+use super::{SlowStart, Step};
+use crate::policy::control::Progress;
+use earlybird_units::{Duration, Instant};
+
+/// ACKs closer than this belong to a train.
+const TRAIN_SPACING: Duration = Duration::from_millis(2);
+/// Both signs need a window of so many segments.
+const LOW_WINDOW: f64 = 16.0;
+/// Samples of a round from which its delay is taken.
+const SAMPLES: u32 = 8;
+/// A delay counts as risen by η = smallest round trip / 16, but at least 2 and at most 16 ms.
+const RISE_DIVISOR: f64 = 16.0;
+const SMALLEST_RISE: Duration = Duration::from_millis(2);
+const LARGEST_RISE: Duration = Duration::from_millis(16);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hystart {
+    smallest: Option<Duration>,
+    round: Option<Round>,
+    /// Once found, not looked for again until a timeout.
+    is_found: bool,
+}
+
+/// From the sending of one window to its acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    start: Instant,
+    /// The last ACK of the train.
+    last_ack: Instant,
+    /// The highest segment sent when the round began, plus one.
+    end: u64,
+    smallest: Duration,
+    samples: u32,
+}
+
+impl Round {
+    fn new(now: Instant, smax: u64) -> Self {
+        Self { start: now, last_ack: now, end: smax, smallest: Duration::MAX, samples: 0 }
+    }
+
+    fn is_train(&mut self, now: Instant, smallest: Duration) -> bool {
+        if now - self.last_ack > TRAIN_SPACING {
+            return false;
+        }
+        self.last_ack = now;
+        (now - self.start) * 2 >= smallest
+    }
+
+    fn has_risen(&mut self, rtt: Duration, smallest: Duration) -> bool {
+        if self.samples < SAMPLES {
+            self.smallest = self.smallest.min(rtt);
+            self.samples += 1;
+            return false;
+        }
+        self.smallest > smallest + rise(smallest)
+    }
+}
+
+fn rise(smallest: Duration) -> Duration {
+    smallest.mul_f64(1.0 / RISE_DIVISOR).clamp(SMALLEST_RISE, LARGEST_RISE)
+}
+
+impl Hystart {
+    fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
+        let Some(smallest) = self.smallest else { return false };
+        let round = self.round.get_or_insert(Round::new(now, smax));
+        // Both are looked at: each keeps its own account.
+        let is_train = round.is_train(now, smallest);
+        round.has_risen(rtt, smallest) || is_train
+    }
+}
+
+impl SlowStart for Hystart {
+    fn on_progress(&mut self, now: Instant, progress: &Progress, cwnd: f64) -> Step {
+        if let Some(rtt) = progress.rtt {
+            self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
+            self.is_found |= cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
+        }
+        if self.round.is_none_or(|round| progress.una > round.end) {
+            self.round = Some(Round::new(now, progress.smax));
+        }
+        Step { is_over: self.is_found, ..Step::ONE }
+    }
+
+    fn on_timeout(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_train_of_half_the_smallest_round_trip_ends_slow_start() {
+        let mut rounds = Rounds::new(Hystart::default(), 16);
+        // 1 ms apart: the round of 16 lasts 16 ms, that of 32 reaches 25 ms = 50/2.
+        assert!(!rounds.round(MS(1), &[MS(50)]));
+        let start = rounds.now;
+        assert!(rounds.round(MS(1), &[MS(50)]));
+        assert!(rounds.cwnd < 64.0);
+        assert!(rounds.now - start <= MS(50) + MS(27));
+        conforms(
+            Area::Control,
+            "HyStart",
+            "Ha and Rhee 2008; Linux 2.6.29 tcp_cubic.c",
+            "slow start ends after an ACK train of half the smallest round trip",
+            "yes, in the round that first lasts 25 of 50 ms",
+        );
+    }
+
+    #[test]
+    fn acks_further_apart_than_2_ms_are_no_train() {
+        let mut rounds = Rounds::new(Hystart::default(), 16);
+        for _ in 0..4 {
+            assert!(!rounds.round(MS(3), &[MS(50)]));
+        }
+    }
+
+    #[test]
+    fn a_gap_ends_the_train_of_its_round() {
+        let mut rounds = Rounds::new(Hystart::default(), 64);
+        (0..10).for_each(|_| assert!(!rounds.ack(MS(1), MS(50)).is_over));
+        assert!(!rounds.ack(MS(5), MS(50)).is_over);
+        (0..40).for_each(|_| assert!(!rounds.ack(MS(1), MS(50)).is_over));
+    }
+
+    #[test]
+    fn eight_samples_longer_by_more_than_a_sixteenth_end_slow_start() {
+        // η = 64/16 = 4 ms.
+        for (rtt, is_over) in [(68, false), (69, true)] {
+            let mut rounds = Rounds::new(Hystart::default(), 16);
+            assert!(!rounds.round(MS(3), &[MS(64)]));
+            assert_eq!(rounds.round(MS(3), &[MS(rtt)]), is_over, "{rtt}");
+        }
+        conforms(
+            Area::Control,
+            "HyStart",
+            "Ha and Rhee 2008; Linux 2.6.29 tcp_cubic.c",
+            "slow start ends when 8 samples exceed the smallest round trip by more than a sixteenth",
+            "64 ms: not at 68, but at 69",
+        );
+    }
+
+    #[test]
+    fn one_short_sample_among_eight_is_enough_to_go_on() {
+        let mut rounds = Rounds::new(Hystart::default(), 16);
+        assert!(!rounds.round(MS(3), &[MS(64)]));
+        assert!(!rounds.round(MS(3), &[MS(90), MS(90), MS(90), MS(64), MS(90)]));
+    }
+
+    #[test]
+    fn the_rise_lies_between_2_and_16_ms() {
+        assert_eq!([8, 64, 1000].map(|rtt| rise(MS(rtt))), [MS(2), MS(4), MS(16)]);
+    }
+
+    #[test]
+    fn windows_below_16_are_left_alone() {
+        let mut rounds = Rounds::new(Hystart::default(), 4);
+        assert!(!rounds.round(MS(3), &[MS(64)]));
+        assert!(!rounds.round(MS(3), &[MS(200)]));
+        assert!(rounds.cwnd <= 16.0);
+    }
+}

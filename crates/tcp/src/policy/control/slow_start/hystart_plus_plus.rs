@@ -1,0 +1,226 @@
+//! `HyStart`++: modified slow start (RFC 9406).
+//!
+//! A round whose round-trip times rise moves the sender into conservative slow start (CSS), where the window grows four
+//! times more slowly. If they fall again within five rounds, it was a false alarm and slow start goes on.
+
+use super::{SlowStart, Step};
+use crate::policy::control::Progress;
+use earlybird_units::{Duration, Instant};
+
+/// `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR` (RFC 9406 §4.3): what counts as a rise.
+const SMALLEST_RISE: Duration = Duration::from_millis(4);
+const LARGEST_RISE: Duration = Duration::from_millis(16);
+const RISE_DIVISOR: f64 = 8.0;
+/// `N_RTT_SAMPLE` (RFC 9406 §4.3): samples of a round before it is judged.
+const SAMPLES: u32 = 8;
+/// `CSS_GROWTH_DIVISOR` (RFC 9406 §4.3).
+const CAREFUL_DIVISOR: f64 = 4.0;
+/// `CSS_ROUNDS` (RFC 9406 §4.3).
+const CAREFUL_ROUNDS: u32 = 5;
+/// `L` without pacing (RFC 9406 §4.3): segments that one ACK may add.
+const LARGEST_GROWTH: u64 = 8;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HystartPlusPlus {
+    phase: Phase,
+    /// The highest segment sent when the round began, plus one (`windowEnd`).
+    window_end: Option<u64>,
+    last_round: Option<Duration>,
+    this_round: Option<Duration>,
+    samples: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    SlowStart,
+    /// Conservative slow start since so many rounds; `baseline` is the delay that led there (`cssBaselineMinRtt`).
+    Careful { baseline: Duration, rounds: u32 },
+    /// Only the first slow start is watched (RFC 9406 §4.3).
+    Finished,
+}
+
+impl HystartPlusPlus {
+    fn growth(&self, acked: u64) -> f64 {
+        match self.phase {
+            Phase::SlowStart => acked.min(LARGEST_GROWTH) as f64,
+            Phase::Careful { .. } => acked.min(LARGEST_GROWTH) as f64 / CAREFUL_DIVISOR,
+            Phase::Finished => Step::ONE.growth,
+        }
+    }
+
+    fn take_sample(&mut self, rtt: Duration) {
+        self.this_round = Some(self.this_round.map_or(rtt, |smallest| smallest.min(rtt)));
+        self.samples += 1;
+    }
+
+    fn judge(&mut self) {
+        let Some(this_round) = self.this_round.filter(|_| self.samples >= SAMPLES) else { return };
+        match self.phase {
+            Phase::SlowStart if self.last_round.is_some_and(|last| this_round >= last + rise(last)) => {
+                self.phase = Phase::Careful { baseline: this_round, rounds: 0 };
+            }
+            Phase::Careful { baseline, .. } if this_round < baseline => self.phase = Phase::SlowStart,
+            _ => {}
+        }
+    }
+
+    fn end_round(&mut self, smax: u64) {
+        self.window_end = Some(smax);
+        self.last_round = self.this_round.take();
+        self.samples = 0;
+        if let Phase::Careful { baseline, rounds } = self.phase {
+            // The round in which it began counts too (RFC 9406 §4.2).
+            self.phase = Phase::Careful { baseline, rounds: rounds + 1 };
+        }
+    }
+
+    fn is_over(&mut self) -> bool {
+        let is_over = matches!(self.phase, Phase::Careful { rounds, .. } if rounds >= CAREFUL_ROUNDS);
+        if is_over {
+            self.phase = Phase::Finished;
+        }
+        is_over
+    }
+}
+
+/// `RttThresh` (RFC 9406 §4.2).
+fn rise(last: Duration) -> Duration {
+    last.mul_f64(1.0 / RISE_DIVISOR).clamp(SMALLEST_RISE, LARGEST_RISE)
+}
+
+impl SlowStart for HystartPlusPlus {
+    fn on_progress(&mut self, _now: Instant, progress: &Progress, _cwnd: f64) -> Step {
+        let growth = self.growth(progress.acked);
+        if let Some(rtt) = progress.rtt {
+            self.take_sample(rtt);
+            self.judge();
+        }
+        let window_end = *self.window_end.get_or_insert(progress.smax);
+        if progress.una >= window_end {
+            self.end_round(progress.smax);
+        }
+        Step { growth, is_over: self.is_over() }
+    }
+
+    fn on_loss(&mut self) {
+        self.phase = Phase::Finished;
+    }
+
+    fn on_timeout(&mut self) {
+        self.phase = Phase::Finished;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Two rounds of 64 ms, so that a rise of 64/8 = 8 ms counts.
+    fn rounds() -> Rounds<HystartPlusPlus> {
+        let mut rounds = Rounds::new(HystartPlusPlus::default(), 10);
+        assert!(!rounds.round(MS(1), &[MS(64)]));
+        assert!(!rounds.round(MS(1), &[MS(64)]));
+        assert_eq!(rounds.rule.phase, Phase::SlowStart);
+        rounds
+    }
+
+    #[test]
+    fn slow_start_adds_one_segment_per_ack() {
+        // 10 ACKs, then 18: the first round ended before its last ACK sent two segments.
+        assert!((rounds().cwnd - 38.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_rise_of_an_eighth_in_eight_samples_begins_conservative_slow_start() {
+        for (rtt, is_careful) in [(71, false), (72, true)] {
+            let mut rounds = rounds();
+            for sample in 1..=8 {
+                assert_eq!(rounds.rule.phase, Phase::SlowStart, "{sample}");
+                rounds.ack(MS(1), MS(rtt));
+            }
+            assert_eq!(rounds.rule.phase != Phase::SlowStart, is_careful, "{rtt}");
+        }
+        conforms(
+            Area::Control,
+            "HyStart++",
+            "RFC 9406 §4.2",
+            "conservative slow start begins with the 8th sample that is an eighth longer",
+            "64 ms: not at 71, but at 72, with the 8th",
+        );
+    }
+
+    #[test]
+    fn the_rise_lies_between_4_and_16_ms() {
+        assert_eq!([16, 64, 1000].map(|rtt| rise(MS(rtt))), [MS(4), MS(8), MS(16)]);
+    }
+
+    #[test]
+    fn conservative_slow_start_grows_a_quarter_as_fast_and_ends_after_five_rounds() {
+        let mut rounds = rounds();
+        // The round in which it begins is the first: 8 ACKs of 1 and the other 28 of 1/4.
+        assert!(!rounds.round(MS(1), &[MS(80)]));
+        assert!((rounds.cwnd - (38.0 + 8.0 + 7.0)).abs() < 1e-9);
+        for careful in 2..=5 {
+            let before = rounds.cwnd;
+            assert_eq!(rounds.round(MS(1), &[MS(80)]), careful == 5);
+            assert!((rounds.cwnd / before - 1.25).abs() < 0.02, "{careful}");
+        }
+        assert_eq!(rounds.rule.phase, Phase::Finished);
+        conforms(
+            Area::Control,
+            "HyStart++",
+            "RFC 9406 §4.2 and §4.3",
+            "conservative slow start: growth by a quarter a round, end after 5 rounds with the first, partial one",
+            "5 of 5 rounds",
+        );
+    }
+
+    #[test]
+    fn shorter_round_trips_resume_slow_start() {
+        let mut rounds = rounds();
+        assert!(!rounds.round(MS(1), &[MS(80)]));
+        assert!(matches!(rounds.rule.phase, Phase::Careful { rounds: 1, .. }));
+        (0..8).for_each(|_| {
+            rounds.ack(MS(1), MS(79));
+        });
+        assert_eq!(rounds.rule.phase, Phase::SlowStart);
+        let before = rounds.cwnd;
+        rounds.ack(MS(1), MS(79));
+        assert!((rounds.cwnd - before - 1.0).abs() < f64::EPSILON);
+        conforms(
+            Area::Control,
+            "HyStart++",
+            "RFC 9406 §4.2",
+            "slow start resumes when 8 samples fall below the baseline",
+            "with the 8th",
+        );
+    }
+
+    #[test]
+    fn equal_round_trips_do_not_resume() {
+        let mut rounds = rounds();
+        assert!(!rounds.round(MS(1), &[MS(80)]));
+        assert!(!rounds.round(MS(1), &[MS(80)]));
+        assert!(matches!(rounds.rule.phase, Phase::Careful { rounds: 2, .. }));
+    }
+
+    #[test]
+    fn an_ack_of_ten_segments_adds_eight() {
+        let progress = Progress { acked: 10, rtt: None, una: 11, smax: 20, flight: 19 };
+        let step = HystartPlusPlus::default().on_progress(Instant::ZERO, &progress, 10.0);
+        assert!((step.growth - 8.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn after_a_loss_slow_start_is_the_standard_one() {
+        let mut rounds = rounds();
+        rounds.rule.on_loss();
+        assert!(!rounds.round(MS(1), &[MS(200)]));
+        assert!((rounds.cwnd - (38.0 + 36.0)).abs() < 1e-9);
+    }
+}
