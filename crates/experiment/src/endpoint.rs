@@ -1,5 +1,7 @@
 //! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
 
+mod cubic;
+
 use earlybird_datagram as datagram;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
@@ -141,6 +143,7 @@ fn control_of(endpoint: &Endpoint) -> Control {
         }
         scenario::Control::Tahoe => Control::Tahoe,
         scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
+        scenario::Control::Cubic => Control::Cubic(cubic::config(endpoint)),
         scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
     }
 }

@@ -4,6 +4,7 @@
 //! checked against it.
 
 mod bbr;
+mod cubic;
 mod endpoint;
 mod impairment;
 mod loss;
@@ -19,6 +20,7 @@ mod traffic;
 mod web;
 
 pub use bbr::Bbr;
+pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
 pub use impairment::{Duplicate, Reorder};
 pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};

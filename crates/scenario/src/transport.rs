@@ -30,6 +30,8 @@ pub enum Control {
     Sack,
     /// PERT: early response to the queueing delay.
     Pert,
+    /// CUBIC: a cubic function of the time since the last loss.
+    Cubic,
     /// BBR version 3.
     Bbr,
     /// None: datagrams leave when they are written.
@@ -92,6 +94,14 @@ const TABLE: &[TransportKind] = &[
         title: "Probabilistic early response to the queueing delay",
         source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
         parameters: &["pert"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "cubic",
+        control: Control::Cubic,
+        title: "A cubic function of the time since the last loss; HyStart or HyStart++ on demand",
+        source: "RFC 9438; Linux 2.6.22 (v2.1) and 2.6.3x (v2.3); RFC 9406; Ha and Rhee 2008",
+        parameters: &["cubic"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
     },
     TransportKind {

@@ -238,6 +238,11 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
     "endpoint.transport: `bbr` is paced, and `sack1` forgets a retransmission that has to wait; allowed: transports other \
      than `bbr` with endpoint.recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
 )]
+#[case(
+    "endpoint.cubic={ version = 'v21', slow-start = 'hystart-plus-plus' }",
+    "endpoint.cubic.slow-start: `hystart-plus-plus` does not go with Linux's whole segments; allowed: standard, hystart. \
+     hint: `endpoint.cubic.version = \"rfc9438\"` counts in fractions."
+)]
 #[case("endpoint.rto.tick=0s", "endpoint.rto.tick: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.initial=0s", "endpoint.rto.initial: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(

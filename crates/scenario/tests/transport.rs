@@ -12,6 +12,8 @@ use rstest::rstest;
 #[case("tahoe", Control::Tahoe, Detection::Duplicates, false)]
 #[case("reno-er", Control::Reno, Detection::EarlyRetransmission, false)]
 #[case("newreno", Control::NewReno, Detection::Duplicates, false)]
+#[case("cubic", Control::Cubic, Detection::Duplicates, false)]
+#[case("cubic-er", Control::Cubic, Detection::EarlyRetransmission, false)]
 #[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
 #[case("udp", Control::Udp, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]

@@ -46,8 +46,8 @@ pub use config::{Config, Control, Recovery, RtoConfig, Trigger};
 pub use connection::{Connection, Event, Transmit};
 pub use policy::acking::Acking;
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
-pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
+pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,
 };

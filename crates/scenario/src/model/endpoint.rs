@@ -1,4 +1,4 @@
-use super::{Bbr, NewReno, Pert, Recovery, Reno};
+use super::{Bbr, Cubic, NewReno, Pert, Recovery, Reno};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -52,6 +52,8 @@ pub struct Endpoint {
     pub early_retransmission: EarlyRetransmission,
     /// PERT's flags (transports with `pert`).
     pub pert: Pert,
+    /// CUBIC's parameters (transports with `cubic`).
+    pub cubic: Cubic,
     /// BBR's parameters (transport `bbr`).
     pub bbr: Bbr,
     /// Reno's flags (transports with `reno`, and recovery `reno`).

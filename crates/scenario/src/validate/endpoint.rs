@@ -1,7 +1,7 @@
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{Endpoint, Profile, Recovery, RetransmissionTimer, Scenario};
+use crate::model::{Cubic, CubicVersion, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario, SlowStart};
 use crate::quantity::Time;
 use crate::transport::Control;
 
@@ -16,6 +16,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_pacing(endpoint, path)?;
     check_recovery(endpoint, path)?;
+    check_cubic(&endpoint.cubic, path)?;
     let rto = &endpoint.rto;
     let path = join(path, "rto");
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
@@ -82,4 +83,16 @@ fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let error =
         ScenarioError::new(&join(path, "pacing"), "does not go with `sack1`, which forgets a delayed retransmission");
     ensure(endpoint.pacing != Some(true), || error.text("true").allowed("false").hint(hint))
+}
+
+/// `HyStart`++ grows by fractions of a segment; Linux's forms count in whole ones.
+fn check_cubic(cubic: &Cubic, path: &str) -> Result<(), ScenarioError> {
+    let is_whole = cubic.version != CubicVersion::Rfc9438;
+    let error = || {
+        ScenarioError::new(&join(path, "cubic.slow-start"), "does not go with Linux's whole segments")
+            .text("hystart-plus-plus")
+            .allowed("standard, hystart")
+            .hint(format!("`{path}.cubic.version = \"rfc9438\"` counts in fractions."))
+    };
+    ensure(!(is_whole && cubic.slow_start == Some(SlowStart::HystartPlusPlus)), error)
 }

@@ -1,8 +1,8 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, NewRenoFlags,
-    PertFlags, Recovery, RtoConfig, Trigger,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
+    NewRenoFlags, PertFlags, Recovery, RtoConfig, SlowStartRule, Trigger,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -79,7 +79,25 @@ fn recoveries() -> impl Strategy<Value = Recovery> {
 fn controls() -> impl Strategy<Value = Control> {
     let presets = vec![PertFlags::DEFAULT, PertFlags::TEXT, PertFlags::PORT, PertFlags::FLAT, PertFlags::HOMOGENEOUS];
     let pert = prop_oneof![select(presets), pert_flags()];
-    prop_oneof![Just(Control::Reno), pert.prop_map(Control::Pert), Just(Control::Bbr(BbrParameters::DEFAULT))]
+    prop_oneof![
+        Just(Control::Reno),
+        pert.prop_map(Control::Pert),
+        cubic().prop_map(Control::Cubic),
+        Just(Control::Bbr(BbrParameters::DEFAULT))
+    ]
+}
+
+fn cubic() -> impl Strategy<Value = CubicConfig> {
+    let versions = vec![CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23];
+    let rules = vec![SlowStartRule::Standard, SlowStartRule::Hystart, SlowStartRule::HystartPlusPlus];
+    (select(versions), select(rules), any::<[bool; 2]>()).prop_map(
+        |(version, slow_start, [fast_convergence, grows_only_when_used])| CubicConfig {
+            slow_start,
+            fast_convergence,
+            grows_only_when_used,
+            ..version
+        },
+    )
 }
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {

@@ -1,12 +1,12 @@
 //! How much may be in flight: one file per congestion control.
 
 pub(crate) mod bbr;
-pub(crate) mod path;
 pub(crate) mod cubic;
+pub(crate) mod path;
 pub(crate) mod pert;
 pub(crate) mod reno;
-pub(crate) mod tahoe;
 pub(crate) mod slow_start;
+pub(crate) mod tahoe;
 
 use crate::trace::Cx;
 use core::fmt::Debug;
