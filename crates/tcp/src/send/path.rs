@@ -56,14 +56,4 @@ impl Sender {
             }
         });
     }
-
-    /// The retransmission timer ran out: everything in flight counts as lost.
-    pub(super) fn sample_timeout(&mut self, now: Instant) {
-        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
-        for number in self.board.una()..self.board.smax() {
-            if let Some(lost) = sampler.on_lost(number) {
-                model.on_lost(now, &lost);
-            }
-        }
-    }
 }

@@ -240,8 +240,8 @@ impl Sender {
         let flight = Flight { outstanding: self.board.outstanding() };
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.control.on_timeout(cx, &flight);
-        self.sample_timeout(cx.now);
         self.recovery.on_timeout(&mut self.board);
+        self.sample_losses(cx.now);
         let timer = self.timer.back_off(cx.now);
         let freeze = cx.now - self.last_progress.max(self.last_timeout);
         self.last_timeout = cx.now;

@@ -97,8 +97,11 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_deadline(&mut self, _now: Instant, _board: &mut Board, _limits: &Limits) -> Outcome {
         Outcome::Nothing
     }
-    /// Shows the segments that count as lost and were not sent again since; the same ones at every call.
-    fn visit_lost(&self, _board: &Board, _visit: &mut dyn FnMut(u64)) {}
+    /// Shows the segments that count as lost and were not sent again since, the same ones at every call: after a timeout
+    /// everything that is still to be sent again.
+    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
+        (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(visit);
+    }
     /// Says whether a recovery is under way.
     fn is_recovering(&self) -> bool;
 }

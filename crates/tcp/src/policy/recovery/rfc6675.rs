@@ -189,6 +189,7 @@ impl LossRecovery for Rfc6675 {
     }
 
     fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
+        (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(&mut *visit);
         if !self.recovering {
             return;
         }

@@ -14,6 +14,8 @@ mod rounds;
 mod short_term;
 mod startup;
 mod state;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use super::path::{LostSegment, PathModel, RateSample};
