@@ -230,13 +230,13 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "endpoint.pacing=true",
-    "endpoint.pacing: `true` does not go with `sack1`, which forgets a delayed retransmission; allowed: false. hint: \
-     `endpoint.recovery = \"rfc6675\"` can wait."
+    "endpoint.pacing: `true` does not go with recovery `sack1`, which forgets a retransmission that has to wait; allowed: \
+     false. hint: `endpoint.recovery = \"rfc6675\"` can wait."
 )]
 #[case(
     "endpoint.transport=bbr",
-    "endpoint.transport: `bbr` is paced, and `sack1` forgets a retransmission that has to wait; allowed: transports other \
-     than `bbr` with endpoint.recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
+    "endpoint.transport: `bbr` does not go with recovery `sack1`, which forgets a retransmission that has to wait; \
+     allowed: what goes with recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
 )]
 #[case(
     "endpoint.cubic={ version = 'v21', slow-start = 'hystart-plus-plus' }",

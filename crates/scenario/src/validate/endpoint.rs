@@ -68,21 +68,20 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
     ensure(false, || error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))
 }
 
-/// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. ns-2's Sack1
-/// then forgets it: there, every ACK sends what it allows at once. It does not say which segments are lost, either.
+/// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. Recoveries
+/// made to send at once forget it then, and do not say which segments are lost either.
 fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    if recovery_of(endpoint) != Recovery::Sack1 {
-        return Ok(());
-    }
+    let recovery = recovery_of(endpoint);
+    let forgets = matches!(recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
+    let name = format!("{recovery:?}").to_lowercase();
+    let problem = format!("does not go with recovery `{name}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
-    if endpoint.transport.control == Control::Bbr {
-        let problem = "is paced, and `sack1` forgets a retransmission that has to wait";
-        let error = ScenarioError::new(&join(path, "transport"), problem).text(&endpoint.transport.to_string());
-        return Err(error.allowed(format!("transports other than `bbr` with {path}.recovery `sack1`")).hint(hint));
+    let error = |key: &str, value: &str| ScenarioError::new(&join(path, key), problem).text(value).hint(hint);
+    if forgets && endpoint.transport.control == Control::Bbr {
+        let allowed = format!("what goes with recovery `{name}`");
+        return Err(error("transport", &endpoint.transport.to_string()).allowed(allowed));
     }
-    let error =
-        ScenarioError::new(&join(path, "pacing"), "does not go with `sack1`, which forgets a delayed retransmission");
-    ensure(endpoint.pacing != Some(true), || error.text("true").allowed("false").hint(hint))
+    ensure(!forgets || endpoint.pacing != Some(true), || error("pacing", "true").allowed("false"))
 }
 
 /// `HyStart`++ grows by fractions of a segment; Linux's forms count in whole ones.
