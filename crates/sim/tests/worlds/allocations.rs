@@ -3,7 +3,7 @@
 use crate::dumbbell::{BUDGET, Dumbbell, link, ns2, rfc, seconds};
 use crate::observers::Census;
 use earlybird_sim::{EndpointSettings, QueueLimit};
-use earlybird_tcp::{Acking, AgeReference, Config, Control, PertFlags, Trigger};
+use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, PertFlags, Trigger};
 use earlybird_units::Duration;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -91,6 +91,10 @@ fn pert_with_early_retransmission() -> EndpointSettings {
     ns2(Config { control: Control::Pert(PertFlags::DEFAULT), trigger, rto: base.rto.fine_grained(), ..base })
 }
 
+fn bbr() -> EndpointSettings {
+    rfc(Config { control: Control::Bbr(BbrParameters::DEFAULT), ..Config::rfc() })
+}
+
 #[test]
 fn the_count_sees_an_allocation() {
     assert_eq!(allocations_of(|| drop(black_box(Box::new(1)))), 1);
@@ -119,4 +123,9 @@ fn losses_with_timestamps_and_delayed_acks_allocate_a_handful_of_times_in_120000
 #[test]
 fn losses_of_pert_with_early_retransmission_allocate_a_handful_of_times_in_120000_packets() {
     assert_a_handful_of_allocations(pert_with_early_retransmission());
+}
+
+#[test]
+fn losses_of_bbr_allocate_a_handful_of_times_in_120000_packets() {
+    assert_a_handful_of_allocations(bbr());
 }

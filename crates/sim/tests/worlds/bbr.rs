@@ -2,10 +2,13 @@
 
 use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, lossy, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, Scope, World};
+use earlybird_sim::{
+    EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, RateChanges, Scope, World,
+};
 use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control};
 use earlybird_traffic::{Application, Bulk, ConstantRate, PathId};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
+use std::sync::Arc;
 
 const RATE: u64 = 10_000_000;
 /// Full segments per second that the link carries: payload and headers are 1052 bytes.
@@ -68,14 +71,16 @@ fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried
 #[derive(Debug, Default)]
 struct Visits {
     states: Vec<(Instant, BbrState)>,
-    /// The bandwidth at the end of startup.
+    /// The bandwidth at the end of startup, and at the last probe.
     bandwidth: f64,
+    last_bandwidth: f64,
 }
 
 impl Observer for Visits {
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, connection: &Connection) {
         let gauges = connection.gauges();
         let Some(state) = gauges.bbr_state.filter(|_| flow == FlowId(0)) else { return };
+        self.last_bandwidth = gauges.bandwidth.unwrap_or(0.0);
         if self.states.last().is_none_or(|(_, last)| *last != state) {
             self.states.push((at, state));
             if state == BbrState::Drain {
@@ -210,4 +215,40 @@ fn a_path_shorter_than_a_packet_is_filled() {
     let slow = LinkSettings { rate: Rate::from_bits_per_second(100_000).expect("a rate"), ..path(100, 0.0, 1) };
     let (carried, _) = run(slow, &[(bbr(), bulk)], 5, 60);
     assert!(carried.shares[0] > 0.0095, "{carried:?}");
+}
+
+/// A path whose rate changes at 10 s; gives the shares of its capacity from then on, and the bandwidth at the end.
+fn after_change(from: u64, to: u64, until: u64) -> (f64, f64) {
+    let rate = |bits| Rate::from_bits_per_second(bits).expect("a rate");
+    let changes = Some(RateChanges::Steps(Arc::new([(seconds(10), rate(to))])));
+    let forward = LinkSettings { rate: rate(from), changes, ..path(400, 0.0, 1) };
+    let (carried, visits) = run(forward, &[(bbr(), bulk)], 10, until);
+    (carried.shares[0] * RATE as f64 / to as f64, visits.last_bandwidth * 1052.0 * 8.0 / to as f64)
+}
+
+/// 10 Mb/s to 100 Mb/s: a probe comes within 3 s, and the steps double.
+#[test]
+fn ten_times_the_bandwidth_is_found_in_seconds() {
+    let (share, bandwidth) = after_change(RATE, 10 * RATE, 20);
+    assert!(share > 0.55 && (bandwidth - 1.0).abs() < 0.05, "{share}, {bandwidth}");
+    conforms(
+        Area::Control,
+        "bbr",
+        "draft-ietf-ccwg-bbr, Increasing Bandwidth 10x (example test case)",
+        "bandwidth 10 s after 10 Mb/s became 100 Mb/s",
+        &format!("{:.1} % of 100 Mb/s; {:.0} % of the link used meanwhile", 100.0 * bandwidth, 100.0 * share),
+    );
+}
+
+#[test]
+fn a_tenth_of_the_bandwidth_is_adapted_to() {
+    let (share, bandwidth) = after_change(10 * RATE, RATE, 30);
+    assert!(share > 0.9 && (bandwidth - 1.0).abs() < 0.05, "{share}, {bandwidth}");
+    conforms(
+        Area::Control,
+        "bbr",
+        "draft-ietf-ccwg-bbr, Decreasing Bandwidth 10x (example test case)",
+        "bandwidth 20 s after 100 Mb/s became 10 Mb/s",
+        &format!("{:.1} % of 10 Mb/s", 100.0 * bandwidth),
+    );
 }
