@@ -9,8 +9,9 @@
 extern crate alloc;
 
 mod endpoint;
+pub mod tfrc;
 mod udp;
 mod units;
 
-pub use endpoint::{Config, Endpoint, Event, Transmit};
+pub use endpoint::{Config, Control, Endpoint, Event, Transmit};
 pub use udp::Udp;

@@ -9,6 +9,8 @@ use earlybird_wire::Datagram;
 pub(crate) struct Outbox {
     /// Bytes of the units that wait; the first may be sent in part.
     units: VecDeque<u64>,
+    /// Bytes of a stream without units of its own: each datagram is one.
+    stream: u64,
     next_unit: u32,
     next_part: u32,
     mss: u16,
@@ -16,17 +18,29 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) const fn new(mss: u16) -> Self {
-        Self { units: VecDeque::new(), next_unit: 0, next_part: 0, mss }
+        Self { units: VecDeque::new(), stream: 0, next_unit: 0, next_part: 0, mss }
     }
 
     pub(crate) fn write_unit(&mut self, bytes: u64) {
         self.units.push_back(bytes);
     }
 
+    pub(crate) fn write_stream(&mut self, bytes: u64) {
+        self.stream = self.stream.saturating_add(bytes);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.units.is_empty() && self.stream == 0
+    }
+
     /// Takes the next datagram. An empty unit is a datagram without payload.
     pub(crate) fn pop(&mut self) -> Option<Datagram> {
         let mss = u64::from(self.mss);
-        let unit = self.units.front().copied()?;
+        let Some(unit) = self.units.front().copied() else {
+            let len = self.stream.min(mss);
+            self.stream -= len;
+            return (len > 0).then(|| self.number(len, 1));
+        };
         let parts = unit.div_ceil(mss).max(1);
         let sent = u64::from(self.next_part) * mss;
         if u64::from(self.next_part) + 1 == parts {
@@ -111,6 +125,7 @@ mod tests {
                 outbox.write_unit(*size);
             }
             let mut datagrams: Vec<_> = core::iter::from_fn(|| outbox.pop()).collect();
+            prop_assert!(outbox.is_empty());
             let whole = |unit: u32| datagrams.iter().filter(|part| part.unit == unit).map(|part| u64::from(part.len)).sum();
             let lengths: Vec<u64> = (0..sizes.len() as u32).map(whole).collect();
             prop_assert_eq!(&lengths, &sizes);
@@ -132,5 +147,13 @@ mod tests {
         let datagrams: Vec<_> = core::iter::from_fn(|| outbox.pop()).collect();
         let done: Vec<_> = [0, 2, 3].into_iter().filter_map(|index: usize| inbox.take(&datagrams[index])).collect();
         assert_eq!((done, inbox.received()), (alloc::vec![1], 18));
+    }
+    #[test]
+    fn a_stream_is_cut_into_units_of_one_datagram() {
+        let mut outbox = Outbox::new(10);
+        outbox.write_stream(25);
+        let parts: Vec<_> =
+            core::iter::from_fn(|| outbox.pop()).map(|part| (part.unit, part.parts, part.len)).collect();
+        assert_eq!(parts, [(0, 1, 10), (1, 1, 10), (2, 1, 5)]);
     }
 }

@@ -70,7 +70,7 @@ impl Capture {
 fn payload_len(content: &Content) -> usize {
     match content {
         Content::Segment(segment) => usize::from(segment.len),
-        Content::Datagram(datagram) => usize::from(datagram.len),
+        Content::Datagram(datagram) => datagram.body_len(),
     }
 }
 

@@ -24,7 +24,13 @@ pub(crate) fn carrier_of(endpoint: &Endpoint) -> Carrier {
 fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
     let base = base_of(endpoint.profile);
     DatagramSettings {
-        config: datagram::Config { mss: endpoint.mss.unwrap_or(base.mss) },
+        config: datagram::Config {
+            control: match endpoint.transport.control {
+                scenario::Control::Tfrc => datagram::Control::Tfrc,
+                _ => datagram::Control::Udp,
+            },
+            mss: endpoint.mss.unwrap_or(base.mss),
+        },
         headers: headers_of(endpoint.profile),
     }
 }
@@ -138,9 +144,11 @@ const fn uses_sack(recovery: Recovery) -> bool {
 fn control_of(endpoint: &Endpoint) -> Control {
     match endpoint.transport.control {
         // Flows of datagrams have no connections: any control will do.
-        scenario::Control::Sack | scenario::Control::Reno | scenario::Control::NewReno | scenario::Control::Udp => {
-            Control::Reno
-        }
+        scenario::Control::Sack
+        | scenario::Control::Reno
+        | scenario::Control::NewReno
+        | scenario::Control::Udp
+        | scenario::Control::Tfrc => Control::Reno,
         scenario::Control::Tahoe => Control::Tahoe,
         scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
         scenario::Control::Cubic => Control::Cubic(cubic::config(endpoint)),

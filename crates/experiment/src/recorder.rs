@@ -152,6 +152,12 @@ impl Observer for Recorder {
         }
     }
 
+    fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {
+        if let Some(gauges) = sender.gauges() {
+            self.series.sample_rate(at, flow.0, &gauges);
+        }
+    }
+
     fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {
         self.series.sample_link(at, FIRST_LINK_SUBJECT + link.0, backlog);
     }

@@ -1,6 +1,7 @@
 //! Time series in long form: time, subject, quantity, value.
 
 use crate::table::Table;
+use earlybird_datagram::tfrc;
 use earlybird_tcp::Connection;
 use earlybird_units::{Duration, Instant};
 
@@ -42,6 +43,14 @@ impl Series {
             if let Some(value) = value {
                 self.push(at, flow, quantity, value);
             }
+        }
+    }
+
+    pub(crate) fn sample_rate(&mut self, at: Instant, flow: u32, gauges: &tfrc::Gauges) {
+        self.push(at, flow, "allowed_rate_bps", gauges.rate * 8.0);
+        self.push(at, flow, "loss_event_rate", gauges.loss_event_rate);
+        if let Some(rtt) = gauges.rtt {
+            self.push(at, flow, "srtt_s", rtt.as_secs_f64());
         }
     }
 

@@ -36,6 +36,8 @@ pub enum Control {
     Bbr,
     /// None: datagrams leave when they are written.
     Udp,
+    /// TFRC: datagrams leave at the rate that TCP would have.
+    Tfrc,
     /// Reno's window rules, one segment after every loss.
     Tahoe,
     /// Reno's window rules, with fast recovery and without SACK.
@@ -47,7 +49,7 @@ pub enum Control {
 impl Control {
     /// Says whether it carries datagrams and not a TCP stream: nothing is repaired, and there is no timer to choose.
     pub const fn is_datagram(self) -> bool {
-        matches!(self, Self::Udp)
+        matches!(self, Self::Udp | Self::Tfrc)
     }
 }
 
@@ -109,6 +111,14 @@ const TABLE: &[TransportKind] = &[
         control: Control::Udp,
         title: "Fire and forget: one datagram per unit of the application",
         source: "RFC 768",
+        parameters: &[],
+        detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "tfrc",
+        control: Control::Tfrc,
+        title: "Datagrams at the rate of TCP's throughput equation, which changes slowly",
+        source: "RFC 5348",
         parameters: &[],
         detections: &[Detection::Duplicates],
     },

@@ -410,7 +410,11 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "flows.file.transport=udp",
-    "flows.file.application.bulk: sends as fast as the transport lets it, and udp sets no limit; allowed: cbr, media. hint: choose a transport of TCP for this flow."
+    "flows.file.application.bulk: sends as fast as the transport lets it, and udp sets no limit; allowed: cbr, media. hint: tfrc finds a rate by itself; or choose a transport of TCP for this flow."
+)]
+#[case(
+    "flows.web.transport=tfrc",
+    "flows.web.application.webtraf: needs every byte to arrive, and tfrc repairs nothing; allowed: bulk, cbr, media. hint: choose a transport of TCP for this flow."
 )]
 #[case(
     "flows.web.transport=udp",

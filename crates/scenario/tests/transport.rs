@@ -16,6 +16,7 @@ use rstest::rstest;
 #[case("cubic-er", Control::Cubic, Detection::EarlyRetransmission, false)]
 #[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
 #[case("udp", Control::Udp, Detection::Duplicates, false)]
+#[case("tfrc", Control::Tfrc, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
 fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {
     let transport: Transport = name.parse().unwrap();

@@ -167,17 +167,17 @@ impl Agent {
         }
     }
 
-    pub(crate) fn write(&mut self, now: Instant, bytes: u64) {
+    pub(crate) fn write(&mut self, bytes: u64) {
         match self {
             Self::Tcp(connection) => connection.write(bytes),
-            Self::Datagrams(endpoint) => endpoint.write(now, bytes),
+            Self::Datagrams(endpoint) => endpoint.write(bytes),
         }
     }
 
-    pub(crate) fn write_unit(&mut self, now: Instant, bytes: u64) {
+    pub(crate) fn write_unit(&mut self, bytes: u64) {
         match self {
             Self::Tcp(connection) => connection.write(bytes),
-            Self::Datagrams(endpoint) => endpoint.write_unit(now, bytes),
+            Self::Datagrams(endpoint) => endpoint.write_unit(bytes),
         }
     }
 

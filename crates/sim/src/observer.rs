@@ -50,6 +50,8 @@ pub trait Observer {
     fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
     /// It is time for a sample of a flow's opener …
     fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
+    /// … of the sender of a flow of datagrams …
+    fn on_datagrams_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &datagram::Endpoint) {}
     /// … and of a link.
     fn on_link_probe(&mut self, _at: Instant, _link: LinkId, _backlog: usize) {}
 }
@@ -110,6 +112,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
         pass_on!(self, each => each.on_flow_probe(at, flow, opener));
+    }
+
+    fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {
+        pass_on!(self, each => each.on_datagrams_probe(at, flow, sender));
     }
 
     fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {

@@ -392,8 +392,9 @@ impl<O: Observer> World<O> {
             None => self.events.remove_first(),
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
-            if let Agent::Tcp(connection) = &endpoint.agent {
-                self.observer.on_flow_probe(self.now.at, endpoint.flow, connection);
+            match &endpoint.agent {
+                Agent::Tcp(connection) => self.observer.on_flow_probe(self.now.at, endpoint.flow, connection),
+                Agent::Datagrams(sender) => self.observer.on_datagrams_probe(self.now.at, endpoint.flow, sender),
             }
         }
         for (number, link) in self.network.links.iter_mut().enumerate() {

@@ -3,12 +3,11 @@
 //! The scenario's `endpoint` is for all flows, so a flow of datagrams takes from it what it can use. What is set for the
 //! flow itself must have an effect.
 
-use super::ensure;
 use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Application, Flow, Scenario};
 use crate::suggest::listed;
-use crate::transport::Transport;
+use crate::transport::{Control, Transport};
 
 /// The keys of `endpoint` that a flow of datagrams uses.
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
@@ -32,19 +31,25 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
         .hint("what `endpoint` sets for all flows may stay there: only TCP flows read it."))
 }
 
-/// What is wrong with web traffic in datagrams.
-const WEB: &str = "needs every byte to arrive, and {} repairs nothing";
-
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let (name, problem) = match &flow.application {
-        Application::Bulk(_) => ("bulk", "sends as fast as the transport lets it, and udp sets no limit"),
-        Application::Webtraf(_) => ("webtraf", WEB),
-        Application::Mah(_) => ("mah", WEB),
-        Application::Surge(_) => ("surge", WEB),
-        Application::HttpSimple(_) => ("http-simple", WEB),
-        Application::Cbr(_) | Application::Media(_) => return Ok(()),
+    let is_udp = transport.control == Control::Udp;
+    let allowed = if is_udp { "cbr, media" } else { "bulk, cbr, media" };
+    let error = |name: &str, problem: &str| {
+        ScenarioError::new(&format!("flows.{}.application.{name}", flow.name), problem).allowed(allowed)
     };
-    let path = format!("flows.{}.application.{name}", flow.name);
-    let error = ScenarioError::new(&path, problem.replace("{}", &transport.to_string()));
-    ensure(false, || error.allowed("cbr, media").hint("choose a transport of TCP for this flow."))
+    let web = |name: &str| {
+        Err(error(name, &format!("needs every byte to arrive, and {transport} repairs nothing"))
+            .hint("choose a transport of TCP for this flow."))
+    };
+    match &flow.application {
+        Application::Bulk(_) if is_udp => {
+            Err(error("bulk", "sends as fast as the transport lets it, and udp sets no limit")
+                .hint("tfrc finds a rate by itself; or choose a transport of TCP for this flow."))
+        }
+        Application::Webtraf(_) => web("webtraf"),
+        Application::Mah(_) => web("mah"),
+        Application::Surge(_) => web("surge"),
+        Application::HttpSimple(_) => web("http-simple"),
+        Application::Bulk(_) | Application::Cbr(_) | Application::Media(_) => Ok(()),
+    }
 }

@@ -43,13 +43,11 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        let now = self.now();
-        self.agent(connection).write(now, bytes);
+        self.agent(connection).write(bytes);
     }
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        let now = self.now();
-        self.agent(connection).write_unit(now, bytes);
+        self.agent(connection).write_unit(bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
         self.world.observer.on_unit(self.world.now.at, flow, bytes);

@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, Line, link, lossy, seconds};
 use earlybird_conformance::{Area, conforms};
-use earlybird_datagram::{Config, Endpoint};
+use earlybird_datagram::{Config, Control, Endpoint};
 use earlybird_sim::{
     Carrier, Content, DatagramSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule,
     Observer, Packet, PacketEvent, QueueLimit, World,
@@ -69,7 +69,7 @@ fn stream(forward: LinkSettings, bytes: u64, headers: HeaderSize) -> Units {
     let line = Line::new(forward);
     let mut world = World::new(line.network, Units::default());
     let path = world.add_path(line.there, line.back);
-    let endpoints = DatagramSettings { config: Config { mss: 1000 }, headers };
+    let endpoints = DatagramSettings { config: Config { control: Control::Udp, mss: 1000 }, headers };
     let settings =
         FlowSettings { group: GroupId(0), endpoints: Carrier::Datagrams(endpoints), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);

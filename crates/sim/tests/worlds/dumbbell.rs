@@ -147,6 +147,11 @@ impl Dumbbell {
         (self.network.add_link(host, router, access()), self.network.add_link(router, host, access()))
     }
 
+    /// Gives the network and the routes of each pair.
+    pub(crate) fn into_parts(self) -> (Network, Vec<(RouteId, RouteId)>) {
+        (self.network, self.routes)
+    }
+
     /// Makes a world with an endless transfer per pair, which start 10 ms apart.
     pub(crate) fn world<O: Observer>(self, endpoints: EndpointSettings, observer: O) -> World<O> {
         let mut world = World::new(self.network, observer);

@@ -15,3 +15,4 @@ mod repeatability;
 mod serialisation;
 mod served;
 mod sessions;
+mod tfrc;

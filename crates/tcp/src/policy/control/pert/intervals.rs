@@ -17,6 +17,11 @@ impl IntervalHistory {
         self.open += packets;
     }
 
+    /// Sets how many packets the open interval has.
+    pub fn set_open(&mut self, packets: u64) {
+        self.open = packets;
+    }
+
     /// Closes the open interval: the event happened.
     pub fn close(&mut self) {
         self.closed.rotate_right(1);
@@ -28,7 +33,9 @@ impl IntervalHistory {
     /// Gives the weighted mean interval; the open one counts if it raises the mean. `None` before the first event.
     pub fn mean(&self) -> Option<f64> {
         let closed = weighted_mean(self.closed[..self.count].iter().copied())?;
-        let with_open = weighted_mean(core::iter::once(self.open).chain(self.closed[..self.count].iter().copied()))?;
+        // As many intervals as there are closed ones: the open one pushes the oldest out.
+        let newer = self.closed[..self.count - 1].iter().copied();
+        let with_open = weighted_mean(core::iter::once(self.open).chain(newer))?;
         Some(closed.max(with_open))
     }
 
@@ -70,6 +77,17 @@ mod tests {
             "weighted mean of eight, open one short (V10)",
             "to 1e-5",
         );
+    }
+
+    #[test]
+    fn an_open_interval_takes_the_place_of_the_only_closed_one_if_it_is_longer() {
+        let mut history = IntervalHistory::default();
+        history.set_open(100);
+        history.close();
+        for (open, mean) in [(20, 100.0), (300, 300.0)] {
+            history.set_open(open);
+            assert_eq!(history.mean(), Some(mean));
+        }
     }
 
     #[test]
