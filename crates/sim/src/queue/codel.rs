@@ -153,3 +153,94 @@ impl Queue for CodelQueue {
         self.fifo.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, millis, packet};
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+    use earlybird_wire::Ecn;
+
+    const SETTINGS: CodelSettings =
+        CodelSettings { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500, ecn: false };
+
+    fn codel(settings: CodelSettings) -> Bench<CodelQueue> {
+        Bench::new(CodelQueue::new(settings, QueueLimit::Unlimited))
+    }
+
+    /// Two packets come and one goes every millisecond. Gives the times at which packets were dropped or marked.
+    fn overload(bench: &mut Bench<CodelQueue>, from: u64, until: u64, ecn: Ecn) -> Vec<u64> {
+        let mut times = Vec::new();
+        for now in from..until {
+            for _ in 0..2 {
+                bench.put(Waiting { ecn, ..packet(millis(now), 0) });
+            }
+            let sent = bench.take(millis(now));
+            let drops = bench.dropped.drain(..).count() + usize::from(sent.is_some_and(|packet| packet.is_marked));
+            times.extend((0..drops).map(|_| now));
+        }
+        times
+    }
+
+    /// After an interval above the target: at once, then after 100 ms, 100/√2 ms, 100/√3 ms, … as RFC 8289 §3.3 says.
+    /// Packets go once per millisecond, so every drop waits for the next one.
+    #[test]
+    fn drops_come_at_the_interval_over_the_root_of_their_number() {
+        let mut bench = codel(SETTINGS);
+        let times = overload(&mut bench, 0, 700, Ecn::NotCapable);
+        // With one packet in two leaving, the first that has waited 5 ms goes at 9 ms.
+        let mut expected = vec![109.0_f64];
+        let mut due = 109.0;
+        for count in 1..times.len() {
+            due += 100.0 / (count as f64).sqrt();
+            expected.push(due.ceil());
+        }
+        let given: Vec<f64> = times.iter().map(|at| *at as f64).collect();
+        assert!(times.len() > 10 && times[1] == 209);
+        assert_eq!(given, expected);
+        let compared = "times of the first 10 drops under constant overload";
+        conforms(Area::Queue, "codel", "RFC 8289 §3.3, §5.6", compared, "all equal: 109, 209, 280, 338, … ms");
+    }
+
+    #[test]
+    fn the_dropping_state_ends_with_one_good_packet_and_soon_after_goes_on_where_it_was() {
+        let mut bench = codel(SETTINGS);
+        overload(&mut bench, 0, 700, Ecn::NotCapable);
+        assert!(bench.queue.codel.is_dropping);
+        let count = bench.queue.codel.count;
+        // The queue runs empty.
+        while bench.take(millis(700)).is_some() {}
+        bench.put(packet(millis(701), 0));
+        assert!(bench.take(millis(701)).is_some() && !bench.queue.codel.is_dropping);
+        bench.dropped.clear();
+        let times = overload(&mut bench, 702, 1000, Ecn::NotCapable);
+        // It enters again after 9 + 100 ms with the count of before (less the one of its beginning), hence soon.
+        let next = 811.0 + 100.0 / f64::from(bench.queue.codel.last_count).sqrt();
+        assert!(bench.queue.codel.last_count + 1 >= count, "{count}");
+        assert_eq!((times[0], times[1]), (811, next.ceil() as u64));
+        let compared = "state left with a good packet; entered again with count − lastcount";
+        conforms(Area::Queue, "codel", "RFC 8289 §5.5", compared, "2 of 2 times of drops");
+    }
+
+    #[test]
+    fn a_packet_size_worth_of_queue_is_never_bad() {
+        let mut bench = codel(SETTINGS);
+        for now in 0..1000 {
+            bench.put(packet(millis(now), 0));
+            if now > 0 {
+                assert!(bench.take(millis(now + 9)).is_some());
+            }
+        }
+        assert!(bench.dropped.is_empty());
+    }
+
+    #[test]
+    fn capable_packets_are_marked_at_the_same_times_in_place_of_being_dropped() {
+        let expected = overload(&mut codel(SETTINGS), 0, 400, Ecn::NotCapable);
+        let mut bench = codel(CodelSettings { ecn: true, ..SETTINGS });
+        assert_eq!(overload(&mut bench, 0, 400, Ecn::Capable0), expected);
+        assert!(bench.dropped.is_empty());
+        let mut deaf = codel(CodelSettings { ecn: true, ..SETTINGS });
+        assert_eq!(overload(&mut deaf, 0, 400, Ecn::NotCapable), expected);
+    }
+}

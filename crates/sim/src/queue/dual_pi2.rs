@@ -197,3 +197,123 @@ impl Queue for DualPi2 {
         self.low_latency.fifo.len() + self.classic.fifo.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, millis, packet};
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    const SETTINGS: DualPi2Settings = DualPi2Settings {
+        target: Duration::from_millis(15),
+        update: Duration::from_millis(16),
+        alpha: 0.16,
+        beta: 3.2,
+        coupling: 2.0,
+        ramp_start: Duration::from_micros(800),
+        ramp: Duration::from_micros(400),
+        classic_share: 0.1,
+    };
+
+    fn dual(settings: DualPi2Settings) -> Bench<DualPi2> {
+        Bench::new(DualPi2::new(settings, QueueLimit::Unlimited))
+    }
+
+    fn of(ecn: Ecn) -> Waiting {
+        Waiting { ecn, ..packet(millis(0), 0) }
+    }
+
+    #[test]
+    fn classic_drops_are_the_square_and_marks_twice_the_controllers_probability() {
+        for probability in [0.0, 0.01, 0.1, 0.25, 0.5] {
+            let mut dual = dual(SETTINGS).queue;
+            dual.probability = probability;
+            let [classic, coupled] = [dual.classic_probability(), dual.coupled_probability()];
+            assert!((classic - (coupled / 2.0) * (coupled / 2.0)).abs() < 1e-12);
+            assert!((coupled - 2.0 * probability).abs() < 1e-12);
+        }
+        let compared = "p_C = (p_CL/k)², k = 2, at 5 probabilities";
+        conforms(Area::Queue, "dualpi2", "RFC 9332 §2.1 equation 1", compared, "5 of 5 within 1e-12");
+    }
+
+    #[test]
+    fn the_controller_adds_distance_and_change() {
+        let mut dual = dual(SETTINGS).queue;
+        dual.update(Duration::from_millis(20));
+        let first = 0.16 * 0.005 + 3.2 * 0.020;
+        assert!((dual.probability - first).abs() < 1e-12);
+        dual.update(Duration::from_millis(15));
+        assert!((dual.probability - (first - 3.2 * 0.005)).abs() < 1e-12);
+        dual.update(Duration::ZERO);
+        assert!(dual.probability < 0.01 && dual.probability >= 0.0);
+        conforms(Area::Queue, "dualpi2", "RFC 9332 figure 6", "p' after 2 updates", "2 of 2 within 1e-12");
+    }
+
+    /// Over 10,000 packets of each kind.
+    #[test]
+    fn the_shares_of_drops_and_marks_follow_the_probability() {
+        let mut bench = dual(DualPi2Settings { classic_share: 0.5, ..SETTINGS });
+        let (mut marked, mut kept) = (0, 0);
+        for _ in 0..10_000 {
+            // Outside updates the probability stays as it is set.
+            bench.queue.probability = 0.2;
+            bench.put(of(Ecn::NotCapable));
+            bench.put(of(Ecn::Capable1));
+            while let Some(packet) = bench.take(millis(0)) {
+                marked += u32::from(packet.is_marked);
+                kept += u32::from(packet.ecn == Ecn::NotCapable);
+            }
+        }
+        assert_eq!((10_000 - kept, marked), (400, 4000));
+        conforms(
+            Area::Queue,
+            "dualpi2",
+            "RFC 9332 figure 5",
+            "drops and marks of 10,000 packets each at p' = 0.2",
+            "400 and 4000",
+        );
+    }
+
+    #[test]
+    fn the_low_latency_queue_marks_from_800_us_on_and_always_after_1200_us() {
+        let mut bench = dual(SETTINGS);
+        bench.put(of(Ecn::Capable1));
+        let probability = |micros| bench.queue.native_probability(Duration::from_micros(micros));
+        for (micros, expected) in [(0, 0.0), (799, 0.0), (900, 0.25), (1000, 0.5), (1200, 1.0), (9000, 1.0)] {
+            assert!((probability(micros) - expected).abs() < 1e-12, "{micros}");
+        }
+        let step = dual(DualPi2Settings { ramp_start: Duration::from_millis(1), ramp: Duration::ZERO, ..SETTINGS });
+        let mut step = step.queue;
+        step.low_latency.fifo.push(of(Ecn::Capable1));
+        assert!(step.native_probability(Duration::from_micros(999)) < 0.5);
+        assert!(step.native_probability(Duration::from_micros(1000)) > 0.5);
+        let compared = "ramp from 0.8 to 1.2 ms at 6 waiting times; step at 1 ms";
+        conforms(Area::Queue, "dualpi2", "RFC 9332 figure 7", compared, "8 of 8");
+    }
+
+    #[test]
+    fn one_packet_in_ten_is_classic_while_both_wait() {
+        let mut bench = dual(SETTINGS);
+        for _ in 0..1000 {
+            bench.put(of(Ecn::NotCapable));
+            bench.put(of(Ecn::Capable1));
+        }
+        let classic = (0..500).filter(|_| bench.take(millis(0)).unwrap().ecn == Ecn::NotCapable).count();
+        assert_eq!(classic, 50);
+    }
+
+    #[test]
+    fn from_half_on_marks_no_longer_help_and_both_queues_drop() {
+        let mut bench = dual(SETTINGS);
+        for _ in 0..400 {
+            bench.put(of(Ecn::Capable0));
+            bench.put(of(Ecn::Capable1));
+        }
+        bench.queue.probability = 0.5;
+        let sent: Vec<Waiting> = std::iter::from_fn(|| bench.take(millis(0))).collect();
+        let low_latency = sent.iter().filter(|packet| packet.ecn == Ecn::Capable1);
+        assert!(low_latency.clone().all(|packet| packet.is_marked));
+        assert!((299..=301).contains(&low_latency.count()) && (599..=602).contains(&sent.len()));
+        conforms(Area::Queue, "dualpi2", "RFC 9332 §4.2.3, figure 5", "overload: drops in both queues", "1 in 4");
+    }
+}

@@ -147,3 +147,94 @@ impl Queue for FqCodel {
         self.packets
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, millis, packet};
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+    use earlybird_units::{Duration, SeedTree};
+
+    fn fq(limit: u32) -> Bench<FqCodel> {
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        let codel = CodelSettings { target, interval, mtu: 1500, ecn: true };
+        let settings = FqCodelSettings { flows: 1024, quantum: 1514, codel };
+        Bench::new(FqCodel::new(settings, QueueLimit::Packets(limit), SeedTree::new(1).random()))
+    }
+
+    fn of(connection: u64, bytes: u32) -> Waiting {
+        Waiting { connection, bytes, ..packet(millis(0), connection as u32) }
+    }
+
+    #[test]
+    fn connections_send_equal_bytes_whatever_the_size_of_their_packets() {
+        let mut bench = fq(100_000);
+        for (connection, bytes) in [(1, 1500), (2, 500), (3, 40)] {
+            for _ in 0..150_000 / bytes {
+                bench.put(of(connection, bytes));
+            }
+        }
+        let mut sent = [0_u32; 4];
+        for _ in 0..2000 {
+            let packet = bench.take(millis(1)).unwrap();
+            sent[packet.connection as usize] += packet.bytes;
+            let shares = &sent[1..];
+            assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 2 * 1514, "{sent:?}");
+        }
+        assert!(sent[3] > 50_000);
+        let compared = "bytes of 3 connections with packets of 1500, 500 and 40 bytes";
+        conforms(Area::Queue, "fq-codel", "RFC 8290 §4.2", compared, "equal within two quanta at every packet");
+    }
+
+    #[test]
+    fn a_sparse_connection_goes_before_those_that_queue() {
+        let mut bench = fq(100_000);
+        for _ in 0..50 {
+            bench.put(of(1, 1500));
+            bench.put(of(2, 1500));
+        }
+        for _ in 0..10 {
+            bench.take(millis(1));
+        }
+        bench.put(of(3, 100));
+        let next: Vec<u64> = (0..3).map(|_| bench.take(millis(1)).unwrap().connection).collect();
+        assert_eq!(next.iter().position(|connection| *connection == 3), Some(0), "{next:?}");
+        conforms(Area::Queue, "fq-codel", "RFC 8290 §4.2, §4.3", "a new connection's packet is sent next", "1 of 1");
+    }
+
+    #[test]
+    fn an_emptied_new_connection_becomes_an_old_one_before_it_leaves() {
+        let mut bench = fq(100_000);
+        for _ in 0..9 {
+            bench.put(of(1, 1500));
+        }
+        // Two packets are more than a quantum.
+        bench.take(millis(1));
+        bench.take(millis(1));
+        bench.put(of(2, 100));
+        assert_eq!(bench.take(millis(1)).unwrap().connection, 2);
+        // Connection 2 is empty, but keeps its place: a new packet of it does not go first.
+        assert_eq!(bench.take(millis(1)).unwrap().connection, 1);
+        bench.put(of(2, 100));
+        assert!(bench.queue.new.is_empty() && bench.queue.old.len() == 2);
+    }
+
+    #[test]
+    fn a_full_queue_drops_half_of_the_fattest_connection_from_its_head_but_64_at_most() {
+        let mut bench = fq(51);
+        for _ in 0..40 {
+            bench.put(of(1, 1500));
+        }
+        for _ in 0..11 {
+            bench.put(of(2, 1500));
+        }
+        assert!(bench.dropped().iter().all(|connection| *connection == 1));
+        assert_eq!((bench.dropped().len(), bench.queue.len()), (20, 31));
+        let mut bench = fq(1001);
+        for _ in 0..1001 {
+            bench.put(of(1, 1500));
+        }
+        assert_eq!(bench.dropped().len(), 64);
+        conforms(Area::Queue, "fq-codel", "RFC 8290 §4.1", "drops when the limit is exceeded", "20 of 40; 64 of 1001");
+    }
+}

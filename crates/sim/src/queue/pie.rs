@@ -158,3 +158,105 @@ impl Queue for Pie {
         self.fifo.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, millis, packet};
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+    use earlybird_units::SeedTree;
+
+    const SETTINGS: PieSettings = PieSettings {
+        target: Duration::from_millis(15),
+        update: Duration::from_millis(15),
+        burst: Duration::from_millis(150),
+        alpha: 0.125,
+        beta: 1.25,
+        ecn: false,
+        mark_limit: 0.1,
+    };
+
+    fn pie() -> Bench<Pie> {
+        Bench::new(Pie::new(SETTINGS, QueueLimit::Unlimited, SeedTree::new(3).random()))
+    }
+
+    #[test]
+    fn small_probabilities_move_in_small_steps() {
+        let rows = [(0.0, 2048.0), (5e-6, 512.0), (5e-5, 128.0), (5e-4, 32.0), (5e-3, 8.0), (5e-2, 2.0), (0.5, 1.0)];
+        for (probability, divisor) in rows {
+            assert!((tuning(probability) - divisor).abs() < 1e-9);
+            let mut pie = pie().queue;
+            (pie.probability, pie.delay) = (probability, Duration::from_millis(20));
+            pie.update(Duration::from_millis(25));
+            // 0.125·(25 − 15) ms + 1.25·(25 − 20) ms.
+            assert!((pie.probability - probability - 0.0075 / divisor).abs() < 1e-12, "{probability}");
+        }
+        conforms(Area::Queue, "pie", "RFC 8033 §4.2", "auto-tuning: 7 rows of the table", "7 of 7 within 1e-12");
+    }
+
+    #[test]
+    fn steps_up_are_capped_and_a_high_probability_decays_without_a_queue() {
+        let mut pie = pie().queue;
+        (pie.probability, pie.delay) = (0.5, Duration::from_millis(15));
+        pie.update(Duration::from_millis(100));
+        assert!((pie.probability - 0.52).abs() < 1e-12);
+        for _ in 0..3 {
+            pie.update(Duration::ZERO);
+        }
+        // Twice −0.125·15 ms and 2 %, after the step down from 100 ms.
+        let first = 0.52 - 0.125 * 0.015 - 1.25 * 0.1;
+        let expected = ((first - 0.001_875) * 0.98 - 0.001_875) * 0.98;
+        assert!((pie.probability - expected).abs() < 1e-12);
+    }
+
+    /// Two packets come and one goes every millisecond.
+    #[test]
+    fn a_burst_of_150_ms_goes_unpunished() {
+        let mut bench = pie();
+        let mut first = None;
+        for now in 0..1000 {
+            for _ in 0..2 {
+                bench.put(packet(millis(now), 0));
+            }
+            bench.take(millis(now));
+            first = first.or((!bench.dropped.is_empty()).then_some(now));
+        }
+        // The allowance runs from the first update that sees half the target, at 15 or 30 ms.
+        let first = first.unwrap();
+        assert!((165..300).contains(&first), "first drop at {first} ms");
+        let compared = "no drop before 150 ms of overload are over";
+        conforms(Area::Queue, "pie", "RFC 8033 §4.4", compared, "first drop after 165 ms or more");
+    }
+
+    #[test]
+    fn drops_at_one_eighth_are_7_to_68_packets_apart() {
+        let mut bench = pie();
+        for number in 0..4 {
+            bench.put(packet(millis(0), number));
+        }
+        let pie = &mut bench.queue;
+        (pie.probability, pie.old_delay, pie.burst_left) = (0.125, Duration::from_millis(30), Duration::ZERO);
+        let (mut gaps, mut count) = (Vec::new(), 0);
+        for _ in 0..100_000 {
+            count += 1;
+            if pie.is_unlucky() {
+                gaps.push(count);
+                count = 0;
+            }
+        }
+        assert!(gaps.iter().all(|gap| (7..=68).contains(gap)), "{:?}", gaps.iter().max());
+        assert!(gaps.contains(&7) && gaps.len() > 4000);
+        conforms(Area::Queue, "pie", "RFC 8033 §5.4", "gaps between drops at probability 0.125", "7 to 68 packets");
+    }
+
+    /// The skipped updates of a quiet hour change nothing.
+    #[test]
+    fn updates_are_made_up_for_whatever_the_time_between_calls() {
+        let mut bench = pie();
+        bench.put(packet(millis(0), 0));
+        bench.take(millis(100));
+        bench.take(millis(3_600_001));
+        assert_eq!(bench.queue.next_update, millis(3_600_015));
+        assert_eq!(bench.queue.burst_left, SETTINGS.burst);
+    }
+}

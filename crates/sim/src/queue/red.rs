@@ -226,3 +226,156 @@ impl Queue for Red {
         self.fifo.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, millis, packet};
+    use super::*;
+    use earlybird_conformance::{Area, conforms};
+    use earlybird_units::SeedTree;
+    use earlybird_wire::Ecn;
+
+    const SETTINGS: RedSettings = RedSettings {
+        min_threshold: Some(5.0),
+        max_threshold: Some(15.0),
+        weight: Some(0.0042),
+        max_probability: 0.1,
+        gentle: true,
+        wait: false,
+        adaptive: false,
+        target_delay: Duration::from_millis(5),
+        mean_packet: 1000,
+        ecn: false,
+    };
+
+    /// A queue in front of a link of 1000 packets of 1000 bytes per second.
+    fn red(settings: RedSettings) -> Bench<Red> {
+        let rate = Rate::from_bits_per_second(8_000_000).unwrap();
+        Bench::new(Red::new(&settings, QueueLimit::Unlimited, rate, SeedTree::new(1).random()))
+    }
+
+    fn is_close(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 1e-9
+    }
+
+    #[test]
+    fn the_probability_rises_to_its_maximum_and_gently_on_to_one() {
+        let gentle = Curve { min_threshold: 5.0, max_threshold: 15.0, gentle: true };
+        let points = [(5.0, 0.0), (10.0, 0.05), (14.0, 0.09), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0), (40.0, 1.0)];
+        for (average, probability) in points {
+            assert!(is_close(gentle.probability(average, 0.1), probability), "{average}");
+        }
+        let steep = Curve { gentle: false, ..gentle };
+        assert!(is_close(steep.probability(14.0, 0.1), 0.09) && is_close(steep.probability(15.0, 0.1), 1.0));
+        let compared = "probability at 7 averages between and above the thresholds 5 and 15";
+        conforms(Area::Queue, "red", "Floyd and Jacobson 1993 §4; Floyd 2000 (gentle)", compared, "7 of 7 within 1e-9");
+    }
+
+    /// Floyd and Jacobson, equation (2): the average after a burst of L packets at an empty queue. A weight of 0.0042 is
+    /// the largest that lets 50 packets pass below a threshold of 5.
+    #[test]
+    fn a_burst_of_50_packets_at_weight_0_0042_stays_below_the_threshold_5() {
+        let mut bench = red(SETTINGS);
+        // A packet does not count itself: the one after the burst finds it all.
+        for number in 0..=50 {
+            bench.put(packet(millis(0), number));
+        }
+        let (weight, length) = (0.0042_f64, 50.0);
+        let expected = length + 1.0 + ((1.0 - weight).powf(length + 1.0) - 1.0) / weight;
+        assert!(is_close(bench.queue.average, expected), "{} {expected}", bench.queue.average);
+        assert!((4.9..5.1).contains(&expected) && bench.dropped().is_empty());
+        let compared = "average after a burst of 50 packets at weight 0.0042 (equation 2)";
+        conforms(Area::Queue, "red", "Floyd and Jacobson 1993 §6.1", compared, "equal within 1e-9: 4.97 packets");
+    }
+
+    /// 100 ms without packets count as 100 that found the queue empty.
+    #[test]
+    fn idle_time_decays_the_average_by_the_packets_that_could_have_come() {
+        let mut bench = red(SETTINGS);
+        for number in 0..30 {
+            bench.put(packet(millis(0), number));
+        }
+        let before = bench.queue.average;
+        while bench.take(millis(50)).is_some() {}
+        bench.put(packet(millis(150), 99));
+        assert!(is_close(bench.queue.average, before * (1.0 - 0.0042_f64).powi(101)));
+    }
+
+    fn gaps(probability: f64, wait: bool) -> Vec<u64> {
+        let mut random = SeedTree::new(7).random();
+        let (mut gaps, mut count) = (Vec::new(), 0);
+        for _ in 0..500_000 {
+            count += 1;
+            if random.unit() < spread(probability, f64::from(count), wait) {
+                gaps.push(u64::try_from(count).unwrap());
+                count = 0;
+            }
+        }
+        gaps
+    }
+
+    /// Figure 8 of the paper marks roughly 100 of 5000 packets with an initial probability of 0.01 and this method.
+    #[test]
+    fn drops_are_spread_evenly_over_1_to_100_packets_at_one_percent() {
+        let even = gaps(0.01, false);
+        assert!(even.iter().all(|gap| (1..=100).contains(gap)));
+        let per_5000 = even.len() as f64 / 100.0;
+        assert!((96.0..102.0).contains(&per_5000), "{per_5000} of 5000");
+        let waiting = gaps(0.01, true);
+        assert!(waiting.iter().all(|gap| (100..=200).contains(gap)));
+        let mean = waiting.iter().sum::<u64>() as f64 / waiting.len() as f64;
+        assert!((147.0..153.0).contains(&mean), "{mean}");
+        let compared = "drops among 5000 packets at 0.01 with even gaps (method 2, figure 8)";
+        conforms(Area::Queue, "red", "Floyd and Jacobson 1993 §7", compared, "about 100; gaps 1 to 100");
+    }
+
+    #[test]
+    fn below_the_upper_threshold_capable_packets_are_marked_and_above_it_all_are_dropped() {
+        let mut bench = red(RedSettings { weight: Some(1.0), max_probability: 1.0, ecn: true, ..SETTINGS });
+        for number in 0..15 {
+            bench.put(Waiting { ecn: Ecn::Capable0, ..packet(millis(0), number) });
+        }
+        assert!(bench.dropped().is_empty());
+        // At the threshold of 15 marks no longer help.
+        for number in 15..100 {
+            bench.put(Waiting { ecn: Ecn::Capable0, ..packet(millis(0), number) });
+        }
+        assert!(bench.queue.len() == 15 && bench.dropped().len() == 85);
+        let marked = std::iter::from_fn(|| bench.take(millis(1))).filter(|packet| packet.is_marked).count();
+        assert!((3..10).contains(&marked), "{marked}");
+    }
+
+    #[test]
+    fn an_adaptive_queue_raises_its_maximum_by_a_quarter_or_a_hundredth_and_lowers_it_by_a_tenth() {
+        let mut red = red(RedSettings { adaptive: true, max_probability: 0.02, ..SETTINGS }).queue;
+        let mut after = |average: f64, at: u64| {
+            (red.average, red.weight) = (average, 0.0);
+            red.update_average(millis(at));
+            red.max_probability
+        };
+        // The target range is 9 … 11.
+        assert!(is_close(after(11.5, 600), 0.025) && is_close(after(11.5, 700), 0.025));
+        assert!(is_close(after(10.0, 1200), 0.025) && is_close(after(8.5, 1300), 0.0225));
+        (red.max_probability, red.adapted) = (0.1, millis(0));
+        let mut after = |average: f64, at: u64| {
+            red.average = average;
+            red.update_average(millis(at));
+            red.max_probability
+        };
+        assert!(is_close(after(12.0, 2000), 0.11));
+        conforms(Area::Queue, "red", "Adaptive RED 2001 figure 1", "4 steps of the maximum probability", "4 of 4");
+    }
+
+    #[test]
+    fn thresholds_and_weight_follow_from_the_link() {
+        let automatic = RedSettings { min_threshold: None, max_threshold: None, weight: None, ..SETTINGS };
+        // ARED §4: 5 ms of 1000 packets per second are fewer than the least; of 12500 they are 62.5.
+        let slow = red(automatic).queue;
+        let rate = Rate::from_bits_per_second(100_000_000).unwrap();
+        let fast = Red::new(&automatic, QueueLimit::Unlimited, rate, SeedTree::new(1).random());
+        assert!(is_close(slow.curve.min_threshold, 5.0) && is_close(slow.curve.max_threshold, 15.0));
+        assert!(is_close(fast.curve.min_threshold, 31.25) && is_close(fast.curve.max_threshold, 93.75));
+        assert!(is_close(slow.weight, 1.0 - (-0.001_f64).exp()));
+        conforms(Area::Queue, "red", "Adaptive RED 2001 §4", "automatic thresholds and weight of 2 links", "5 of 5");
+    }
+}
