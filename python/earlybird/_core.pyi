@@ -17,8 +17,8 @@ class ScenarioError(ValueError):
     hint: str
     """What to do about it."""
 
-def resolve(text: str, overrides: list[tuple[str, str]]) -> str:
-    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario."""
+def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> str:
+    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; files that it names are in `folder`."""
 
 def schema() -> str:
     """Return the JSON schema of scenarios."""

@@ -19,7 +19,7 @@ Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
 
 def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     """
-    Turn a scenario into the canonical JSON that is run.
+    Turn a scenario into the canonical JSON that is run, with the content of the trace files that it names.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     InputError
         If the file cannot be read.
     """
-    return _core.resolve(_read(scenario), override_texts(overrides))
+    return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
 
 
 def override_texts(overrides: Overrides) -> list[tuple[str, str]]:
@@ -82,6 +82,12 @@ def _read(scenario: ScenarioLike) -> str:
     if isinstance(scenario, str) and _is_text(scenario):
         return scenario
     return _read_file(Path(scenario))
+
+
+def _folder(scenario: ScenarioLike) -> str:
+    """Return the folder from which the paths in a scenario count: that of its file, else the working folder."""
+    is_file = isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario))
+    return str(Path(scenario).parent) if is_file else ""
 
 
 def _is_text(scenario: str) -> bool:

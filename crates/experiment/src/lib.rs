@@ -10,6 +10,7 @@ mod queue;
 mod recorder;
 mod report;
 mod series;
+mod speed;
 mod summary;
 mod table;
 mod trace;

@@ -3,6 +3,7 @@
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
+use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
     Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
@@ -275,10 +276,11 @@ fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
 
 fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, channel: &Channel) -> LinkId {
     let seeds = plan.seeds.child("link").child(name);
+    let (rate, changes) = speed_of(channel);
     let settings = LinkSettings {
         name: name.to_owned(),
-        rate: channel.rate.rate(),
-        changes: None,
+        rate,
+        changes,
         delay: channel.delay.duration(),
         limit: limit_of(&channel.queue),
         discipline: discipline_of(&channel.queue),

@@ -148,6 +148,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .real("utilisation", links().map(utilisation))
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
+        .real("mean_wait_ms", links().map(|link| 1e3 * link.waited.as_secs_f64() / link.total.packets_in.max(1) as f64))
         .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
         .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))

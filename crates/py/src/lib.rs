@@ -36,11 +36,12 @@ fn run_error(error: RunError) -> PyErr {
     }
 }
 
-/// Turns TOML or JSON into the canonical JSON of the complete, valid scenario.
+/// Turns TOML or JSON into the canonical JSON of the complete, valid scenario; files that it names are in `folder`.
 #[pyfunction]
+#[pyo3(signature = (text, overrides, folder=PathBuf::new()))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-fn resolve(text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    let scenario = earlybird_scenario::resolve(text, &overrides).map_err(scenario_error)?;
+fn resolve(text: &str, overrides: Vec<(String, String)>, folder: PathBuf) -> PyResult<String> {
+    let scenario = earlybird_scenario::resolve_in(&folder, text, &overrides).map_err(scenario_error)?;
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
 

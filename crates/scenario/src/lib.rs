@@ -21,6 +21,7 @@ mod quantity;
 mod schema;
 mod shape;
 mod suggest;
+mod traces;
 mod transport;
 mod validate;
 
@@ -32,6 +33,7 @@ pub use transport::{Control, Detection, Transport, transport_names, transports_j
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::path::Path;
 
 /// Reads a scenario and makes everything in it explicit: overrides, variants and parameters are applied, in this order
 /// of precedence, and every check is made.
@@ -39,9 +41,19 @@ use serde_json::Value;
 /// `text` is JSON if it starts with a brace, else TOML. An override's key is a parameter, or a key path with list elements
 /// by name or number (`flows.video.count`); its value is TOML, or a bare text.
 ///
+/// Files that it names count from the working folder, see [`resolve_in`].
+///
 /// # Errors
 /// The first thing that is wrong, see [`ScenarioError`].
 pub fn resolve(text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    resolve_in(Path::new(""), text, overrides)
+}
+
+/// Does the same as [`resolve`] for a scenario that names files in `folder`: their content becomes part of it.
+///
+/// # Errors
+/// The first thing that is wrong, see [`ScenarioError`].
+pub fn resolve_in(folder: &Path, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
     let mut document = document::parse(text)?;
     let variants = declarations::take_variants(&mut document)?;
     let paths = parameters::assign(&mut document, overrides)?;
@@ -49,7 +61,9 @@ pub fn resolve(text: &str, overrides: &[(String, String)]) -> Result<Scenario, S
     for (key, value) in paths {
         overrides::set(&mut document, key, value)?;
     }
-    build(&parameters::substitute(&document)?).map_err(|error| parameters::blame(error, &document))
+    let mut filled = parameters::substitute(&document)?;
+    let scenario = traces::read(&mut filled, folder).and_then(|()| build(&filled));
+    scenario.map_err(|error| parameters::blame(error, &document))
 }
 
 /// Writes a scenario as JSON with sorted keys, without spaces: equal scenarios give equal texts.

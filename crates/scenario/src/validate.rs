@@ -4,6 +4,7 @@ mod channel;
 mod datagrams;
 mod endpoint;
 mod network;
+mod rate;
 mod traffic;
 
 use crate::document::join;
@@ -21,6 +22,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     traffic::validate(scenario)?;
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
+    rate::validate(scenario)?;
     channel::validate(scenario)?;
     validate_measure(scenario)?;
     scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))

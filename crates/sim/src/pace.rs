@@ -25,8 +25,9 @@ impl RateChanges {
             Self::Steps(steps) => bits_of_steps(steps, first, end),
             Self::Chances(times) => {
                 let period = times.last().map_or(1, |last| last.as_nanos().max(1));
-                let (rounds, rest) = (end.as_nanos() / period, end.as_nanos() % period);
-                let chances = rounds * times.len() as u64 + times.partition_point(|at| at.as_nanos() < rest) as u64;
+                let Some(last) = end.as_nanos().checked_sub(1) else { return 0.0 };
+                let in_round = times.partition_point(|at| at.as_nanos() <= last % period);
+                let chances = last / period * times.len() as u64 + in_round as u64;
                 chances as f64 * f64::from(Self::CHANCE_BYTES) * 8.0
             }
         }

@@ -1,4 +1,4 @@
-use super::{Duplicate, Loss, Queue, Reorder};
+use super::{Duplicate, Loss, Queue, RateStep, Reorder, Speed, Trace};
 use crate::quantity::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,12 @@ pub struct Reverse {
     /// How fast the link sends (default: as the bottleneck).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// Changes of the rate, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_steps: Vec<RateStep>,
+    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Propagation time of the link (default: as the bottleneck's).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
@@ -55,7 +61,14 @@ pub struct Reverse {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Channel {
     /// How fast the link sends, in bits per second.
-    pub rate: Rate,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Changes of the rate, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_steps: Vec<RateStep>,
+    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front.
@@ -72,13 +85,31 @@ pub struct Channel {
     pub duplicate: Option<Duplicate>,
 }
 
+impl Reverse {
+    /// Gives how fast the link sends; nothing if it does not differ.
+    pub fn speed(&self) -> Speed {
+        Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
+    }
+}
+
+impl Channel {
+    /// Gives how fast the link sends.
+    pub fn speed(&self) -> Speed {
+        Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
+    }
+}
+
 impl Dumbbell {
     /// Gives the right-to-left direction of the bottleneck: as the other one, without losses and other impairments, unless
     /// `reverse-queue` and `reverse` say otherwise.
     pub fn backward(&self) -> Channel {
         let reverse = self.reverse.clone().unwrap_or_default();
+        let own = reverse.speed();
+        let Speed { rate, rate_steps, trace } = if own == Speed::default() { self.bottleneck.speed() } else { own };
         Channel {
-            rate: reverse.rate.unwrap_or(self.bottleneck.rate),
+            rate,
+            rate_steps,
+            trace,
             delay: reverse.delay.unwrap_or(self.bottleneck.delay),
             queue: self.reverse_queue,
             loss: reverse.loss,
@@ -93,6 +124,8 @@ impl Link {
     pub fn forward(&self) -> Channel {
         Channel {
             rate: self.rate,
+            rate_steps: self.rate_steps.clone(),
+            trace: self.trace.clone(),
             delay: self.delay,
             queue: self.queue,
             loss: self.loss.clone(),
@@ -118,7 +151,14 @@ pub struct Link {
     /// The node at the receiving side.
     pub to: String,
     /// How fast the link sends, in bits per second.
-    pub rate: Rate,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Changes of the rate, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_steps: Vec<RateStep>,
+    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front, in both directions.

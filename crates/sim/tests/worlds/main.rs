@@ -11,6 +11,7 @@ mod losses;
 mod markov;
 mod observers;
 mod queues;
+mod rates;
 mod repeatability;
 mod serialisation;
 mod served;

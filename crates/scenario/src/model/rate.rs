@@ -1,0 +1,45 @@
+use crate::quantity::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A link's rate from a given time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RateStep {
+    /// When the rate changes, from the start of the run.
+    pub at: Time,
+    /// How fast the link sends from then on.
+    pub rate: Rate,
+}
+
+/// Chances to send, in mahimahi's format: a file, or what it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Trace {
+    /// The path of a text file, from the scenario's folder: one time in milliseconds per line, never falling. `resolve` puts
+    /// the times in its place.
+    File(String),
+    /// The times, in milliseconds from the start.
+    Times(#[schemars(length(min = 1))] Vec<u64>),
+}
+
+impl Trace {
+    /// Gives the times; none if the file has not been read.
+    pub fn times(&self) -> &[u64] {
+        match self {
+            Self::File(_) => &[],
+            Self::Times(times) => times,
+        }
+    }
+}
+
+/// How fast a link sends: at a rate, with steps, or at the times of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Speed {
+    /// The rate; at first, if there are steps.
+    pub rate: Option<Rate>,
+    /// Its changes.
+    pub rate_steps: Vec<RateStep>,
+    /// Chances to send, in place of a rate.
+    pub trace: Option<Trace>,
+}

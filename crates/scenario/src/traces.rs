@@ -1,0 +1,64 @@
+//! Trace files: read when the scenario is resolved, so that the resolved scenario is all that a run needs.
+
+use crate::document::step_to;
+use crate::error::ScenarioError;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Puts the times in the files of all `trace` keys in the place of their names, which count from `folder`.
+pub(crate) fn read(document: &mut Value, folder: &Path) -> Result<(), ScenarioError> {
+    let Some(network) = document.get_mut("network") else { return Ok(()) };
+    if let Some(dumbbell) = network.get_mut("dumbbell") {
+        for key in ["bottleneck", "access", "reverse"] {
+            read_one(dumbbell.get_mut(key), folder, &format!("network.dumbbell.{key}"))?;
+        }
+    }
+    let Some(Value::Array(links)) = network.get_mut("links") else { return Ok(()) };
+    for index in 0..links.len() {
+        let path = format!("network.links.{}", step_to(links, index));
+        read_one(links[index].get_mut("reverse"), folder, &format!("{path}.reverse"))?;
+        read_one(links.get_mut(index), folder, &path)?;
+    }
+    Ok(())
+}
+
+fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<(), ScenarioError> {
+    let Some(trace) = channel.and_then(|channel| channel.get_mut("trace")) else { return Ok(()) };
+    let Some(file) = trace.as_str() else { return Ok(()) };
+    let path = format!("{path}.trace");
+    let text = std::fs::read_to_string(folder.join(file)).map_err(|error| {
+        let reason = error.kind().to_string();
+        ScenarioError::new(&path, format!("cannot be read: {reason}"))
+            .text(file)
+            .allowed("a text file")
+            .hint("paths count from the folder of the scenario file.")
+    })?;
+    *trace = json!(parse(&text, file).map_err(|error| error.at(&path))?);
+    Ok(())
+}
+
+/// Reads one time in milliseconds per line.
+fn parse(text: &str, file: &str) -> Result<Vec<u64>, ScenarioError> {
+    let mut times: Vec<u64> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let error = |problem: &str| {
+            ScenarioError::new("", format!("is {problem} in line {number} of {file}"))
+                .text(line)
+                .allowed("one time in whole milliseconds per line, never falling")
+        };
+        let time: u64 = line.trim().parse().map_err(|_| error("not a time"))?;
+        if times.last().is_some_and(|last| time < *last) {
+            return Err(error("earlier than the line before"));
+        }
+        times.push(time);
+    }
+    match times.last() {
+        None => Err(useless(file, "is empty", "at least one time in milliseconds")),
+        Some(0) => Err(useless(file, "ends at 0 ms", "a last time above 0, at which the trace starts again")),
+        Some(_) => Ok(times),
+    }
+}
+
+fn useless(file: &str, problem: &str, allowed: &str) -> ScenarioError {
+    ScenarioError::new("", problem).text(file).allowed(allowed)
+}

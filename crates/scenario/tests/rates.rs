@@ -1,0 +1,131 @@
+//! Links whose rate changes, and the files that say how.
+
+use earlybird_scenario::{Network, Trace, canonical_json, resolve, resolve_in};
+use rstest::rstest;
+use std::path::{Path, PathBuf};
+
+const SCENARIO: &str = r#"
+duration = "10s"
+[[network.links]]
+from = "a"
+to = "b"
+rate = "8Mb/s"
+delay = "0ms"
+[[flows]]
+name = "file"
+from = "a"
+to = "b"
+application = { bulk = {} }
+"#;
+
+/// Gives a folder with a trace file of this content.
+fn folder_with(name: &str, content: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("cell.mahi"), content).expect("a file");
+    folder
+}
+
+fn with_trace() -> String {
+    SCENARIO.replace(r#"rate = "8Mb/s""#, r#"trace = "cell.mahi""#)
+}
+
+#[test]
+fn the_times_of_a_trace_become_part_of_the_scenario() {
+    let folder = folder_with("good", "0\n5\n5\n12\n");
+    let scenario = resolve_in(&folder, &with_trace(), &[]).expect("a scenario");
+    let Network::Links(links) = &scenario.network else { panic!("links") };
+    assert_eq!(links[0].trace, Some(Trace::Times(vec![0, 5, 5, 12])));
+    assert_eq!(links[0].backward().trace, links[0].trace);
+    let text = canonical_json(&scenario);
+    assert!(text.contains(r#""trace":[0,5,5,12]"#));
+    assert_eq!(canonical_json(&resolve(&text, &[]).expect("needs no file")), text);
+}
+
+#[rstest]
+#[case(
+    "word",
+    "1\ntwo\n3\n",
+    "network.links.a-b.trace: `two` is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+)]
+#[case(
+    "gap",
+    "1\n\n3\n",
+    "network.links.a-b.trace: is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+)]
+#[case(
+    "back",
+    "1\n7\n6\n",
+    "network.links.a-b.trace: `6` is earlier than the line before in line 3 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+)]
+#[case("empty", "", "network.links.a-b.trace: `cell.mahi` is empty; allowed: at least one time in milliseconds.")]
+#[case(
+    "zero",
+    "0\n0\n",
+    "network.links.a-b.trace: `cell.mahi` ends at 0 ms; allowed: a last time above 0, at which the trace starts again."
+)]
+fn a_bad_trace_is_named_with_its_line(#[case] folder: &str, #[case] content: &str, #[case] expected: &str) {
+    let error = resolve_in(&folder_with(folder, content), &with_trace(), &[]).expect_err("a bad trace");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_missing_trace_is_named() {
+    let error = resolve_in(Path::new("/nowhere"), &with_trace(), &[]).expect_err("no file").to_string();
+    let expected = "network.links.a-b.trace: `cell.mahi` cannot be read: entity not found; allowed: a text file. hint: \
+                    paths count from the folder of the scenario file.";
+    assert_eq!(error, expected);
+}
+
+#[rstest]
+#[case(
+    "trace=[1, 2]",
+    "network.links.a-b.trace: stands beside a rate; allowed: either `rate`, with or without `rate-steps`, or `trace`."
+)]
+#[case(
+    r#"rate-steps=[{ at = "2s", rate = "1Mb/s" }, { at = "2s", rate = "2Mb/s" }]"#,
+    "network.links.a-b.rate-steps.1.at: `2s` is not after the step before; allowed: a time after 2s."
+)]
+fn rates_and_traces_that_do_not_fit_are_refused(#[case] change: &str, #[case] expected: &str) {
+    let (key, value) = change.split_once('=').expect("a key and a value");
+    let changes = [(format!("network.links.0.{key}"), value.to_owned())];
+    assert_eq!(resolve(SCENARIO, &changes).expect_err("a misfit").to_string(), expected);
+}
+
+#[rstest]
+#[case(
+    "trace = [5, 3]",
+    "network.links.a-b.trace: `3` is earlier than the time before; allowed: times that never fall."
+)]
+#[case("trace = [0]", "network.links.a-b.trace: `0` is the last time; allowed: a last time above 0 ms.")]
+#[case(
+    "",
+    "network.links.a-b.rate: is missing; allowed: a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space between, such as 300kb/s or 25Mb/s. hint: say how fast the link sends, or give a `trace`."
+)]
+fn a_link_needs_a_rate_or_a_good_trace(#[case] line: &str, #[case] expected: &str) {
+    let text = SCENARIO.replace(r#"rate = "8Mb/s""#, line);
+    assert_eq!(resolve(&text, &[]).expect_err("a misfit").to_string(), expected);
+}
+
+/// The way back of a dumbbell sends as the way there unless it says otherwise.
+#[test]
+fn a_dumbbell_may_have_another_trace_on_its_way_back() {
+    let text = r#"
+duration = "10s"
+[network.dumbbell]
+bottleneck = { rate = "8Mb/s", delay = "0ms", rate-steps = [{ at = "1s", rate = "1Mb/s" }] }
+access = { rate = "8Mb/s", delay = "0ms" }
+[[flows]]
+name = "file"
+from = "left"
+to = "right"
+application = { bulk = {} }
+"#;
+    let back = |overrides: &[(String, String)]| match resolve(text, overrides).expect("a scenario").network {
+        Network::Dumbbell(dumbbell) => dumbbell.backward().speed(),
+        Network::Links(_) => panic!("a dumbbell"),
+    };
+    assert_eq!(back(&[]).rate_steps.len(), 1);
+    let own = back(&[("network.dumbbell.reverse.trace".to_owned(), "[3, 4]".to_owned())]);
+    assert_eq!((own.rate, own.rate_steps.len(), own.trace), (None, 0, Some(Trace::Times(vec![3, 4]))));
+}

@@ -1,0 +1,104 @@
+//! Links whose rate changes while packets are on them.
+
+use crate::dumbbell::{BUDGET, FORWARD, Line, link, ns2, seconds};
+use earlybird_conformance::{Area, conforms};
+use earlybird_sim::{LinkSettings, Observer, Packet, PacketEvent, QueueLimit, RateChanges};
+use earlybird_tcp::Config;
+use earlybird_units::{Duration, Instant, Rate};
+
+/// When data packets entered the forward link and when they arrived.
+#[derive(Default)]
+struct Times {
+    entered: Vec<(Instant, u32)>,
+    arrived: Vec<Instant>,
+}
+
+impl Observer for Times {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        match event {
+            PacketEvent::Entered(FORWARD) => self.entered.push((at, packet.bytes)),
+            PacketEvent::Arrived if packet.to.0 % 2 == 1 => self.arrived.push(at),
+            _ => {}
+        }
+    }
+}
+
+/// Sends a burst of 30 packets at once.
+fn burst(changes: RateChanges) -> Times {
+    let forward = LinkSettings { changes: Some(changes), ..link(1_000_000, 10, QueueLimit::Unlimited) };
+    let config = Config { initial_window: 30, ..Config::ns2() };
+    let mut world = Line::new(forward).world(ns2(config), 100_000, Times::default());
+    assert!(world.run_until(seconds(60), BUDGET));
+    world.into_parts().1
+}
+
+fn millis(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// What mahimahi's link does (`link_queue.cc`, `rationalize`): at each chance 1500 bytes are taken from the packet in
+/// transit and those behind it, until nothing is left of either.
+fn mahimahi(trace: &[u64], packets: &[(Instant, u32)]) -> Vec<Instant> {
+    let (mut departures, mut in_transit, mut next) = (Vec::new(), 0, 0);
+    let period = *trace.last().expect("times");
+    for chance in (0..).flat_map(|round| trace.iter().map(move |at| millis(round * period + at))) {
+        let mut left = 1500;
+        while left > 0 {
+            if in_transit == 0 {
+                // Packets that come at the very time of a chance come behind it.
+                let Some((_, bytes)) = packets.get(next).filter(|(at, _)| *at < chance) else { break };
+                in_transit = *bytes;
+            }
+            let part = left.min(in_transit);
+            (left, in_transit) = (left - part, in_transit - part);
+            if in_transit == 0 {
+                departures.push(chance);
+                next += 1;
+            }
+        }
+        if departures.len() == packets.len() {
+            break;
+        }
+    }
+    departures
+}
+
+#[test]
+fn a_trace_serves_1500_bytes_per_line_as_mahimahi_does() {
+    for trace in [vec![0, 1, 1, 5, 7], vec![3], vec![2, 2, 2, 40, 90, 91, 91], vec![1, 10, 10, 10, 10, 10, 11]] {
+        let chances = trace.iter().copied().map(Duration::from_millis).collect();
+        let times = burst(RateChanges::Chances(chances));
+        let expected: Vec<_> =
+            mahimahi(&trace, &times.entered).into_iter().map(|at| at + Duration::from_millis(10)).collect();
+        assert!(times.arrived.len() > 100);
+        assert_eq!(times.arrived, expected, "{trace:?}");
+    }
+    let compared = "departures of 101 packets on 4 traces, a burst of 30 among them";
+    conforms(Area::Network, "trace", "mahimahi, link_queue.cc", compared, "all equal");
+}
+
+/// 1040 bytes take 8.32 ms at 1 Mb/s. After 20 ms and two packets, 3.36 ms of the third are done: the other 4.96 ms take
+/// 1.24 ms at 4 Mb/s, and a packet 2.08 ms from there on.
+#[test]
+fn a_step_changes_the_rate_within_a_packet() {
+    let open = burst(RateChanges::Steps([].into())).entered[1].0;
+    let at = open + Duration::from_millis(20);
+    let rate = Rate::from_bits_per_second(4_000_000).expect("a rate");
+    let times = burst(RateChanges::Steps([(at, rate)].into()));
+    let sent: Vec<u64> = times.arrived[1..6].iter().map(|at| (*at - open).as_nanos() / 1000 - 10_000).collect();
+    assert_eq!(sent, [8320, 16_640, 21_240, 23_320, 25_400]);
+}
+
+#[test]
+fn capacity_adds_up_over_steps_and_rounds_of_a_trace() {
+    let rate = |bits| Rate::from_bits_per_second(bits).expect("a rate");
+    let steps = RateChanges::Steps([(millis(1000), rate(500)), (millis(3000), rate(100))].into());
+    let bits = [500, 2000, 10_000].map(|at| steps.bits_before(millis(at), rate(1000)).round() as u64);
+    assert_eq!(bits, [500, 1500, 2700]);
+    let chances = RateChanges::Chances([0, 5, 5, 12].map(Duration::from_millis).into());
+    let count = |at| (chances.bits_before(millis(at), rate(1)) / 12_000.0).round() as u64;
+    // At 12 ms the last chance of a round and the first of the next one meet.
+    assert_eq!([1, 5, 6, 12, 13, 25, 120].map(count), [1, 1, 3, 3, 5, 9, 39]);
+}
