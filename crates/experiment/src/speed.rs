@@ -13,7 +13,7 @@ pub(crate) fn speed_of(channel: &Channel) -> (Rate, Option<RateChanges>) {
     }
     let steps = rate_steps.iter().map(|step| (Instant::ZERO + step.at.duration(), step.rate.rate())).collect();
     let changes = (!rate_steps.is_empty()).then_some(RateChanges::Steps(steps));
-    (rate.map_or(SLOWEST, |rate| rate.rate()), changes)
+    (rate.map_or(SLOWEST, earlybird_scenario::Rate::rate), changes)
 }
 
 /// What a resolved scenario never has.

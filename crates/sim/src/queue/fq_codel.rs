@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn of(connection: u64, bytes: u32) -> Waiting {
-        Waiting { connection, bytes, ..packet(millis(0), connection as u32) }
+        Waiting { bytes, connection, ..packet(millis(0), connection as u32) }
     }
 
     #[test]
