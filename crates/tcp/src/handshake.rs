@@ -107,6 +107,7 @@ impl Connection {
         self.sender.last_progress = cx.now;
         let echoed = change.rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
+        self.sender.open_path(cx.now, change.rtt);
         let mut sides = Sides::default();
         if self.sender.fin_queued {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };

@@ -1,11 +1,11 @@
 //! BBR on whole paths, most of them of 10 Mb/s and 40 ms: 47 packets of 1052 bytes fill them.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, lossy, rfc, seconds};
+use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, lossy, ns2, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
     EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, RateChanges, Scope, World,
 };
-use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control};
+use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control, Recovery};
 use earlybird_traffic::{Application, Bulk, ConstantRate, PathId};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use std::sync::Arc;
@@ -114,6 +114,15 @@ fn one_flow_fills_the_link_with_a_tenth_of_a_pipe_in_the_queue() {
             carried.queue
         ),
     );
+}
+
+/// ns-2's coarse clock, which counts round trips in steps of 10 ms, does not reach the model.
+#[test]
+fn it_works_with_the_settings_of_ns2_and_a_recovery_that_waits() {
+    let base = Config { recovery: Recovery::Rfc6675, window: 1000, ..Config::ns2() };
+    let endpoints = ns2(Config { control: Control::Bbr(BbrParameters::DEFAULT), ..base });
+    let (carried, _) = run(path(100, 0.0, 1), &[(endpoints, bulk)], 0, 30);
+    assert!(carried.shares[0] > 0.95 && carried.queue < 0.2, "{carried:?}");
 }
 
 #[test]

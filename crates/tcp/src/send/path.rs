@@ -1,13 +1,13 @@
 //! What a control that models the path is told, and when (draft-ietf-ccwg-bbr, "Algorithm Organization").
 
 use super::sender::Sender;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 impl Sender {
-    /// The handshake is done.
-    pub(super) fn open_path(&mut self, now: Instant) {
+    /// The handshake is done, and took this round trip if that could be measured.
+    pub(crate) fn open_path(&mut self, now: Instant, rtt: Option<Duration>) {
         if let Some(model) = self.control.path_model() {
-            model.on_opened(now, self.timer.value().smoothed);
+            model.on_opened(now, rtt);
         }
     }
 

@@ -213,7 +213,6 @@ impl Sender {
         }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
-        self.open_path(cx.now);
     }
 
     /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.

@@ -1,7 +1,7 @@
 //! The states and what each does to rate and window (draft-ietf-ccwg-bbr, "Summary of Control Behavior in the State
 //! Machine").
 
-/// What BBR is doing.
+/// What BBR is doing; in series a number from 0 on, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Doubles the rate every round trip until the pipe is full.
