@@ -1,15 +1,13 @@
 //! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
 
 mod cubic;
+mod pert;
 
 use earlybird_datagram as datagram;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
-use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CurveTail, LossFactor, MaxDelay, NewRenoFlags,
-    PertFlags, Recovery, RtoConfig, Trigger,
-};
+use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, Recovery, RtoConfig, Trigger};
 use earlybird_units::Duration;
 
 /// Gives what carries a flow.
@@ -150,7 +148,7 @@ fn control_of(endpoint: &Endpoint) -> Control {
         | scenario::Control::Udp
         | scenario::Control::Tfrc => Control::Reno,
         scenario::Control::Tahoe => Control::Tahoe,
-        scenario::Control::Pert => Control::Pert(pert_flags(&endpoint.pert)),
+        scenario::Control::Pert => Control::Pert(pert::flags(&endpoint.pert)),
         scenario::Control::Cubic => Control::Cubic(cubic::config(endpoint)),
         scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
     }
@@ -166,36 +164,5 @@ fn bbr_parameters(bbr: &scenario::Bbr) -> BbrParameters {
         probe_rtt_interval: bbr.probe_rtt_interval.map_or(draft.probe_rtt_interval, duration),
         probe_rtt_duration: bbr.probe_rtt_duration.map_or(draft.probe_rtt_duration, duration),
         min_rtt_window: bbr.min_rtt_window.map_or(draft.min_rtt_window, duration),
-    }
-}
-
-fn pert_flags(pert: &scenario::Pert) -> PertFlags {
-    let preset = match pert.preset {
-        scenario::PertPreset::Default => PertFlags::DEFAULT,
-        scenario::PertPreset::Text => PertFlags::TEXT,
-        scenario::PertPreset::Port => PertFlags::PORT,
-        scenario::PertPreset::Flat => PertFlags::FLAT,
-        scenario::PertPreset::H => PertFlags::HOMOGENEOUS,
-    };
-    PertFlags {
-        max_delay: pert.max_delay.map_or(preset.max_delay, |max_delay| match max_delay {
-            scenario::MaxDelay::Smoothed => MaxDelay::Smoothed,
-            scenario::MaxDelay::Raw => MaxDelay::Raw,
-        }),
-        curve_tail: pert.curve_tail.map_or(preset.curve_tail, |tail| match tail {
-            scenario::CurveTail::Gentle => CurveTail::Gentle,
-            scenario::CurveTail::Flat => CurveTail::Flat,
-        }),
-        alpha: pert.alpha.map_or(preset.alpha, |alpha| match alpha {
-            scenario::AlphaRule::Direct => AlphaRule::Direct,
-            scenario::AlphaRule::Ramped => AlphaRule::Ramped,
-            scenario::AlphaRule::Literal => AlphaRule::Literal,
-        }),
-        growth_on_response: pert.growth_on_response.unwrap_or(preset.growth_on_response),
-        loss_factor: pert.loss_factor.map_or(preset.loss_factor, |factor| match factor {
-            scenario::LossFactor::Beta => LossFactor::Beta,
-            scenario::LossFactor::Half => LossFactor::Half,
-        }),
-        is_adaptive: preset.is_adaptive,
     }
 }

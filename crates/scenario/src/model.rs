@@ -28,7 +28,7 @@ pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Pe
 pub use measure::{Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;
-pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertPreset};
+pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use rate::{RateStep, Speed, Trace};
 pub use recovery::Recovery;

@@ -243,6 +243,7 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
     "endpoint.cubic.slow-start: `hystart-plus-plus` does not go with Linux's whole segments; allowed: standard, hystart. \
      hint: `endpoint.cubic.version = \"rfc9438\"` counts in fractions."
 )]
+#[case("endpoint.pert.pi.rtt=0s", "endpoint.pert.pi.rtt: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.tick=0s", "endpoint.rto.tick: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.initial=0s", "endpoint.rto.initial: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(

@@ -49,7 +49,8 @@ pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::pert::{
-    AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, alpha_target, early_response_share,
+    AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, PiDesign, PiGains, alpha_target,
+    early_response_share,
 };
 pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::{CongestionControl, Gauges};

@@ -1,3 +1,4 @@
+use crate::quantity::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,48 @@ pub struct Pert {
     /// The window reduction on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_factor: Option<LossFactor>,
+    /// Which PERT (`h` and `pi`: homogeneous, else adaptive).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<PertForm>,
+    /// What the PI controller is designed for (preset `pi`).
+    pub pi: PiDesign,
+}
+
+/// The forms of PERT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PertForm {
+    /// 2008: curve, reduction and increase follow the largest queueing delay.
+    Adaptive,
+    /// 2007: fixed thresholds, reduction by 35 %, one segment per round trip.
+    Homogeneous,
+}
+
+/// The path for which PERT-PI's gains are computed (Hollot et al. 2001), and the delay it holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PiDesign {
+    /// Flows at the bottleneck (default 50).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u32>,
+    /// Their round-trip time (default 100 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Time>,
+    /// The bottleneck's rate (default 25 Mb/s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Rate>,
+    /// Bytes of a packet, header included (default 1040).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet: Option<u32>,
+    /// The queueing delay to hold (default 7.5 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Time>,
+    /// Samples per second (default 170).
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<u32>,
 }
 
 /// Named sets of PERT flags.
@@ -39,6 +82,8 @@ pub enum PertPreset {
     Flat,
     /// The homogeneous form of 2007.
     H,
+    /// A PI controller in place of the response curve, the rest as `h`.
+    Pi,
 }
 
 /// What PERT's largest queueing delay is the largest of.

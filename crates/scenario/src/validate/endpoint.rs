@@ -17,6 +17,8 @@ fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_pacing(endpoint, path)?;
     check_recovery(endpoint, path)?;
     check_cubic(&endpoint.cubic, path)?;
+    let pi = join(path, "pert.pi.rtt");
+    endpoint.pert.pi.rtt.map_or(Ok(()), |rtt| positive(rtt, &pi))?;
     let rto = &endpoint.rto;
     let path = join(path, "rto");
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {

@@ -99,3 +99,15 @@ fn a_timeout_leaves_1_and_a_threshold_of_5() {
     let mut host = sender(PertFlags::TEXT);
     host.at(20_050).has_window(1.0, 5.0);
 }
+
+/// Without a curve, 20 ms of queue do not call for a response at once: p grows by K·C·12.5 ms a second.
+#[test]
+fn the_pi_controller_answers_a_queue_that_lasts() {
+    let mut host = congested(PertFlags::PI);
+    host.has_window(10.2 - 0.1 + 1.0 / 10.1, 10.0);
+    let at_first = host.connection.gauges().probability.unwrap();
+    assert!(at_first < 0.05, "{at_first}");
+    host.at(4100).ack(4, &[]).at(12_100).ack(5, &[]);
+    let later = host.connection.gauges().probability.unwrap();
+    assert!(later > at_first + 0.2, "{later}");
+}

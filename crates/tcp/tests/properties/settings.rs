@@ -2,7 +2,7 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
-    NewRenoFlags, PertFlags, Recovery, RtoConfig, SlowStartRule, Trigger,
+    NewRenoFlags, PertFlags, PiDesign, Recovery, RtoConfig, SlowStartRule, Trigger,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -77,7 +77,14 @@ fn recoveries() -> impl Strategy<Value = Recovery> {
 }
 
 fn controls() -> impl Strategy<Value = Control> {
-    let presets = vec![PertFlags::DEFAULT, PertFlags::TEXT, PertFlags::PORT, PertFlags::FLAT, PertFlags::HOMOGENEOUS];
+    let presets = vec![
+        PertFlags::DEFAULT,
+        PertFlags::TEXT,
+        PertFlags::PORT,
+        PertFlags::FLAT,
+        PertFlags::HOMOGENEOUS,
+        PertFlags::PI,
+    ];
     let pert = prop_oneof![select(presets), pert_flags()];
     prop_oneof![
         Just(Control::Reno),
@@ -102,7 +109,7 @@ fn cubic() -> impl Strategy<Value = CubicConfig> {
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {
     let rules = vec![AlphaRule::Direct, AlphaRule::Ramped, AlphaRule::Literal];
-    (any::<[bool; 5]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response], alpha)| {
+    (any::<[bool; 6]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response, pi], alpha)| {
         PertFlags {
             is_adaptive,
             max_delay: if raw { MaxDelay::Raw } else { MaxDelay::Smoothed },
@@ -110,6 +117,7 @@ fn pert_flags() -> impl Strategy<Value = PertFlags> {
             alpha,
             growth_on_response,
             loss_factor: if half { LossFactor::Half } else { LossFactor::Beta },
+            pi: pi.then_some(PiDesign::DEFAULT),
         }
     })
 }

@@ -7,11 +7,13 @@
 mod alpha;
 mod curve;
 mod intervals;
+mod pi;
 mod signals;
 
 pub use alpha::{AlphaRule, alpha_target};
 pub use curve::{Curve, CurveTail};
 pub use intervals::IntervalHistory;
+pub use pi::{PiDesign, PiGains};
 pub use signals::{MaxDelay, early_response_share};
 
 use super::reno::{Halved, Reno, SMALLEST_SSTHRESH};
@@ -19,6 +21,7 @@ use super::{CongestionControl, Flight, Gauges, Progress};
 use crate::trace::Cx;
 use alpha::{Alpha, Conditions};
 use earlybird_units::Random;
+use pi::PiController;
 use signals::Signals;
 
 /// The flags that the sources leave open. Each preset is a choice of them.
@@ -36,6 +39,8 @@ pub struct PertFlags {
     pub growth_on_response: bool,
     /// The window reduction on loss.
     pub loss_factor: LossFactor,
+    /// A PI controller in place of the response curve.
+    pub pi: Option<PiDesign>,
 }
 
 /// PERT's window reduction on loss.
@@ -56,6 +61,7 @@ impl PertFlags {
         alpha: AlphaRule::Direct,
         growth_on_response: false,
         loss_factor: LossFactor::Beta,
+        pi: None,
     };
     /// Best match of the papers' numbers, chosen after looking at them.
     pub const DEFAULT: Self = Self { growth_on_response: true, ..Self::TEXT };
@@ -65,6 +71,8 @@ impl PertFlags {
     pub const FLAT: Self = Self { curve_tail: CurveTail::Flat, ..Self::DEFAULT };
     /// The homogeneous form.
     pub const HOMOGENEOUS: Self = Self { is_adaptive: false, loss_factor: LossFactor::Half, ..Self::TEXT };
+    /// The homogeneous form with a PI controller.
+    pub const PI: Self = Self { pi: Some(PiDesign::DEFAULT), ..Self::HOMOGENEOUS };
 }
 
 /// The PERT sender's window.
@@ -73,6 +81,7 @@ pub(crate) struct Pert {
     window: Reno,
     flags: PertFlags,
     signals: Signals,
+    pi: Option<PiController>,
     alpha: Alpha,
     losses: IntervalHistory,
     responses: IntervalHistory,
@@ -93,6 +102,7 @@ impl Pert {
             window,
             flags,
             signals: Signals::new(flags.max_delay),
+            pi: flags.pi.map(PiController::new),
             alpha: Alpha::new(flags.alpha),
             losses: IntervalHistory::default(),
             responses: IntervalHistory::default(),
@@ -111,7 +121,10 @@ impl Pert {
     }
 
     fn probability(&self) -> f64 {
-        self.curve().probability(self.signals.queueing())
+        match &self.pi {
+            Some(pi) => pi.probability(),
+            None => self.curve().probability(self.signals.queueing()),
+        }
     }
 
     /// Draws whether this ACK causes an early response; no number is drawn where it cannot.
@@ -171,6 +184,9 @@ impl CongestionControl for Pert {
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        if let Some(pi) = &mut self.pi {
+            pi.catch_up(cx.now, self.signals.queueing());
+        }
         if let Some(rtt) = progress.rtt {
             self.signals.on_rtt(rtt);
         }
