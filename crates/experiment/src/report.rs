@@ -134,7 +134,6 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
     let span = scenario.duration.duration().as_secs_f64();
     let end = Instant::ZERO + scenario.duration.duration();
     let links = || network.links();
-    let utilisation = |link: &Link| link.total.bytes_out as f64 * 8.0 / link.settings().bits_before(end);
     let share = |count: u64, link: &Link| count as f64 / link.total.packets_in.max(1) as f64;
     Table::default()
         .text("link", links().map(|link| link.settings().name.clone()))
@@ -145,13 +144,18 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .whole("bytes_out", links().map(|link| link.total.bytes_out))
         .real("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
         .real("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
-        .real("utilisation", links().map(utilisation))
+        .real("utilisation", links().map(|link| utilisation(link, end)))
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
         .real("mean_wait_ms", links().map(|link| 1e3 * link.waited.as_secs_f64() / link.total.packets_in.max(1) as f64))
         .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
         .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
+}
+
+/// Gives how much of what the link could send before `end` it sent.
+pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
+    link.total.bytes_out as f64 * 8.0 / link.settings().bits_before(end)
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {

@@ -2,9 +2,10 @@
 
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
+use crate::report::utilisation;
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
 use earlybird_sim::{Link, Network};
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// A value of a summary.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,9 @@ pub(crate) fn summarise(
         ("bottleneck".into(), Some(Value::Text(plan.bottleneck.clone()))),
         ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
+        ("utilisation".into(), view.utilisation().map(Value::Real)),
+        ("mean_wait_ms".into(), view.mean_wait().map(|wait| Value::Real(1e3 * wait))),
+        ("fair_share".into(), view.fair_share().map(Value::Real)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
         ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
@@ -164,6 +168,30 @@ impl View<'_> {
         let bytes: u64 = groups.iter().map(|group| link.groups[*group].bytes_out).sum();
         let span = self.scenario.duration.duration().saturating_sub(self.warm_up()).as_secs_f64();
         (!groups.is_empty()).then(|| bytes as f64 * 8.0 / span / 1e6)
+    }
+
+    fn utilisation(&self) -> Option<f64> {
+        let end = Instant::ZERO + self.scenario.duration.duration();
+        self.bottleneck.map(|link| utilisation(link, end))
+    }
+
+    /// Gives the mean time in seconds that a packet waited for the bottleneck.
+    fn mean_wait(&self) -> Option<f64> {
+        let link = self.bottleneck?;
+        (link.total.packets_out() > 0).then(|| link.waited.as_secs_f64() / link.total.packets_out() as f64)
+    }
+
+    /// Gives the mean rate of the first group's flows over that of all lasting flows, where there are others.
+    fn fair_share(&self) -> Option<f64> {
+        let (first, others): (Vec<_>, Vec<_>) =
+            self.lasting().partition(|(index, _)| self.plan.flows[*index].group == 0);
+        let delivered = |flows: &[(usize, &FlowRecord)]| -> u64 {
+            flows.iter().map(|(_, flow)| flow.bytes_delivered - flow.bytes_at_warm_up).sum()
+        };
+        let (of_first, of_others) = (delivered(&first), delivered(&others));
+        let fair = (of_first + of_others) as f64 / (first.len() + others.len()) as f64;
+        let is_shared = !first.is_empty() && !others.is_empty() && fair > 0.0;
+        is_shared.then(|| of_first as f64 / first.len() as f64 / fair)
     }
 
     fn drop_rate(&self) -> Option<f64> {

@@ -194,7 +194,7 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "endpoint.pert.preset=flatt",
-    "endpoint.pert.preset: `flatt` is not one of the choices; allowed: default, text, port, flat, h. hint: did you mean `flat`?"
+    "endpoint.pert.preset: `flatt` is not one of the choices; allowed: default, text, port, flat, h, pi. hint: did you mean `flat`?"
 )]
 #[case(
     "endpoint.window=0",
