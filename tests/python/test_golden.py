@@ -39,7 +39,7 @@ def assert_same(ours: list[Row], theirs: list[Row]) -> None:
     assert len(ours) == len(theirs)
 
 
-AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno"}
+AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas"}
 
 
 @pytest.mark.parametrize("options", ["stock", "fall96"])

@@ -7,7 +7,9 @@ use earlybird_datagram as datagram;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
-use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, Recovery, RtoConfig, Trigger};
+use earlybird_tcp::{
+    Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, Recovery, RtoConfig, Trigger, VegasParameters,
+};
 use earlybird_units::Duration;
 
 /// Gives what carries a flow.
@@ -29,12 +31,16 @@ fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
             },
             mss: endpoint.mss.unwrap_or(base.mss),
         },
-        headers: headers_of(endpoint.profile),
+        headers: headers_of(endpoint),
     }
 }
 
-fn headers_of(profile: Profile) -> HeaderSize {
-    if profile == Profile::Ns2 { HeaderSize::Ns2 } else { HeaderSize::Real }
+fn headers_of(endpoint: &Endpoint) -> HeaderSize {
+    match (endpoint.profile, endpoint.transport.control) {
+        (Profile::Ns2, scenario::Control::Vegas) => HeaderSize::Ns2Vegas,
+        (Profile::Ns2, _) => HeaderSize::Ns2,
+        (Profile::Rfc, _) => HeaderSize::Real,
+    }
 }
 
 /// Gives the settings of both ends of a flow's connections.
@@ -44,14 +50,15 @@ fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
     EndpointSettings {
         opener,
         listener: if is_ns2 { sink_of(opener) } else { opener },
-        headers: headers_of(endpoint.profile),
+        headers: headers_of(endpoint),
         closes_with_fin: !is_ns2,
     }
 }
 
-/// ns-2's sinks have no retransmission timer: only the opener repeats a handshake.
+/// ns-2's sinks have no window and no retransmission timer: only the opener repeats a handshake.
 fn sink_of(opener: Config) -> Config {
-    Config { rto: RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.rto }, ..opener }
+    let rto = RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.rto };
+    Config { control: Control::Reno, rto, ..opener }
 }
 
 fn base_of(profile: Profile) -> Config {
@@ -130,13 +137,14 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
         (Some(scenario::Recovery::Tahoe), _) | (None, scenario::Control::Tahoe) => Recovery::Tahoe,
         (Some(scenario::Recovery::Reno), _) | (None, scenario::Control::Reno) => reno,
         (Some(scenario::Recovery::Newreno), _) | (None, scenario::Control::NewReno) => newreno,
+        (None, scenario::Control::Vegas) if endpoint.profile == Profile::Ns2 => Recovery::Vegas,
         (None, _) => base,
     }
 }
 
 /// Senders without SACK get none: their peers are not asked for it.
 const fn uses_sack(recovery: Recovery) -> bool {
-    !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_))
+    !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) | Recovery::Vegas)
 }
 
 fn control_of(endpoint: &Endpoint) -> Control {
@@ -148,6 +156,7 @@ fn control_of(endpoint: &Endpoint) -> Control {
         | scenario::Control::Udp
         | scenario::Control::Tfrc => Control::Reno,
         scenario::Control::Tahoe => Control::Tahoe,
+        scenario::Control::Vegas => Control::Vegas(vegas_parameters(&endpoint.vegas)),
         scenario::Control::Pert => Control::Pert(pert::flags(&endpoint.pert)),
         scenario::Control::Cubic => Control::Cubic(cubic::config(endpoint)),
         scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
@@ -164,5 +173,17 @@ fn bbr_parameters(bbr: &scenario::Bbr) -> BbrParameters {
         probe_rtt_interval: bbr.probe_rtt_interval.map_or(draft.probe_rtt_interval, duration),
         probe_rtt_duration: bbr.probe_rtt_duration.map_or(draft.probe_rtt_duration, duration),
         min_rtt_window: bbr.min_rtt_window.map_or(draft.min_rtt_window, duration),
+    }
+}
+
+fn vegas_parameters(vegas: &scenario::Vegas) -> VegasParameters {
+    let preset = match vegas.preset {
+        scenario::VegasPreset::Ns2 => VegasParameters::NS2,
+        scenario::VegasPreset::Linux => VegasParameters::LINUX,
+    };
+    VegasParameters {
+        alpha: vegas.alpha.unwrap_or(preset.alpha),
+        beta: vegas.beta.unwrap_or(preset.beta),
+        gamma: vegas.gamma.unwrap_or(preset.gamma),
     }
 }

@@ -21,6 +21,15 @@ struct State {
 /// The slow-start threshold is never smaller (RFC 5681 equation 4).
 const SMALLEST_SSTHRESH: f64 = 2.0;
 
+/// What a sender tells in the middle of an event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    /// Window and threshold are this now.
+    Window(f64, f64),
+    /// A round trip was measured: the back-off ends.
+    Sample,
+}
+
 /// One line.
 #[derive(Clone, Debug)]
 struct Row {
@@ -38,8 +47,8 @@ pub(crate) struct FlowTrace {
     /// Flows of datagrams have no window: their lines stop before it.
     stateless: Vec<bool>,
     states: Vec<Option<State>>,
-    /// The windows that the present event went through, each with its threshold.
-    windows: Vec<(f64, f64)>,
+    /// What the sender told of its state in the present event.
+    told: Vec<Told>,
     rows: Vec<Row>,
 }
 
@@ -54,7 +63,7 @@ impl FlowTrace {
         }
         let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
         let stateless = plan.flows.iter().map(is_stateless).collect();
-        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, windows: Vec::new(), rows: Vec::new() })
+        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, told: Vec::new(), rows: Vec::new() })
     }
 
     fn is_chosen(&self, flow: FlowId) -> bool {
@@ -70,12 +79,12 @@ impl FlowTrace {
 
     /// Writes a line for each value that changed.
     fn note(&mut self, at: Instant, flow: FlowId, new: State, opens: bool) {
-        let windows = std::mem::take(&mut self.windows);
+        let told = std::mem::take(&mut self.told);
         let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
         };
-        let steps = if windows.is_empty() { steps(old, new, opens) } else { told_steps(old, new, &windows) };
+        let steps = if told.is_empty() { steps(old, new, opens) } else { told_steps(old, new, &told) };
         for (name, state) in steps {
             if self.states[flow.0 as usize] != Some(state) {
                 self.states[flow.0 as usize] = Some(state);
@@ -135,20 +144,26 @@ fn steps(old: State, new: State, opens: bool) -> Vec<(&'static str, State)> {
 }
 
 /// Gives the states between two events where the sender told the windows in between.
-fn told_steps(old: State, new: State, windows: &[(f64, f64)]) -> Vec<(&'static str, State)> {
+fn told_steps(old: State, new: State, told: &[Told]) -> Vec<(&'static str, State)> {
     let mut steps = Vec::new();
     let mut state = old;
-    if new.timeouts > old.timeouts || new.back_off < old.back_off {
+    let is_sampled = new.back_off < old.back_off && !told.contains(&Told::Sample);
+    if new.timeouts > old.timeouts || is_sampled {
         state.back_off = new.back_off;
         steps.push(("backoff", state));
         state.timeouts = new.timeouts;
         steps.push(("nrexmit", state));
     }
-    for &(cwnd, ssthresh) in windows.iter().chain([&(new.cwnd, new.ssthresh)]) {
-        state.ssthresh = ssthresh;
-        steps.push(("ssthresh", state));
-        state.cwnd = cwnd;
-        steps.push(("cwnd", state));
+    for told in told.iter().chain([&Told::Window(new.cwnd, new.ssthresh)]) {
+        if let Told::Window(cwnd, ssthresh) = *told {
+            state.ssthresh = ssthresh;
+            steps.push(("ssthresh", state));
+            state.cwnd = cwnd;
+            steps.push(("cwnd", state));
+        } else {
+            state.back_off = new.back_off;
+            steps.push(("backoff", state));
+        }
     }
     steps.push(("backoff", new));
     steps
@@ -205,10 +220,13 @@ impl Observer for FlowTrace {
     }
 
     fn on_trace(&mut self, _at: Instant, flow: FlowId, event: TraceEvent) {
-        if let TraceEvent::Window { cwnd, ssthresh } = event
-            && self.is_chosen(flow)
-        {
-            self.windows.push((cwnd, ssthresh));
+        if !self.is_chosen(flow) {
+            return;
+        }
+        match event {
+            TraceEvent::Window { cwnd, ssthresh } => self.told.push(Told::Window(cwnd, ssthresh)),
+            TraceEvent::BaseRto(_) if !self.told.is_empty() => self.told.push(Told::Sample),
+            _ => {}
         }
     }
 

@@ -18,6 +18,7 @@ mod recovery;
 mod reno;
 mod scenario;
 mod traffic;
+mod vegas;
 mod web;
 
 pub use bbr::Bbr;
@@ -35,4 +36,5 @@ pub use recovery::Recovery;
 pub use reno::Reno;
 pub use scenario::Scenario;
 pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start};
+pub use vegas::{Vegas, VegasPreset};
 pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

@@ -48,11 +48,17 @@ pub(crate) fn assign<'a>(
     Ok(paths)
 }
 
+/// The variant for every value that is not listed.
+const ANY_OTHER: &str = "*";
+
 /// Merges the overlays that the parameters' values select, in the order of the parameters' names.
 pub(crate) fn overlay(document: &mut Value, variants: &Variants) -> Result<(), ScenarioError> {
     for (name, choices) in variants {
         let value = &document["parameters"][name];
-        let chosen = choices.get(text_of(value)).ok_or_else(|| no_variant(name, value, choices))?;
+        let chosen = choices
+            .get(text_of(value))
+            .or_else(|| choices.get(ANY_OTHER))
+            .ok_or_else(|| no_variant(name, value, choices))?;
         merge(document, chosen, Shape::root(), "")?;
     }
     Ok(())

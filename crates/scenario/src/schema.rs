@@ -24,7 +24,7 @@ pub fn schema() -> String {
 fn variants() -> Value {
     json!({
         "description": "Overlays: `[variants.PARAMETER.VALUE]` is merged into the scenario when the parameter has this value, \
-                        which then must be one of those listed.",
+                        which then must be one of those listed; `*` stands for any other.",
         "type": "object",
         "additionalProperties": { "type": "object", "additionalProperties": { "type": "object" } },
     })

@@ -44,6 +44,8 @@ pub enum Control {
     Reno,
     /// Reno's window rules, with `NewReno`'s recovery and without SACK.
     NewReno,
+    /// Vegas: few segments in the queue.
+    Vegas,
 }
 
 impl Control {
@@ -153,6 +155,14 @@ const TABLE: &[TransportKind] = &[
         source: "RFC 6582; ns-2.35 Agent/TCP/Newreno",
         parameters: &["newreno"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "vegas",
+        control: Control::Vegas,
+        title: "Keeps one to three segments in the queue; with ns2 rules, retransmits by a fine timer, without SACK",
+        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995; ns-2.35 Agent/TCP/Vegas",
+        parameters: &["vegas"],
+        detections: &[Detection::Duplicates],
     },
 ];
 

@@ -11,6 +11,7 @@ use rstest::rstest;
 #[case("bbr", Control::Bbr, Detection::Duplicates, false)]
 #[case("tahoe", Control::Tahoe, Detection::Duplicates, false)]
 #[case("reno-er", Control::Reno, Detection::EarlyRetransmission, false)]
+#[case("vegas", Control::Vegas, Detection::Duplicates, false)]
 #[case("newreno", Control::NewReno, Detection::Duplicates, false)]
 #[case("cubic", Control::Cubic, Detection::Duplicates, false)]
 #[case("cubic-er", Control::Cubic, Detection::EarlyRetransmission, false)]

@@ -6,13 +6,15 @@ use earlybird_datagram as datagram;
 use earlybird_tcp as tcp;
 use earlybird_tcp::{Config, Connection, Cx};
 use earlybird_units::Instant;
-use earlybird_wire::{Datagram, Segment};
+use earlybird_wire::{Datagram, Flags, Segment};
 
 /// How large headers are on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderSize {
     /// ns-2: 40 bytes, and 8 for each SACK block; none around datagrams with payload.
     Ns2,
+    /// ns-2's Vegas, which adds none to payload and opens with a packet of full size; else as ns-2.
+    Ns2Vegas,
     /// IPv4, and TCP with its options as sent or UDP.
     Real,
 }
@@ -21,18 +23,27 @@ impl HeaderSize {
     /// Gives the size of a packet with this segment in bytes.
     pub const fn packet_bytes(self, segment: &Segment) -> u32 {
         let options = match self {
+            Self::Ns2Vegas => return Self::vegas_bytes(segment),
             Self::Ns2 => 8 * segment.options.sack.len(),
             Self::Real => segment.options.wire_len(),
         };
         40 + segment.len as u32 + options as u32
     }
 
+    const fn vegas_bytes(segment: &Segment) -> u32 {
+        match segment.options.mss {
+            Some(mss) if !segment.flags.contains(Flags::ACK) => mss.get() as u32,
+            _ if segment.len > 0 => segment.len as u32,
+            _ => Self::Ns2.packet_bytes(segment),
+        }
+    }
+
     /// Gives the size of a packet with this datagram in bytes.
     pub const fn datagram_bytes(self, datagram: &Datagram) -> u32 {
         let headers = match self {
             // ns-2's `Agent/UDP` and `Agent/TFRC` take their packet size for everything.
-            Self::Ns2 if datagram.len > 0 => 0,
-            Self::Ns2 => 40,
+            Self::Ns2 | Self::Ns2Vegas if datagram.len > 0 => 0,
+            Self::Ns2 | Self::Ns2Vegas => 40,
             Self::Real => 20 + datagram.header_len(),
         };
         datagram.len as u32 + headers as u32

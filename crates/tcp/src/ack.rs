@@ -1,6 +1,8 @@
 //! The path of an ACK through the sender: board → timer → recovery → control, and its model of the path if it has one.
 
+use crate::policy::control::vegas::Place;
 use crate::policy::control::{Flight, Progress};
+use crate::policy::recovery::vegas::VegasStep;
 use crate::policy::recovery::{Arrival, Outcome};
 use crate::policy::trigger::Age;
 use crate::send::board::Acknowledgement;
@@ -54,6 +56,7 @@ impl Sender {
             }
             Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
             Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age),
+            Outcome::Vegas(step) => self.on_vegas(cx, step, age, echoed_rtt),
             Outcome::Nothing => {}
         }
     }
@@ -104,15 +107,38 @@ impl Sender {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
+        self.count_loss(cx, duplicates, age);
+        self.control.on_loss(cx, &Flight { outstanding: flight });
+        self.timer.cancel_measurement();
+        self.timer.restart(cx.now);
+    }
+
+    fn count_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, age: &Age) {
         self.record_duplicate(cx, duplicates, age);
         match duplicates {
             1 => self.statistics.early_on_first += 1,
             2 => self.statistics.early_on_second += 1,
             _ => self.statistics.fast_retransmits += 1,
         }
-        self.control.on_loss(cx, &Flight { outstanding: flight });
-        self.timer.cancel_measurement();
-        self.timer.restart(cx.now);
+    }
+
+    /// Does what only ns-2's Vegas does, in its order.
+    fn on_vegas(&mut self, cx: &mut Cx<'_>, step: VegasStep, age: &Age, echoed_rtt: Option<Duration>) {
+        if let (VegasStep::Progress { duplicates, .. }, Some(vegas)) = (step, self.control.vegas()) {
+            vegas.before_progress(cx, duplicates);
+            self.on_progress(cx, echoed_rtt);
+        }
+        let una = self.board.una();
+        let Some(vegas) = self.control.vegas() else { return };
+        match step {
+            VegasStep::Progress { nxt, rtt, .. } => vegas.on_ack(cx, Place { una, nxt }, rtt),
+            VegasStep::Inflation => vegas.inflate(),
+            VegasStep::Loss(loss) => {
+                vegas.on_fine_loss(cx, &loss);
+                self.count_loss(cx, loss.duplicates, age);
+                self.timer.back_off(cx.now);
+            }
+        }
     }
 
     fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, age: &Age) {

@@ -7,11 +7,12 @@ use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::reno::{Halved, Reno};
 use crate::policy::control::tahoe::Tahoe;
+use crate::policy::control::vegas::{Vegas, VegasParameters};
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::newreno::{NewReno, NewRenoFlags};
 use crate::policy::recovery::rfc6675::Rfc6675;
 use crate::policy::recovery::sack1::Sack1;
-use crate::policy::recovery::{LossRecovery, reno, tahoe};
+use crate::policy::recovery::{LossRecovery, reno, tahoe, vegas};
 use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 use crate::policy::trigger::{AgeReference, EarlyRetransmission, LossTrigger, ThreeDuplicates};
 use alloc::boxed::Box;
@@ -72,6 +73,8 @@ pub enum Control {
     Tahoe,
     /// A cubic function of the time since the last loss.
     Cubic(CubicConfig),
+    /// Vegas: as many segments in the queue as its thresholds say.
+    Vegas(VegasParameters),
 }
 
 /// How losses are repaired.
@@ -91,6 +94,8 @@ pub enum Recovery {
     },
     /// Fast recovery, until everything sent before it is acknowledged.
     NewReno(NewRenoFlags),
+    /// Vegas' fine timer; goes with that control only.
+    Vegas,
 }
 
 /// Which duplicate ACK means loss.
@@ -172,6 +177,11 @@ impl Config {
         let ssthresh = if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY };
         match self.control {
             Control::Reno => Box::new(Reno::new(self.window, ssthresh, self.halved())),
+            Control::Vegas(parameters) => {
+                let window = Reno::new(self.window, ssthresh, self.halved());
+                let is_agent = self.recovery == Recovery::Vegas;
+                Box::new(Vegas::new(window, parameters, is_agent, f64::from(self.initial_window)))
+            }
             Control::Tahoe => Box::new(Tahoe::new(Reno::new(self.window, ssthresh, self.halved()))),
             Control::Pert(flags) => {
                 let window = pert::window(self.window, ssthresh);
@@ -184,7 +194,7 @@ impl Config {
 
     fn halved(&self) -> Halved {
         let halves_flight = match self.recovery {
-            Recovery::Sack1 => false,
+            Recovery::Sack1 | Recovery::Vegas => false,
             Recovery::Rfc6675 => true,
             Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) => self.rules == Rules::Rfc,
         };
@@ -203,6 +213,7 @@ impl Config {
             Recovery::Reno { second_fast_retransmit } => {
                 Box::new(reno::Reno::new(self.rules, self.limited_transmit, second_fast_retransmit))
             }
+            Recovery::Vegas => Box::new(vegas::Vegas::new(self.window)),
             Recovery::NewReno(flags) => Box::new(NewReno::new(self.rules, flags, self.limited_transmit)),
         }
     }

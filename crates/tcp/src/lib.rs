@@ -53,6 +53,7 @@ pub use policy::control::pert::{
     early_response_share,
 };
 pub use policy::control::slow_start::SlowStartRule;
+pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Gauges};
 pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;

@@ -1,4 +1,4 @@
-use super::{Bbr, Cubic, NewReno, Pert, Recovery, Reno};
+use super::{Bbr, Cubic, NewReno, Pert, Recovery, Reno, Vegas};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -60,6 +60,8 @@ pub struct Endpoint {
     pub reno: Reno,
     /// `NewReno`'s flags (transports with `newreno`, and recovery `newreno`).
     pub newreno: NewReno,
+    /// Vegas' thresholds (transport `vegas`).
+    pub vegas: Vegas,
 }
 
 /// Whose rules an endpoint follows.

@@ -213,6 +213,11 @@ impl Sender {
         }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
+        let rtt = self.board.age(cx.now).last_in_order;
+        self.recovery.on_opened(cx.now, rtt);
+        if let Some(vegas) = self.control.vegas() {
+            vegas.on_opened(cx, rtt);
+        }
     }
 
     /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.
@@ -228,7 +233,8 @@ impl Sender {
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
         self.note_gap();
-        if self.board.outstanding() == 0 {
+        // A window of less than a segment is not idle: only the timer can open it (ns-2's Vegas).
+        if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
             self.probes_window = self.unsent > 0;
             self.control.on_idle();
             self.recovery.on_timeout(&mut self.board);

@@ -13,10 +13,12 @@ mod host;
 mod notation;
 mod pacing;
 mod pert;
+mod reno;
 mod reset;
 mod rfc6675;
 mod timer;
 mod timestamps;
+mod vegas;
 mod window;
 
 use earlybird_conformance::{Area, conforms};

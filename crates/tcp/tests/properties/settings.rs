@@ -2,7 +2,7 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
-    NewRenoFlags, PertFlags, PiDesign, Recovery, RtoConfig, SlowStartRule, Trigger,
+    NewRenoFlags, PertFlags, PiDesign, Recovery, RtoConfig, SlowStartRule, Trigger, VegasParameters,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -66,7 +66,10 @@ fn profiles() -> impl Strategy<Value = Config> {
 /// Controls with recoveries that go with them; none is the profile's.
 fn schemes() -> impl Strategy<Value = (Control, Option<Recovery>)> {
     let any_control = (controls(), proptest::option::of(recoveries()));
-    prop_oneof![4 => any_control, 1 => Just((Control::Tahoe, Some(Recovery::Tahoe)))]
+    let tahoe = Just((Control::Tahoe, Some(Recovery::Tahoe)));
+    let vegas = |recovery| (Control::Vegas(VegasParameters::LINUX), recovery);
+    let vegas = any::<bool>().prop_map(move |is_agent| vegas(is_agent.then_some(Recovery::Vegas)));
+    prop_oneof![4 => any_control, 1 => tahoe, 1 => vegas]
 }
 
 fn recoveries() -> impl Strategy<Value = Recovery> {

@@ -7,6 +7,7 @@ pub(crate) mod pert;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
 pub(crate) mod tahoe;
+pub(crate) mod vegas;
 
 use crate::trace::Cx;
 use core::fmt::Debug;
@@ -75,6 +76,10 @@ pub trait CongestionControl: Debug + Send {
     }
     /// Learns that a segment is sent after a time in which nothing was outstanding.
     fn on_resumed(&mut self, _now: Instant) {}
+    /// Gives the control as ns-2's Vegas, which its recovery tells more than others, if it is that.
+    fn vegas(&mut self) -> Option<&mut vegas::Vegas> {
+        None
+    }
     /// Shows the inner values worth plotting.
     fn gauges(&self) -> Gauges {
         Gauges::default()

@@ -44,6 +44,12 @@ impl Reno {
         self.cwnd < self.ssthresh
     }
 
+    /// Sets window and threshold.
+    pub(crate) fn set(&mut self, cwnd: f64, ssthresh: f64) {
+        self.cwnd = cwnd;
+        self.ssthresh = ssthresh;
+    }
+
     /// Adds to the window.
     pub(crate) fn grow_by(&mut self, segments: f64) {
         self.cwnd += segments;

@@ -6,11 +6,13 @@ pub(crate) mod reno;
 pub(crate) mod rfc6675;
 pub(crate) mod sack1;
 pub(crate) mod tahoe;
+pub(crate) mod vegas;
 
 use crate::policy::trigger::{Age, LossTrigger};
 use crate::send::board::{Acknowledgement, Board};
 use core::fmt::Debug;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
+use vegas::VegasStep;
 
 /// What an ACK means for the window and the timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +31,8 @@ pub(crate) enum Outcome {
     Loss { duplicates: u32, flight: u64 },
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },
+    /// What only Vegas' agent does.
+    Vegas(VegasStep),
     /// Nothing new.
     Nothing,
 }
@@ -55,7 +59,6 @@ impl Limits {
 /// One ACK, with what is known when it comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
-    #[expect(dead_code, reason = "for recovery by time")]
     pub(crate) now: Instant,
     /// What it changed on the board.
     pub(crate) ack: &'a Acknowledgement,
@@ -77,6 +80,8 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn needs_sack(&self) -> bool {
         false
     }
+    /// Learns when the handshake was done, and how long its last attempt took.
+    fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
     /// Reads one ACK, already entered into the board.
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
     /// Learns that the application wrote.

@@ -120,6 +120,10 @@ impl LossRecovery for NewReno {
         self.reno.on_sent(now, number, board);
     }
 
+    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
+        self.reno.visit_lost(board, visit);
+    }
+
     fn is_recovering(&self) -> bool {
         self.reno.recovering
     }

@@ -135,6 +135,10 @@ impl LossRecovery for Reno {
         self.limited += u64::from(was_due && self.duplicates < DUPLICATE_THRESHOLD);
     }
 
+    fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
+        self.due.filter(|_| self.recovering).into_iter().for_each(visit);
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovering
     }

@@ -289,6 +289,10 @@ impl CongestionControl for LinuxCubic {
         self.slow_start.on_timeout();
     }
 
+    fn deflate(&mut self, _cx: &mut Cx<'_>, segments: f64) {
+        self.cwnd = self.cwnd.saturating_sub(segments as u32).max(1);
+    }
+
     fn on_idle(&mut self) {
         self.cwnd = 1;
         self.counted = 0;

@@ -171,6 +171,10 @@ impl CongestionControl for Cubic {
         self.slow_start.on_timeout();
     }
 
+    fn deflate(&mut self, _cx: &mut Cx<'_>, segments: f64) {
+        self.cwnd = (self.cwnd - segments).max(1.0);
+    }
+
     fn on_idle(&mut self) {
         self.cwnd = 1.0;
         self.epoch = None;

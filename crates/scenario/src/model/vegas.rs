@@ -1,0 +1,33 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Vegas {
+    /// The thresholds to start from (default `ns2`).
+    pub preset: VegasPreset,
+    /// The window grows below this many.
+    #[schemars(range(max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<u32>,
+    /// The window shrinks above this many.
+    #[schemars(range(max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<u32>,
+    /// Slow start ends above this many.
+    #[schemars(range(max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<u32>,
+}
+
+/// Named sets of Vegas' thresholds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VegasPreset {
+    /// ns-2.35: 1, 3, 1.
+    #[default]
+    Ns2,
+    /// Linux: 2, 4, 1.
+    Linux,
+}

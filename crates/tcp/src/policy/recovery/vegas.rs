@@ -1,0 +1,247 @@
+//! Vegas' recovery as ns-2's agent has it (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine timer per segment
+//! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
+
+use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::policy::control::vegas::FineLoss;
+use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::send::board::Board;
+use alloc::vec;
+use alloc::vec::Vec;
+use earlybird_units::{Duration, Instant};
+
+/// What an ACK means to Vegas' agent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum VegasStep {
+    /// The window moved forward after so many duplicates; the next segment is `nxt`.
+    Progress { duplicates: u32, nxt: u64, rtt: Option<Duration> },
+    /// The missing segment is lost, and goes out again.
+    Loss(FineLoss),
+    /// A duplicate after the third.
+    Inflation,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Vegas {
+    slots: Vec<Slot>,
+    /// When the opening segment was sent.
+    origin: Instant,
+    timer: FineTimer,
+    duplicates: u32,
+    /// One past the highest segment sent when the last loss was found.
+    recover: Option<u64>,
+    after_timeout: bool,
+    /// ACKs that may still find the next segment lost.
+    worried: u64,
+    due: Option<u64>,
+    /// ns-2 sends nothing more on the first two duplicates until the next event.
+    is_held: bool,
+    /// What was sent again although it was the next one in order anyway: ns-2 sends it once more.
+    lagging: Option<u64>,
+}
+
+/// When a segment was last sent, and how often. ns-2 has one for each number modulo the window, and forgets to empty those
+/// that one ACK covers if they reach over the end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    departed: Option<Instant>,
+    transmissions: u32,
+}
+
+/// The fine timeout in seconds, from eight times the smoothed round trip and four times the mean deviation: a + 2·v, and a
+/// sixteenth more.
+#[derive(Clone, Copy, Debug, Default)]
+struct FineTimer {
+    smoothed: f64,
+    deviation: f64,
+    timeout: f64,
+}
+
+impl FineTimer {
+    fn start(rtt: Duration) -> Self {
+        let rtt = rtt.as_secs_f64();
+        Self { smoothed: 8.0 * rtt, deviation: rtt, timeout: 1.5 * rtt }
+    }
+
+    fn on_sample(&mut self, rtt: Duration) {
+        let error = rtt.as_secs_f64() - self.smoothed / 8.0;
+        self.smoothed += error;
+        self.deviation += error.abs() - self.deviation / 4.0;
+        self.timeout = f64::midpoint(self.smoothed / 4.0, self.deviation);
+        self.timeout += self.timeout / 16.0;
+    }
+
+    fn back_off(&mut self, was_repeated: bool) {
+        self.timeout += if was_repeated { self.timeout } else { self.timeout / 8.0 };
+    }
+}
+
+impl Vegas {
+    /// Makes the recovery of a sender whose largest window is `window` segments.
+    pub(crate) fn new(window: u32) -> Self {
+        Self {
+            slots: vec![Slot::default(); window as usize],
+            origin: Instant::ZERO,
+            timer: FineTimer::default(),
+            duplicates: 0,
+            recover: None,
+            after_timeout: false,
+            worried: 0,
+            due: None,
+            is_held: false,
+            lagging: None,
+        }
+    }
+
+    fn index(&self, number: u64) -> usize {
+        (number % self.slots.len() as u64) as usize
+    }
+
+    fn slot(&self, number: u64) -> Slot {
+        self.slots[self.index(number)]
+    }
+
+    fn nxt(&self, board: &Board) -> u64 {
+        self.lagging.unwrap_or_else(|| board.nxt())
+    }
+
+    /// Says whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
+    /// than the connection.
+    fn is_expired(&self, now: Instant, board: &Board) -> bool {
+        let unsent = || (now - self.origin) + Duration::from_secs(1);
+        let age = self.slot(board.una()).departed.map_or_else(unsent, |departed| now - departed);
+        age.as_secs_f64() >= self.timer.timeout
+    }
+
+    fn on_progress(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        let duplicates = core::mem::take(&mut self.duplicates);
+        self.lagging = self.lagging.filter(|number| *number >= board.una());
+        let nxt = self.nxt(board);
+        let rtt = self.measure(arrival.now, board.una() - 1);
+        self.clear(board.una() - arrival.ack.advanced, board.una() - 1);
+        if let Some(rtt) = rtt {
+            self.timer.on_sample(rtt);
+        }
+        if self.worried > 0 {
+            self.check_next(arrival, board);
+        }
+        Outcome::Vegas(VegasStep::Progress { duplicates, nxt, rtt })
+    }
+
+    fn measure(&self, now: Instant, number: u64) -> Option<Duration> {
+        let slot = self.slot(number);
+        slot.departed.filter(|_| slot.transmissions == 1).map(|departed| now - departed)
+    }
+
+    fn clear(&mut self, first: u64, last: u64) {
+        let (first, last) = (self.index(first), self.index(last));
+        if first <= last {
+            self.slots[first..=last].fill(Slot::default());
+        }
+    }
+
+    /// One of the first two ACKs after a retransmission: the next segment may be lost too.
+    fn check_next(&mut self, arrival: &Arrival<'_>, board: &Board) {
+        self.worried -= 1;
+        if !self.is_expired(arrival.now, board) {
+            self.worried = 0;
+            return;
+        }
+        self.duplicates = DUPLICATE_THRESHOLD;
+        if board.outstanding() > 0 || arrival.limits.has_new {
+            self.due = Some(board.una());
+        }
+    }
+
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+        self.duplicates += 1;
+        let duplicates = self.duplicates;
+        if !self.is_expired(arrival.now, board) && duplicates != DUPLICATE_THRESHOLD {
+            return if duplicates > DUPLICATE_THRESHOLD {
+                Outcome::Vegas(VegasStep::Inflation)
+            } else {
+                Outcome::Duplicate { counted: Some(duplicates) }
+            };
+        }
+        if self.after_timeout && !is_later(self.recover, board) {
+            return Outcome::Duplicate { counted: Some(duplicates) };
+        }
+        self.on_loss(board)
+    }
+
+    fn on_loss(&mut self, board: &Board) -> Outcome {
+        let Slot { departed, transmissions } = self.slot(board.una());
+        let loss = FineLoss { duplicates: self.duplicates, transmissions, departed };
+        self.after_timeout = false;
+        self.recover = Some(board.smax());
+        self.worried = (self.nxt(board) + 1 - board.una()).min(2);
+        self.timer.back_off(transmissions > 1);
+        self.due = Some(board.una());
+        if transmissions == 1 {
+            self.duplicates = DUPLICATE_THRESHOLD;
+        }
+        Outcome::Vegas(VegasStep::Loss(loss))
+    }
+}
+
+/// Says whether more is acknowledged than had been sent when `recover` was the next new number.
+fn is_later(recover: Option<u64>, board: &Board) -> bool {
+    recover.is_none_or(|recover| board.una() > recover)
+}
+
+impl LossRecovery for Vegas {
+    fn on_opened(&mut self, now: Instant, rtt: Duration) {
+        self.origin = Instant::from_nanos(now.as_nanos() - rtt.as_nanos());
+        self.timer = FineTimer::start(rtt);
+    }
+
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        self.due = None;
+        let outcome = if arrival.ack.advanced > 0 {
+            self.on_progress(arrival, board)
+        } else if arrival.ack.is_duplicate {
+            self.on_duplicate(arrival, board)
+        } else {
+            Outcome::Nothing
+        };
+        self.is_held = (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
+        outcome
+    }
+
+    fn on_write(&mut self) {
+        self.is_held = false;
+    }
+
+    fn on_timeout(&mut self, board: &mut Board) {
+        self.duplicates = 0;
+        self.recover = Some(board.smax());
+        self.after_timeout = true;
+        self.due = None;
+        self.is_held = false;
+        self.lagging = None;
+        board.go_back();
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.due.is_some() || self.is_held {
+            return self.due;
+        }
+        let nxt = self.nxt(board);
+        let is_sendable = nxt < board.smax() || limits.has_new;
+        (is_sendable && nxt - board.una() < limits.usable()).then_some(nxt)
+    }
+
+    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+        let is_next = number == self.nxt(board);
+        let was_due = self.due.take().is_some();
+        if is_next {
+            self.lagging = was_due.then_some(number);
+        }
+        let index = self.index(number);
+        let slot = &mut self.slots[index];
+        *slot = Slot { departed: Some(now), transmissions: slot.transmissions + 1 };
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.worried > 0
+    }
+}
