@@ -56,6 +56,11 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
+    /// Says whether everything arrives in order.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.faults.fates.iter().all(Vec::is_empty)
+    }
+
     pub(crate) fn new(faults: Faults) -> Self {
         Self { faults, carried: [0, 0], on_the_way: BTreeMap::new(), count: 0 }
     }

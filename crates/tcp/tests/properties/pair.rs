@@ -200,6 +200,13 @@ impl Side {
         self.sent = self.sent.max(end);
     }
 
+    /// Nothing was lost and nothing sent twice: the congestion window is an upper bound.
+    fn check_flight(&self) {
+        let (outstanding, cwnd) = (self.connection.outstanding(), self.connection.cwnd());
+        let is_bounded = outstanding as f64 <= cwnd.max(1.0) || self.connection.statistics().retransmissions > 0;
+        assert!(is_bounded, "{outstanding} segments are in flight with a window of {cwnd}");
+    }
+
     fn check(&self, now: Instant) {
         let connection = &self.connection;
         let (cwnd, ssthresh) = (connection.cwnd(), connection.ssthresh());
@@ -300,6 +307,9 @@ impl Pair {
                 };
                 assert!(count < BURST, "a connection sends without end");
                 side.witness_departure(&transmit.segment);
+                if self.cable.is_clean() && transmit.number.is_some() {
+                    side.check_flight();
+                }
                 self.cable.carry(self.now, number, transmit.segment);
             }
             if let Some(event) = side.connection.poll_event() {
