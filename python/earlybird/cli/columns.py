@@ -70,6 +70,7 @@ class Column:
 SUMMARY_ROWS = (
     Column("bottleneck_packets", "packets through the bottleneck", number),
     Column("drop_rate", "drop rate at the bottleneck", percent),
+    Column("mark_rate", "mark rate at the bottleneck", percent),
     Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", ratio),
     Column("web_mbps", "web traffic", megabits),
     Column("cbr_drop_rate", "drop rate of the video flows", percent),

@@ -1,8 +1,9 @@
 //! Nothing is allocated per packet once the buffers have grown.
 
-use crate::dumbbell::{BUDGET, Dumbbell, link, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, ns2, rfc, seconds};
 use crate::observers::Census;
-use earlybird_sim::{EndpointSettings, QueueLimit};
+use crate::served::{dual_pi2, fq_codel, pie};
+use earlybird_sim::{Discipline, EndpointSettings, LinkSettings, QueueLimit};
 use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, PertFlags, Trigger};
 use earlybird_units::Duration;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -52,28 +53,29 @@ fn allocations_of(act: impl FnOnce()) -> u64 {
 }
 
 /// Runs twenty endless transfers over 10 Mb/s for 200 s, and then for 100 s more; gives the allocations of these.
-fn allocations_of_a_crowd(limit: QueueLimit, endpoints: EndpointSettings) -> u64 {
-    let mut world = Dumbbell::new(link(10_000_000, 15, limit)).with_pairs(20).world(endpoints, Census::default());
+fn allocations_of_a_crowd(bottleneck: LinkSettings, endpoints: EndpointSettings) -> u64 {
+    let is_lossless = bottleneck.limit == QueueLimit::Unlimited && bottleneck.discipline == Discipline::DropTail;
+    let mut world = Dumbbell::new(bottleneck).with_pairs(20).world(endpoints, Census::default());
     assert!(world.run_until(seconds(200), BUDGET));
     let allocations = allocations_of(|| assert!(world.run_until(seconds(300), BUDGET)));
     let (network, census) = world.into_parts();
     assert!(network.links().all(|link| link.total.packets_in > 1000));
     // 300 s of packets of 1040 bytes, or a few more, and those that wait.
-    assert!((330_000..363_000).contains(&census.entered[0]), "{} packets", census.entered[0]);
-    let is_lossless = limit == QueueLimit::Unlimited;
+    let carried = network.link(FORWARD).total.packets_out();
+    assert!((330_000..363_000).contains(&carried), "{carried} packets");
     assert_eq!(census.dropped.first().is_none_or(|dropped| *dropped < 5000), is_lossless);
     allocations
 }
 
 /// Every window is full, so every buffer is as large as it will get: 120,000 packets allocate nothing.
 fn assert_no_allocations(endpoints: EndpointSettings) {
-    assert_eq!(allocations_of_a_crowd(QueueLimit::Unlimited, endpoints), 0);
+    assert_eq!(allocations_of_a_crowd(link(10_000_000, 15, QueueLimit::Unlimited), endpoints), 0);
 }
 
 /// Windows of a few packets, and losses all the time. Now and then a flow gets further ahead, or has more holes, than ever
 /// before, and one of its buffers doubles; with a window of 64 that ends after a few times.
 fn assert_a_handful_of_allocations(endpoints: EndpointSettings) {
-    let allocations = allocations_of_a_crowd(QueueLimit::Packets(40), endpoints);
+    let allocations = allocations_of_a_crowd(link(10_000_000, 15, QueueLimit::Packets(40)), endpoints);
     assert!(allocations <= 20, "{allocations} allocations");
 }
 
@@ -128,4 +130,14 @@ fn losses_of_pert_with_early_retransmission_allocate_a_handful_of_times_in_12000
 #[test]
 fn losses_of_bbr_allocate_a_handful_of_times_in_120000_packets() {
     assert_a_handful_of_allocations(bbr());
+}
+
+/// Each of 20 queues grows now and then, as the buffers of the endpoints do.
+#[test]
+fn queues_that_are_served_allocate_a_handful_of_times_in_120000_packets() {
+    for discipline in [fq_codel(), pie(), dual_pi2()] {
+        let bottleneck = LinkSettings { discipline, ..link(10_000_000, 15, QueueLimit::Packets(400)) };
+        let allocations = allocations_of_a_crowd(bottleneck, sack());
+        assert!(allocations <= 40, "{discipline:?}: {allocations} allocations");
+    }
 }

@@ -10,7 +10,7 @@ use earlybird_tcp::Config;
 use earlybird_units::{Duration, Rate};
 use rstest::rstest;
 
-pub(crate) const CODEL: CodelSettings =
+const CODEL: CodelSettings =
     CodelSettings { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500, ecn: false };
 
 fn red(adaptive: bool) -> Discipline {
@@ -28,7 +28,7 @@ fn red(adaptive: bool) -> Discipline {
     })
 }
 
-fn pie() -> Discipline {
+pub(crate) fn pie() -> Discipline {
     Discipline::Pie(PieSettings {
         target: Duration::from_millis(15),
         update: Duration::from_millis(15),
@@ -40,11 +40,11 @@ fn pie() -> Discipline {
     })
 }
 
-fn fq_codel() -> Discipline {
+pub(crate) fn fq_codel() -> Discipline {
     Discipline::FqCodel(FqCodelSettings { flows: 1024, quantum: 1514, codel: CODEL })
 }
 
-fn dual_pi2() -> Discipline {
+pub(crate) fn dual_pi2() -> Discipline {
     Discipline::DualPi2(DualPi2Settings {
         target: Duration::from_millis(15),
         update: Duration::from_millis(16),
