@@ -27,7 +27,7 @@ pub(crate) fn discipline_of(queue: &Queue) -> Discipline {
         Queue::Red(red) => Discipline::Red(RedSettings {
             min_threshold: red.min_threshold,
             max_threshold: red.max_threshold,
-            weight: red.weight,
+            weight: red.weight.map(earlybird_scenario::Fraction::value),
             max_probability: red.max_probability.value(),
             gentle: red.gentle,
             wait: red.wait,

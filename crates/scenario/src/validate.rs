@@ -4,6 +4,7 @@ mod channel;
 mod datagrams;
 mod endpoint;
 mod network;
+mod queue;
 mod rate;
 mod traffic;
 
@@ -23,6 +24,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
     rate::validate(scenario)?;
+    queue::validate(scenario)?;
     channel::validate(scenario)?;
     validate_measure(scenario)?;
     scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))

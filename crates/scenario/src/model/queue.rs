@@ -48,8 +48,7 @@ pub struct Red {
     pub max_threshold: Option<f64>,
     /// Weight of one packet in the average (default: 1 − exp(−1/C) on a link of C packets per second).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
-    pub weight: Option<f64>,
+    pub weight: Option<Fraction>,
     /// Probability of a drop at `max-threshold`; where an adaptive queue starts (default 0.1).
     pub max_probability: Fraction,
     /// Let the probability rise to 1 at twice `max-threshold` in place of a jump there (default true).
