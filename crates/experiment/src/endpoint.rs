@@ -8,7 +8,8 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, Recovery, RtoConfig, Trigger, VegasParameters,
+    Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, RackConfig, Recovery, RtoConfig,
+    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -88,6 +89,12 @@ fn config_of(endpoint: &Endpoint) -> Config {
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
         recovery,
+        rack: rack_of(&endpoint.rack),
+        window_reduction: match endpoint.window_reduction {
+            scenario::WindowReduction::Immediate => WindowReduction::Immediate,
+            scenario::WindowReduction::Prr => WindowReduction::Proportional,
+        },
+        spurious: spurious_of(endpoint),
         paces: endpoint.pacing.unwrap_or(base.paces),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
@@ -117,7 +124,7 @@ fn rto_of(endpoint: &Endpoint, base: RtoConfig) -> RtoConfig {
 
 fn trigger_of(endpoint: &Endpoint) -> Trigger {
     if endpoint.transport.detection != scenario::Detection::EarlyRetransmission {
-        return Trigger::ThreeDuplicates;
+        return if endpoint.early_retransmit { Trigger::FewOutstanding } else { Trigger::ThreeDuplicates };
     }
     Trigger::EarlyRetransmission(match endpoint.early_retransmission.reference {
         scenario::AgeReference::Missing => AgeReference::Missing,
@@ -137,6 +144,8 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
         (Some(scenario::Recovery::Tahoe), _) | (None, scenario::Control::Tahoe) => Recovery::Tahoe,
         (Some(scenario::Recovery::Reno), _) | (None, scenario::Control::Reno) => reno,
         (Some(scenario::Recovery::Newreno), _) | (None, scenario::Control::NewReno) => newreno,
+        (Some(scenario::Recovery::RackTlp), _) => Recovery::Rack,
+        (None, _) if endpoint.transport.detection == scenario::Detection::Rack => Recovery::Rack,
         (None, scenario::Control::Vegas) if endpoint.profile == Profile::Ns2 => Recovery::Vegas,
         (None, _) => base,
     }
@@ -145,6 +154,26 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
 /// Senders without SACK get none: their peers are not asked for it.
 const fn uses_sack(recovery: Recovery) -> bool {
     !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) | Recovery::Vegas)
+}
+
+fn spurious_of(endpoint: &Endpoint) -> SpuriousDetection {
+    let undo = match endpoint.undo {
+        scenario::Undo::None => Undo::None,
+        scenario::Undo::Eifel => Undo::Eifel,
+        scenario::Undo::Dsack => Undo::DuplicateSack,
+    };
+    SpuriousDetection { forward_rto: endpoint.spurious_rto_detection, undo }
+}
+
+fn rack_of(rack: &scenario::Rack) -> RackConfig {
+    let base = RackConfig::RFC;
+    RackConfig {
+        reordering_window: rack.reordering_window.map_or(base.reordering_window, scenario::Fraction::value),
+        adapts_window: rack.adapt_window.unwrap_or(base.adapts_window),
+        window_persistence: rack.window_persistence.unwrap_or(base.window_persistence),
+        probes_tail: rack.tail_loss_probe.unwrap_or(base.probes_tail),
+        longest_ack_delay: rack.longest_ack_delay.map_or(base.longest_ack_delay, scenario::Time::duration),
+    }
 }
 
 fn control_of(endpoint: &Endpoint) -> Control {

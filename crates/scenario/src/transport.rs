@@ -63,6 +63,8 @@ pub enum Detection {
     Duplicates,
     /// An earlier duplicate too, if it comes late (`-er`).
     EarlyRetransmission,
+    /// The time since something sent later arrived (`-rack`).
+    Rack,
 }
 
 /// A row of the table of transports: a name, what it means, and where that is written.
@@ -90,7 +92,7 @@ const TABLE: &[TransportKind] = &[
         title: "Slow start, congestion avoidance, halving; selective acknowledgements",
         source: "RFC 5681, RFC 6675; ns-2.35 Agent/TCP/Sack1",
         parameters: &[],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
     },
     TransportKind {
         name: "pert",
@@ -98,7 +100,7 @@ const TABLE: &[TransportKind] = &[
         title: "Probabilistic early response to the queueing delay",
         source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
         parameters: &["pert"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
     },
     TransportKind {
         name: "cubic",
@@ -106,7 +108,7 @@ const TABLE: &[TransportKind] = &[
         title: "A cubic function of the time since the last loss; HyStart or HyStart++ on demand",
         source: "RFC 9438; Linux 2.6.22 (v2.1) and 2.6.3x (v2.3); RFC 9406; Ha and Rhee 2008",
         parameters: &["cubic"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
     },
     TransportKind {
         name: "udp",
@@ -130,7 +132,7 @@ const TABLE: &[TransportKind] = &[
         title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
         source: "draft-ietf-ccwg-bbr (August 2026)",
         parameters: &["bbr"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
     },
     TransportKind {
         name: "tahoe",
@@ -184,6 +186,7 @@ impl Detection {
         match self {
             Self::Duplicates => "",
             Self::EarlyRetransmission => "-er",
+            Self::Rack => "-rack",
         }
     }
 }
@@ -259,7 +262,7 @@ impl JsonSchema for Transport {
             "type": "string",
             "format": "transport",
             "enum": transport_names(),
-            "description": "Congestion control and loss repair by name; `-er` adds early retransmission, `-fg` selects the \
+            "description": "Congestion control and loss repair by name; `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` selects the \
                             fine-grained retransmission timer.",
         })
     }

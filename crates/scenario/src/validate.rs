@@ -6,6 +6,7 @@ mod endpoint;
 mod network;
 mod queue;
 mod rate;
+mod repair;
 mod traffic;
 
 use crate::document::join;

@@ -174,7 +174,7 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "endpoint.transport=3",
-    "endpoint.transport: `3` is not a transport; allowed: {TRANSPORTS}. hint: Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO."
+    "endpoint.transport: `3` is not a transport; allowed: {TRANSPORTS}. hint: Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO."
 )]
 #[case(
     "transport=sak",
@@ -244,6 +244,50 @@ fn unknown_and_missing_keys(#[case] change: &str, #[case] expected: &str) {
      hint: `endpoint.cubic.version = \"rfc9438\"` counts in fractions."
 )]
 #[case("endpoint.pert.pi.rtt=0s", "endpoint.pert.pi.rtt: `0s` is no time at all; allowed: a duration above 0s.")]
+#[case(
+    "endpoint={transport='sack-rack',recovery='rfc6675'}",
+    "endpoint.recovery: `rfc6675` is not what the transport's name says; allowed: rack-tlp. hint: leave out `-rack`, or the key."
+)]
+#[case(
+    "endpoint={profile='ns2',window-reduction='prr'}",
+    "endpoint.window-reduction: `prr` needs a recovery that knows what is in the network; allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` knows."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='bbr',window-reduction='prr'}",
+    "endpoint.window-reduction: `prr` does not go with `bbr`, which has a window of its own in recovery; allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` knows."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='sack-rack',early-retransmit=true}",
+    "endpoint.early-retransmit: `true` does not go with `rack-tlp`, which counts no duplicate ACKs; allowed: false. hint: it is early itself."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='sack-er',early-retransmit=true}",
+    "endpoint.early-retransmit: `true` is another rule than the one that `-er` selects; allowed: false. hint: leave out `-er`, or the key."
+)]
+#[case(
+    "endpoint={profile='ns2',spurious-rto-detection=true}",
+    "endpoint.spurious-rto-detection: `true` does not go with ns-2's senders, which take nothing back; allowed: false. hint: set `recovery` to `rfc6675` or `rack-tlp`."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='tahoe',undo='eifel'}",
+    "endpoint.undo: `eifel` does not go with `tahoe`, which begins again after every loss; allowed: none. hint: transport `newreno` can do it."
+)]
+#[case(
+    "endpoint={profile='rfc',timestamps=false,undo='eifel'}",
+    "endpoint.undo: `eifel` reads timestamps, which are off; allowed: none, dsack. hint: set `timestamps = true`."
+)]
+#[case(
+    "endpoint={profile='ns2',recovery='rfc6675',undo='dsack'}",
+    "endpoint.undo: `dsack` reads DSACKs, which ns-2's receivers do not send; allowed: none, eifel. hint: the `rfc` profile's do."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='newreno',undo='dsack'}",
+    "endpoint.undo: `dsack` reads DSACKs, which need SACK; allowed: none, eifel. hint: transport `sack` asks for it."
+)]
+#[case(
+    "endpoint={transport='sack-er',recovery='rack-tlp'}",
+    "endpoint.recovery: `rack-tlp` counts no duplicate ACKs, which early retransmission needs; allowed: sack1, rfc6675. hint: leave out `-er`: RACK-TLP itself is early."
+)]
 #[case("endpoint.rto.tick=0s", "endpoint.rto.tick: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case("endpoint.rto.initial=0s", "endpoint.rto.initial: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(

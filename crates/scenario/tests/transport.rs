@@ -19,6 +19,7 @@ use rstest::rstest;
 #[case("udp", Control::Udp, Detection::Duplicates, false)]
 #[case("tfrc", Control::Tfrc, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
+#[case("pert-rack", Control::Pert, Detection::Rack, false)]
 fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {
     let transport: Transport = name.parse().unwrap();
     assert_eq!(transport, Transport { control, detection, fine_grained: fine });
@@ -45,5 +46,7 @@ fn every_name_is_read_back() {
 fn unknown_names(#[case] name: &str, #[case] hint: &str) {
     let error = name.parse::<Transport>().unwrap_err();
     assert_eq!(error.hint, hint);
-    assert!(error.allowed.starts_with("sack, sack-er, pert") && error.allowed.contains(", each also with -fg; udp"));
+    assert!(
+        error.allowed.starts_with("sack, sack-er, sack-rack") && error.allowed.contains(", each also with -fg; udp")
+    );
 }

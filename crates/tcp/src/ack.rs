@@ -26,6 +26,11 @@ impl Sender {
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
         self.act_on(cx, outcome, ack, &age, echoed_rtt);
+        self.reduce(ack);
+        self.examine(ack);
+        if ack.advanced > 0 {
+            self.schedule(cx.now);
+        }
         self.sample_ack(cx.now);
     }
 
@@ -55,6 +60,11 @@ impl Sender {
                 self.deflate(cx, surplus);
             }
             Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
+            Outcome::Repaired { flight } => {
+                self.control.on_loss(cx, &Flight { outstanding: flight });
+                self.on_progress(cx, echoed_rtt);
+            }
+            Outcome::Probe => self.restart_timer(cx.now),
             Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age),
             Outcome::Vegas(step) => self.on_vegas(cx, step, age, echoed_rtt),
             Outcome::Nothing => {}
@@ -67,7 +77,9 @@ impl Sender {
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let outcome = self.recovery.on_deadline(cx.now, &mut self.board, &limits);
-        self.act_on(cx, outcome, &Acknowledgement::default(), &age, None);
+        let nothing = Acknowledgement::default();
+        self.act_on(cx, outcome, &nothing, &age, None);
+        self.reduce(&nothing);
         self.sample_losses(cx.now);
     }
 
@@ -108,13 +120,17 @@ impl Sender {
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
         self.count_loss(cx, duplicates, age);
+        self.watch_reduction(false, flight);
         self.control.on_loss(cx, &Flight { outstanding: flight });
+        self.proportional = None;
         self.timer.cancel_measurement();
         self.timer.restart(cx.now);
     }
 
     fn count_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, age: &Age) {
-        self.record_duplicate(cx, duplicates, age);
+        if duplicates > 0 {
+            self.record_duplicate(cx, duplicates, age);
+        }
         match duplicates {
             1 => self.statistics.early_on_first += 1,
             2 => self.statistics.early_on_second += 1,

@@ -10,11 +10,14 @@ use crate::policy::control::tahoe::Tahoe;
 use crate::policy::control::vegas::{Vegas, VegasParameters};
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::newreno::{NewReno, NewRenoFlags};
+use crate::policy::recovery::rack::{Rack, RackConfig};
 use crate::policy::recovery::rfc6675::Rfc6675;
 use crate::policy::recovery::sack1::Sack1;
 use crate::policy::recovery::{LossRecovery, reno, tahoe, vegas};
+use crate::policy::reduction::WindowReduction;
 use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
-use crate::policy::trigger::{AgeReference, EarlyRetransmission, LossTrigger, ThreeDuplicates};
+use crate::policy::spurious::{SpuriousDetection, Undo};
+use crate::policy::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, SeedTree};
 
@@ -39,6 +42,8 @@ pub struct Config {
     pub timestamps: bool,
     /// The most SACK blocks in an ACK.
     pub sack_blocks: usize,
+    /// Tell in the first block what arrived twice (DSACK, RFC 2883).
+    pub duplicate_sack: bool,
     /// When to acknowledge.
     pub acking: Acking,
     /// How much may be in flight.
@@ -49,6 +54,12 @@ pub struct Config {
     pub paces: bool,
     /// Whose rules the schemes without SACK follow.
     pub rules: Rules,
+    /// How the window falls while losses are repaired (not with [`Recovery::Sack1`], which has its own estimate).
+    pub window_reduction: WindowReduction,
+    /// How needless retransmissions are found out (not with [`Recovery::Sack1`]).
+    pub spurious: SpuriousDetection,
+    /// Parameters of RACK-TLP.
+    pub rack: RackConfig,
     /// Which duplicate ACK means loss.
     pub trigger: Trigger,
     /// The retransmission timer.
@@ -84,6 +95,8 @@ pub enum Recovery {
     Sack1,
     /// RFC 6675.
     Rfc6675,
+    /// RACK-TLP, RFC 8985; `NewReno` if the peer knows no SACK.
+    Rack,
     /// A fast retransmit, then slow start.
     Tahoe,
     /// Fast recovery, to the first ACK that goes forward.
@@ -105,6 +118,8 @@ pub enum Trigger {
     ThreeDuplicates,
     /// The third, or an earlier one that comes late.
     EarlyRetransmission(AgeReference),
+    /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
+    FewOutstanding,
 }
 
 /// Parameters of the retransmission timer.
@@ -137,11 +152,15 @@ impl Config {
             precise_halving: true,
             timestamps: false,
             sack_blocks: 3,
+            duplicate_sack: false,
             acking: Acking::EverySegment,
             control: Control::Reno,
             recovery: Recovery::Sack1,
             paces: false,
             rules: Rules::Ns2,
+            window_reduction: WindowReduction::Immediate,
+            spurious: SpuriousDetection { forward_rto: false, undo: Undo::None },
+            rack: RackConfig::RFC,
             trigger: Trigger::ThreeDuplicates,
             rto: RtoConfig::NS2,
             restart_on_duplicate: false,
@@ -156,6 +175,7 @@ impl Config {
             initial_window: 4,
             bounded_ssthresh: false,
             timestamps: true,
+            duplicate_sack: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,
             rto: RtoConfig::RFC,
@@ -195,7 +215,7 @@ impl Config {
     fn halved(&self) -> Halved {
         let halves_flight = match self.recovery {
             Recovery::Sack1 | Recovery::Vegas => false,
-            Recovery::Rfc6675 => true,
+            Recovery::Rfc6675 | Recovery::Rack => true,
             Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) => self.rules == Rules::Rfc,
         };
         match (halves_flight, self.precise_halving) {
@@ -208,6 +228,7 @@ impl Config {
     pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
         match self.recovery {
             Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit, self.holds_new_data)),
+            Recovery::Rack => Box::new(Rack::new(self.rack, self.limited_transmit)),
             Recovery::Rfc6675 => Box::new(Rfc6675::new(self.limited_transmit)),
             Recovery::Tahoe => Box::new(tahoe::Tahoe::new(self.limited_transmit)),
             Recovery::Reno { second_fast_retransmit } => {
@@ -225,6 +246,7 @@ impl Config {
 
     pub(crate) fn trigger(&self) -> Box<dyn LossTrigger> {
         match self.trigger {
+            Trigger::FewOutstanding => Box::new(FewOutstanding),
             Trigger::ThreeDuplicates => Box::new(ThreeDuplicates),
             Trigger::EarlyRetransmission(reference) => Box::new(EarlyRetransmission::new(reference)),
         }

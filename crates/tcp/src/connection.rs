@@ -115,6 +115,9 @@ impl Connection {
         if segment.flags.contains(Flags::RST) {
             self.on_reset(start, is_in_window);
         } else if !is_in_window || self.is_too_old(segment) || segment.flags.contains(Flags::SYN) {
+            if !segment.flags.contains(Flags::SYN) {
+                self.receiver.note_duplicate(&range);
+            }
             self.receiver.due = AckDue::Now;
         } else if segment.flags.contains(Flags::ACK) {
             self.note_timestamp(segment, start);
@@ -144,7 +147,10 @@ impl Connection {
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
         let was_drained = self.sender.is_drained();
-        let change = self.sender.board.apply(ack, self.local_origin, &segment.options.sack, is_pure, cx.now);
+        let blocks = &segment.options.sack;
+        let mut change = self.sender.board.apply(ack, self.local_origin, blocks, is_pure, cx.now);
+        let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|stamps| stamps.echo);
+        self.sender.read_details(&mut change, self.local_origin, blocks, echo);
         self.sender.on_window(window);
         let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
         self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps));
@@ -230,7 +236,7 @@ impl Connection {
         if let Some(pacer) = &mut self.sender.pacer {
             pacer.on_timeout(cx.now);
         }
-        if self.sender.recovery.deadline().is_some_and(|deadline| deadline <= cx.now) {
+        if self.recovery_deadline().is_some_and(|deadline| deadline <= cx.now) {
             self.sender.on_recovery_deadline(cx);
         }
         if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now)
@@ -244,8 +250,12 @@ impl Connection {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pacer = self.sender.pacer.and_then(|pacer| pacer.deadline());
-        let sender = [self.sender.timer.deadline(), self.sender.recovery.deadline(), pacer];
+        let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
         sender.into_iter().chain([self.receiver.deadline(), self.time_wait_ends]).flatten().min()
+    }
+
+    fn recovery_deadline(&self) -> Option<Instant> {
+        if matches!(self.state, State::Transfer(_)) { self.sender.recovery.deadline() } else { None }
     }
 
     /// Gives the next segment to send, if there is one.
@@ -383,7 +393,7 @@ impl Connection {
 
     /// Gives the congestion window in segments.
     pub fn cwnd(&self) -> f64 {
-        self.sender.control.cwnd()
+        self.sender.cwnd()
     }
 
     /// Gives the slow-start threshold in segments.
@@ -394,6 +404,11 @@ impl Connection {
     /// Gives the segments sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.sender.board.outstanding()
+    }
+
+    /// Gives the estimate of the segments in the network; without SACK, those not acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.sender.recovery.pipe(&self.sender.board)
     }
 
     /// Gives the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.

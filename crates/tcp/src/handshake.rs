@@ -97,7 +97,7 @@ impl Connection {
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
         self.receiver.on_syn();
         if !self.peer.sack && self.sender.recovery.needs_sack() {
-            self.sender.recovery = self.config.recovery_without_sack();
+            self.sender.do_without_sack(&self.config);
         }
     }
 
@@ -108,6 +108,7 @@ impl Connection {
         let echoed = change.rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
         self.sender.open_path(cx.now, change.rtt);
+        self.sender.on_peer(self.peer.sack);
         let mut sides = Sides::default();
         if self.sender.fin_queued {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };

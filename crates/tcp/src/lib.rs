@@ -54,10 +54,13 @@ pub use policy::control::pert::{
 };
 pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::vegas::VegasParameters;
-pub use policy::control::{CongestionControl, Gauges};
+pub use policy::control::{CongestionControl, Gauges, Window};
 pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;
+pub use policy::recovery::rack::RackConfig;
+pub use policy::reduction::WindowReduction;
 pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use send::timer::TimerValue;
 pub use state::RfcState;

@@ -62,6 +62,36 @@ impl Ranges {
         merged
     }
 
+    /// Gives the lowest number of the set.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.ranges.first().map(|range| range.start)
+    }
+
+    /// Gives the lowest part of `range` that the set holds.
+    pub(crate) fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let index = self.ranges.partition_point(|held| held.end <= range.start);
+        let held = self.ranges.get(index).filter(|held| held.start < range.end)?;
+        Some(held.start.max(range.start)..held.end.min(range.end))
+    }
+
+    /// Removes one number, if the set holds it.
+    pub(crate) fn remove(&mut self, number: u64) {
+        let index = self.ranges.partition_point(|range| range.end <= number);
+        let Some(range) = self.ranges.get_mut(index).filter(|range| range.start <= number) else {
+            return;
+        };
+        self.total -= 1;
+        let above = number + 1..range.end;
+        range.end = number;
+        if range.is_empty() {
+            self.ranges.remove(index);
+        }
+        if !above.is_empty() {
+            self.ranges
+                .insert(index + usize::from(self.ranges.get(index).is_some_and(|range| range.end <= number)), above);
+        }
+    }
+
     /// Removes everything below `limit` and says whether the set held something before.
     pub(crate) fn remove_below(&mut self, limit: u64) {
         let gone = self.ranges.partition_point(|range| range.end <= limit);
@@ -122,8 +152,11 @@ mod tests {
             let top = set.last().copied().unwrap_or(0);
             let hole = (cut..top).find(|number| !set.contains(number));
             prop_assert_eq!(ranges.next_hole(cut), hole);
+            ranges.remove(cut + 3);
+            set.remove(&(cut + 3));
             ranges.remove_below(cut);
             set.retain(|&number| number >= cut);
+            prop_assert_eq!(ranges.first(), set.first().copied());
             prop_assert_eq!(ranges.total(), set.len() as u64);
             let spread: BTreeSet<u64> = ranges.as_slice().iter().cloned().flatten().collect();
             prop_assert_eq!(spread, set);

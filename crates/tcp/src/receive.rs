@@ -17,6 +17,9 @@ pub(crate) struct Receiver {
     above: Ranges,
     recent: ArrayVec<Range<u64>, { SackBlocks::MAX }>,
     sack_blocks: usize,
+    tells_duplicates: bool,
+    /// What the last segment brought a second time.
+    duplicate: Option<Range<u64>>,
     /// Bytes delivered in order that the application has not read.
     unread: u64,
     buffer: u64,
@@ -35,6 +38,8 @@ impl Receiver {
             recent: ArrayVec::new(),
             // Beside timestamps only three fit into a header (RFC 2018 §3).
             sack_blocks: config.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps)),
+            tells_duplicates: config.duplicate_sack && config.sack_blocks > 0,
+            duplicate: None,
             unread: 0,
             buffer: u64::from(config.window) * u64::from(config.mss),
             advertised: 0,
@@ -83,6 +88,7 @@ impl Receiver {
         if has_fin {
             self.fin.get_or_insert(range.end - 1);
         }
+        self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
         let before = self.received();
         self.store(range);
@@ -91,6 +97,15 @@ impl Receiver {
         let delivered = self.received() - before;
         self.unread += delivered;
         delivered
+    }
+
+    /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
+    pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
+        if !self.tells_duplicates {
+            return;
+        }
+        let below = range.start..range.end.min(self.nxt);
+        self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
     fn store(&mut self, range: Range<u64>) {
@@ -133,10 +148,12 @@ impl Receiver {
         }
     }
 
-    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`.
-    pub(crate) fn sack(&self, origin: SeqNum) -> SackBlocks {
+    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`. A duplicate is told once.
+    pub(crate) fn sack(&mut self, origin: SeqNum) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        for range in &self.recent {
+        let duplicate = self.duplicate.take();
+        let room = self.sack_blocks - usize::from(duplicate.is_some());
+        for range in duplicate.iter().chain(self.recent.iter().take(room)) {
             blocks.push(SackBlock { left: origin.at(range.start), right: origin.at(range.end) });
         }
         blocks

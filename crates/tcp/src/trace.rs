@@ -69,6 +69,8 @@ pub struct Statistics {
     pub early_on_first: u64,
     /// Recoveries entered on the second duplicate ACK.
     pub early_on_second: u64,
+    /// Reductions taken back, because the retransmission proved needless.
+    pub reductions_undone: u64,
     /// Session frozen time: silence before expiries since the last progress.
     pub frozen: Duration,
     /// Sum of the expired timers' own lengths.
@@ -84,6 +86,7 @@ impl core::ops::AddAssign for Statistics {
         self.fast_retransmits += other.fast_retransmits;
         self.early_on_first += other.early_on_first;
         self.early_on_second += other.early_on_second;
+        self.reductions_undone += other.reductions_undone;
         self.frozen += other.frozen;
         self.frozen_timers += other.frozen_timers;
     }

@@ -1,4 +1,4 @@
-use super::{Bbr, Cubic, NewReno, Pert, Recovery, Reno, Vegas};
+use super::{Bbr, Cubic, NewReno, Pert, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -10,11 +10,20 @@ use serde::{Deserialize, Serialize};
 pub struct Endpoint {
     /// Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
     pub profile: Profile,
-    /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
+    /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
     pub transport: Transport,
-    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`).
+    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
+    /// How the window falls while losses are repaired (default `immediate`).
+    pub window_reduction: WindowReduction,
+    /// Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
+    /// loss (default false). Not the papers' early retransmission, which is `-er`.
+    pub early_retransmit: bool,
+    /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default false).
+    pub spurious_rto_detection: bool,
+    /// What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`).
+    pub undo: Undo,
     /// Payload bytes of a full segment (default 1000).
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +71,8 @@ pub struct Endpoint {
     pub newreno: NewReno,
     /// Vegas' thresholds (transport `vegas`).
     pub vegas: Vegas,
+    /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
+    pub rack: Rack,
 }
 
 /// Whose rules an endpoint follows.

@@ -15,4 +15,30 @@ pub enum Recovery {
     Reno,
     /// Fast recovery until everything sent before it is acknowledged; without SACK (RFC 6582; ns-2.35 Agent/TCP/Newreno).
     Newreno,
+    /// Losses found by time, a silent tail probed (RFC 8985); `newreno` if the peer knows no SACK.
+    RackTlp,
+}
+
+/// How the window falls while losses are repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowReduction {
+    /// At once: nothing is sent until enough has left the network (RFC 6675).
+    #[default]
+    Immediate,
+    /// In proportion to what arrives: proportional rate reduction (RFC 9937).
+    Prr,
+}
+
+/// What tells that a retransmission was needless, so that the reduction is taken back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    /// Nothing.
+    #[default]
+    None,
+    /// A timestamp from before the retransmission (Eifel, RFC 3522).
+    Eifel,
+    /// A DSACK for every retransmission (RFC 3708).
+    Dsack,
 }

@@ -1,9 +1,10 @@
+use super::repair::{self, name_of};
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Cubic, CubicVersion, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario, SlowStart};
 use crate::quantity::Time;
-use crate::transport::Control;
+use crate::transport::{Control, Detection};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     check(&scenario.endpoint, "endpoint")?;
@@ -19,6 +20,7 @@ fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_cubic(&endpoint.cubic, path)?;
     let pi = join(path, "pert.pi.rtt");
     endpoint.pert.pi.rtt.map_or(Ok(()), |rtt| positive(rtt, &pi))?;
+    repair::check(endpoint, path)?;
     let rto = &endpoint.rto;
     let path = join(path, "rto");
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
@@ -28,11 +30,12 @@ fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
 }
 
 /// Gives the recovery, with what the transport and the profile choose if none is given.
-fn recovery_of(endpoint: &Endpoint) -> Recovery {
+pub(super) fn recovery_of(endpoint: &Endpoint) -> Recovery {
     endpoint.recovery.unwrap_or(match (endpoint.transport.control, endpoint.profile) {
         (Control::Tahoe, _) => Recovery::Tahoe,
         (Control::Reno, _) => Recovery::Reno,
         (Control::NewReno, _) => Recovery::Newreno,
+        _ if endpoint.transport.detection == Detection::Rack => Recovery::RackTlp,
         (_, Profile::Ns2) => Recovery::Sack1,
         (_, Profile::Rfc) => Recovery::Rfc6675,
     })
@@ -52,11 +55,13 @@ fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
         (Control::Sack, Recovery::Reno | Recovery::Newreno) => "does without SACK",
         _ => "",
     };
-    let name = format!("{recovery:?}").to_lowercase();
     let hint = "name the transport after the recovery, or leave the recovery out.";
     let allowed = format!("what goes with transport `{}`", endpoint.transport);
     ensure(reason.is_empty(), || {
-        ScenarioError::new(&join(path, "recovery"), reason).text(&name).allowed(allowed).hint(hint.to_owned())
+        ScenarioError::new(&join(path, "recovery"), reason)
+            .text(name_of(recovery))
+            .allowed(allowed)
+            .hint(hint.to_owned())
     })
 }
 
@@ -75,7 +80,7 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
 fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let recovery = recovery_of(endpoint);
     let forgets = matches!(recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
-    let name = format!("{recovery:?}").to_lowercase();
+    let name = name_of(recovery);
     let problem = format!("does not go with recovery `{name}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
     let error = |key: &str, value: &str| ScenarioError::new(&join(path, key), problem).text(value).hint(hint);

@@ -3,5 +3,7 @@
 pub(crate) mod acking;
 pub(crate) mod control;
 pub(crate) mod recovery;
+pub(crate) mod reduction;
 pub(crate) mod rto;
+pub(crate) mod spurious;
 pub(crate) mod trigger;

@@ -13,6 +13,8 @@ pub trait RtoEstimator: Debug + Send {
     fn smoothed(&self) -> Option<Duration>;
     /// Learns that the timer was backed off to `factor`.
     fn on_back_off(&mut self, _factor: u64) {}
+    /// Learns that the last timeout was needless.
+    fn on_needless(&mut self) {}
 }
 
 /// ns-2's and 4.3BSD's estimator in whole clock ticks: `S` holds eight times the smoothed round trip, `V` four times the
@@ -83,12 +85,14 @@ pub struct Rfc6298Estimator {
     granularity: Duration,
     smoothed: Option<Duration>,
     variation: Duration,
+    /// A timeout was needless: the next sample counts in full.
+    was_needless: bool,
 }
 
 impl Rfc6298Estimator {
     /// Makes an estimator for a clock of the given granularity (G in RFC 6298).
     pub const fn new(granularity: Duration) -> Self {
-        Self { granularity, smoothed: None, variation: Duration::ZERO }
+        Self { granularity, smoothed: None, variation: Duration::ZERO, was_needless: false }
     }
 }
 
@@ -101,9 +105,19 @@ impl RtoEstimator for Rfc6298Estimator {
             self.variation = sample / 2;
             return;
         };
+        if core::mem::take(&mut self.was_needless) {
+            // RFC 4015 §3.2, step 11.
+            self.smoothed = Some(smoothed.max(sample));
+            self.variation = self.variation.max(sample / 2);
+            return;
+        }
         // RFC 6298 (2.3): alpha = 1/8, beta = 1/4, the variation first.
         self.variation = (self.variation * 3 + smoothed.abs_diff(sample)) / 4;
         self.smoothed = Some((smoothed * 7 + sample) / 8);
+    }
+
+    fn on_needless(&mut self) {
+        self.was_needless = true;
     }
 
     fn base(&self) -> Option<Duration> {

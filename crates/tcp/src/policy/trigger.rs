@@ -9,6 +9,11 @@ pub(crate) trait LossTrigger: Debug + Send {
     fn on_rtt(&mut self, _rtt: Duration) {}
     /// Says whether the `count`-th duplicate means that the missing packet is lost.
     fn is_loss(&self, count: u32, age: &Age) -> bool;
+    /// Gives how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
+    /// more could be sent to cause duplicates.
+    fn duplicates_needed(&self, _outstanding: u64, _has_new: bool) -> u32 {
+        DUPLICATE_THRESHOLD
+    }
     /// Gives the age above which an early duplicate means loss, if there is such a rule.
     fn threshold(&self) -> Option<Duration> {
         None
@@ -34,6 +39,25 @@ pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 impl LossTrigger for ThreeDuplicates {
     fn is_loss(&self, count: u32, _age: &Age) -> bool {
         count == DUPLICATE_THRESHOLD
+    }
+}
+
+/// Early Retransmit for few outstanding segments, counted in segments (RFC 5827 §3.2). Not to be confused with the papers'
+/// [`EarlyRetransmission`], which reads the clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FewOutstanding;
+
+impl LossTrigger for FewOutstanding {
+    fn is_loss(&self, count: u32, _age: &Age) -> bool {
+        count == DUPLICATE_THRESHOLD
+    }
+
+    /// All but the missing one, if fewer than four are outstanding and no new one can follow (RFC 5827 §3.2, 3.a, 3.b).
+    fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
+        match outstanding {
+            2 | 3 if !has_new => outstanding as u32 - 1,
+            _ => DUPLICATE_THRESHOLD,
+        }
     }
 }
 

@@ -35,6 +35,21 @@ pub(crate) struct Acknowledgement {
     pub(crate) is_duplicate: bool,
     /// SACK told something new.
     pub(crate) brings_news: bool,
+    /// Segments newly known to have arrived, by the number or by SACK.
+    pub(crate) delivered: u64,
+    /// There are no SACK blocks.
+    pub(crate) is_bare: bool,
+    /// What arrived twice, as DSACK tells (RFC 2883), where that is read.
+    pub(crate) duplicate: Option<Span>,
+    /// The time of sending that the peer echoes, where that is read.
+    pub(crate) echo: Option<u32>,
+}
+
+/// A part of the stream, by positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 /// Segments by number (0 is the SYN), with their place in the stream and what SACK says of them.
@@ -63,6 +78,11 @@ impl Board {
     /// Makes an empty board; `lists_delivered` says whether [`Self::delivered`] is of use.
     pub(crate) fn new(lists_delivered: bool) -> Self {
         Self { lists_delivered, ..Self::default() }
+    }
+
+    /// Changes whether [`Self::delivered`] is of use.
+    pub(crate) fn set_lists_delivered(&mut self, lists_delivered: bool) {
+        self.lists_delivered = lists_delivered;
     }
 
     /// Gives the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
@@ -143,13 +163,16 @@ impl Board {
     ) -> Acknowledgement {
         let mut change = Acknowledgement {
             is_duplicate: is_pure && ack == self.una_position && !self.segments.is_empty(),
+            is_bare: blocks.is_empty(),
             ..Acknowledgement::default()
         };
         self.delivered.clear();
+        let before = self.una + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
         }
         change.brings_news |= self.mark_sacked(origin, blocks);
+        change.delivered = self.una + self.sacked.total() - before;
         self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         change
     }
@@ -183,6 +206,19 @@ impl Board {
             }
         }
         self.sacked.total() != before
+    }
+
+    /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
+    /// (RFC 2883 §4).
+    pub(crate) fn duplicate(&self, origin: SeqNum, blocks: &SackBlocks) -> Option<Span> {
+        let mut spans = blocks.as_slice().iter().filter_map(|block| {
+            let start = block.left.unwrap_near(origin, self.una_position)?;
+            let end = block.right.unwrap_near(origin, self.una_position)?;
+            (start < end).then_some(Span { start, end })
+        });
+        let first = spans.next()?;
+        let is_inside = |outer: Span| outer.start <= first.start && first.end <= outer.end;
+        (first.end <= self.una_position || spans.next().is_some_and(is_inside)).then_some(first)
     }
 
     /// Marks the whole segments between two stream positions; nonsense from the peer is ignored. The first segment is never
@@ -236,6 +272,11 @@ impl Board {
     /// Moves `nxt` back to `una`, to send everything again.
     pub(crate) fn go_back(&mut self) {
         self.nxt = self.una;
+    }
+
+    /// Moves `nxt` on, to send new data next.
+    pub(crate) fn go_on(&mut self) {
+        self.nxt = self.smax();
     }
 
     /// Gives how old the packets around the first hole are.

@@ -6,3 +6,4 @@ pub(crate) mod pacer;
 mod path;
 pub(crate) mod sender;
 pub(crate) mod timer;
+mod undo;

@@ -1,17 +1,19 @@
 //! The sending half of a connection.
 
-use super::board::Board;
+use super::board::{Acknowledgement, Board};
 use super::delivery::DeliverySampler;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
 use crate::policy::control::{CongestionControl, Flight};
-use crate::policy::recovery::{Limits, LossRecovery};
+use crate::policy::recovery::{Limits, LossRecovery, Timing};
+use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
+use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
 use crate::trace::{Cx, Statistics, TraceEvent};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::Flags;
+use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
 /// What the application wrote, what of it is outstanding, and the policies that decide what to send.
 #[derive(Debug)]
@@ -21,6 +23,13 @@ pub(crate) struct Sender {
     pub(crate) control: Box<dyn CongestionControl>,
     pub(crate) recovery: Box<dyn LossRecovery>,
     pub(crate) trigger: Box<dyn LossTrigger>,
+    /// The recovery finds losses by time.
+    is_timed: bool,
+    /// Watches retransmissions that may prove needless.
+    pub(crate) spurious: Option<Box<Spurious>>,
+    reduction: WindowReduction,
+    /// The reduction under way, if it is not immediate.
+    pub(crate) proportional: Option<ProportionalRate>,
     pub(crate) statistics: Statistics,
     /// Bytes written and not yet cut into segments.
     pub(crate) unsent: u64,
@@ -34,7 +43,7 @@ pub(crate) struct Sender {
     /// Acknowledgement and start of the segment that told it last (SND.WL2 and SND.WL1 of RFC 9293).
     window_told_by: (u64, u64),
     largest_window: u64,
-    initial_window: f64,
+    pub(super) initial_window: f64,
     keeps_idle_timer: bool,
     /// Present if the control models the path.
     pub(crate) sampler: Option<Box<DeliverySampler>>,
@@ -64,11 +73,15 @@ impl Sender {
         let mut control = config.control(seeds);
         let sampler = control.path_model().map(|_| Box::new(DeliverySampler::new()));
         Self {
-            board: Board::new(recovery.wants_delivered() || sampler.is_some()),
+            board: Board::new(recovery.is_timed() || sampler.is_some()),
             sampler,
             timer: RetransmissionTimer::new(config.estimator(seeds), config.rto),
             pacer: (config.paces || control.is_paced()).then(Pacer::default),
             control,
+            is_timed: recovery.is_timed(),
+            spurious: Spurious::new(config.spurious).map(Box::new),
+            reduction: config.window_reduction,
+            proportional: None,
             recovery,
             trigger: config.trigger(),
             statistics: Statistics::default(),
@@ -87,8 +100,49 @@ impl Sender {
         }
     }
 
+    /// Learns whether the peer tells what it has got beyond a hole.
+    pub(crate) fn on_peer(&mut self, has_sack: bool) {
+        if let Some(spurious) = self.spurious.as_mut().filter(|_| has_sack) {
+            spurious.use_sack();
+        }
+    }
+
+    /// The peer knows no SACK: a recovery that needs it gives way to another.
+    pub(crate) fn do_without_sack(&mut self, config: &Config) {
+        self.recovery = config.recovery_without_sack();
+        self.is_timed = self.recovery.is_timed();
+        self.board.set_lists_delivered(self.is_timed || self.sampler.is_some());
+    }
+
+    /// Gives the congestion window: the control's, unless it is on the way down to that.
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.proportional.map_or_else(|| self.control.cwnd(), |proportional| proportional.cwnd())
+    }
+
+    /// Lets the window go down, or ends that with the recovery. `ack` may be none if a loss was found by time.
+    pub(crate) fn reduce(&mut self, ack: &Acknowledgement) {
+        if self.reduction == WindowReduction::Immediate {
+            return;
+        }
+        if !self.recovery.is_recovering() {
+            self.proportional = None;
+            return;
+        }
+        let arrived = Arrived {
+            delivered: ack.delivered,
+            in_flight: self.recovery.pipe(&self.board),
+            is_safe: ack.advanced > 0 && !self.recovery.found_loss(),
+        };
+        if let Some(proportional) = &mut self.proportional {
+            proportional.on_ack(&arrived);
+        } else {
+            let not_sacked = self.board.outstanding() - self.board.sacked().total();
+            self.proportional = Some(ProportionalRate::new(self.control.ssthresh(), not_sacked, &arrived));
+        }
+    }
+
     pub(crate) fn limits(&self) -> Limits {
-        Limits { cwnd: self.control.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
+        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
     }
 
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
@@ -128,7 +182,7 @@ impl Sender {
             return None;
         }
         let limits = self.limits();
-        let Some(number) = self.recovery.next(&self.board, &limits) else {
+        let Some(number) = self.next_number(&limits) else {
             self.watch_closed_window(now);
             return None;
         };
@@ -136,8 +190,16 @@ impl Sender {
             self.cut_segment()?;
         }
         self.recovery.on_sent(now, number, &self.board);
-        self.on_sent(number, now);
         self.sample_sending(now, number);
+        if self.on_sent(number, now) {
+            self.watch_repetition(now, number);
+        } else {
+            self.note_forward();
+            self.schedule(now);
+        }
+        if let Some(proportional) = &mut self.proportional {
+            proportional.on_sent();
+        }
         self.pace(now, number);
         Some(number)
     }
@@ -163,6 +225,28 @@ impl Sender {
             let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
             (srtt > 0.0).then(|| gain * cwnd.max(self.board.outstanding() as f64) / srtt)
         })
+    }
+
+    /// Lets a timed recovery set its timers.
+    pub(crate) fn schedule(&mut self, now: Instant) {
+        if self.is_timed {
+            let timing = Timing { smoothed_rtt: self.timer.value().smoothed, timeout_at: self.timer.deadline() };
+            self.recovery.schedule(now, &timing, &self.board);
+        }
+    }
+
+    /// Adds what only some policies read in an ACK: duplicates, and the echoed time if there is one.
+    pub(crate) fn read_details(
+        &self,
+        change: &mut Acknowledgement,
+        origin: SeqNum,
+        blocks: &SackBlocks,
+        echo: Option<u32>,
+    ) {
+        if self.is_timed || self.spurious.is_some() {
+            change.duplicate = self.board.duplicate(origin, blocks);
+            change.echo = echo;
+        }
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
@@ -237,15 +321,17 @@ impl Sender {
         if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
             self.probes_window = self.unsent > 0;
             self.control.on_idle();
-            self.recovery.on_timeout(&mut self.board);
+            self.recovery.on_timeout(cx.now, &mut self.board);
             self.timer.cancel_measurement();
             self.restart_timer(cx.now);
             return Expiry::Idle;
         }
         let flight = Flight { outstanding: self.board.outstanding() };
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
+        self.watch_reduction(true, flight.outstanding);
         self.control.on_timeout(cx, &flight);
-        self.recovery.on_timeout(&mut self.board);
+        self.proportional = None;
+        self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);
         let timer = self.timer.back_off(cx.now);
         let freeze = cx.now - self.last_progress.max(self.last_timeout);

@@ -101,6 +101,12 @@ impl RetransmissionTimer {
         self.back_off = 1;
     }
 
+    /// The last timeout was needless.
+    pub(crate) fn on_needless(&mut self) {
+        self.back_off = 1;
+        self.estimator.on_needless();
+    }
+
     /// Gives up the running measurement: its segment may have been retransmitted (Karn's rule).
     pub(crate) fn cancel_measurement(&mut self) {
         self.measuring = None;

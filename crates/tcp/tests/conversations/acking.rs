@@ -37,7 +37,7 @@ fn a_gap_and_its_filling_are_acknowledged_at_once() {
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 2001 win 62000"]);
     host.receives(". 2001:3001(1000) ack 1").sends_nothing();
     // Something received before tells of a lost ACK.
-    host.receives(". 2001:3001(1000) ack 1").sends(&[". 1:1(0) ack 3001 win 61000"]);
+    host.receives(". 2001:3001(1000) ack 1").sends(&[". 1:1(0) ack 3001 win 61000 <sack 2001:3001>"]);
 }
 
 #[test]

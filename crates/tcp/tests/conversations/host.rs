@@ -176,8 +176,7 @@ impl Host {
     /// Looks at the numbers of the segments sent since the last look; pure ACKs have none.
     #[track_caller]
     pub(crate) fn sends_numbers(&mut self, expected: &[u64]) -> &mut Self {
-        let numbers: Vec<u64> = self.take_sent().iter().filter_map(|sent| sent.number).collect();
-        assert_eq!(numbers, expected);
+        assert_eq!(self.take_numbers(), expected);
         self
     }
 
@@ -189,6 +188,11 @@ impl Host {
         let timed: Vec<_> = sent.filter_map(|sent| Some((millis(sent.at), sent.number?))).collect();
         assert_eq!(timed, expected);
         self
+    }
+
+    /// Gives the numbers of the segments sent since the last look.
+    pub(crate) fn take_numbers(&mut self) -> Vec<u64> {
+        self.take_sent().iter().filter_map(|sent| sent.number).collect()
     }
 
     pub(crate) fn forget_sent(&mut self) -> &mut Self {

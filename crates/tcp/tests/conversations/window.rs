@@ -50,7 +50,7 @@ fn segments_before_and_beyond_the_window_get_an_ack() {
     let mut host = Host::accepted(&four_segments());
     host.receives(". 1:1001(1000) ack 1").forget_sent();
     host.read(u64::MAX);
-    host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 4000"]);
+    host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 4000 <sack 1:1001>"]);
     host.receives(". 5001:6001(1000) ack 1").sends(&[". 1:1(0) ack 1001"]);
 }
 

@@ -2,7 +2,8 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
-    NewRenoFlags, PertFlags, PiDesign, Recovery, RtoConfig, SlowStartRule, Trigger, VegasParameters,
+    NewRenoFlags, PertFlags, PiDesign, RackConfig, Recovery, RtoConfig, Rules, SlowStartRule, SpuriousDetection,
+    Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -10,6 +11,10 @@ use proptest::sample::select;
 
 /// Any connection that can be configured, with windows and segments from the smallest up.
 pub(crate) fn configs() -> impl Strategy<Value = Config> {
+    (plain_configs(), any::<[bool; 2]>(), undos()).prop_map(|(config, flags, undo)| with_options(config, flags, undo))
+}
+
+fn plain_configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
     let flags = any::<[bool; 9]>();
     (profiles(), numbers, flags, schemes(), triggers(), ackings()).prop_map(
@@ -51,16 +56,46 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
 
 /// The profiles as they are, apart from control, trigger and acknowledging.
 pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
-    (profiles(), schemes(), triggers(), ackings(), any::<bool>()).prop_map(
-        |(profile, (control, recovery), trigger, acking, timestamps)| {
+    (profiles(), schemes(), triggers(), ackings(), any::<[bool; 3]>(), undos()).prop_map(
+        |(profile, (control, recovery), trigger, acking, [timestamps, is_proportional, forward_rto], undo)| {
             let recovery = recovery.unwrap_or(profile.recovery);
-            Config { control, recovery, trigger, acking, timestamps, ..profile }
+            let config = Config { control, recovery, trigger, acking, timestamps, ..profile };
+            with_options(config, [is_proportional, forward_rto], undo)
         },
     )
 }
 
 fn profiles() -> impl Strategy<Value = Config> {
-    prop_oneof![Just(Config::ns2()), Just(Config::rfc())]
+    let rack =
+        (any::<[bool; 3]>(), 0_u32..=8, 0_u64..300).prop_map(|([is_ns2, adapts, probes], eighths, delay)| Config {
+            recovery: Recovery::Rack,
+            rack: RackConfig {
+                adapts_window: adapts,
+                probes_tail: probes,
+                reordering_window: f64::from(eighths) / 8.0,
+                longest_ack_delay: Duration::from_millis(delay),
+                ..RackConfig::RFC
+            },
+            ..if is_ns2 { Config::ns2() } else { Config::rfc() }
+        });
+    let by_default = Just(Config { recovery: Recovery::Rack, ..Config::rfc() });
+    prop_oneof![Just(Config::ns2()), Just(Config::rfc()), by_default, rack]
+}
+
+/// Gives a configuration what its recovery can do of reducing in proportion and of taking reductions back.
+fn with_options(config: Config, [is_proportional, forward_rto]: [bool; 2], undo: Undo) -> Config {
+    let knows_flight = matches!(config.recovery, Recovery::Rfc6675 | Recovery::Rack);
+    let keeps_reductions =
+        matches!(config.recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Vegas) || config.rules == Rules::Ns2;
+    let spurious =
+        if keeps_reductions { SpuriousDetection::default() } else { SpuriousDetection { forward_rto, undo } };
+    let is_proportional = is_proportional && knows_flight;
+    let window_reduction = if is_proportional { WindowReduction::Proportional } else { WindowReduction::Immediate };
+    Config { window_reduction, spurious, ..config }
+}
+
+fn undos() -> impl Strategy<Value = Undo> {
+    select(vec![Undo::None, Undo::Eifel, Undo::DuplicateSack])
 }
 
 /// Controls with recoveries that go with them; none is the profile's.
@@ -127,7 +162,7 @@ fn pert_flags() -> impl Strategy<Value = PertFlags> {
 
 fn triggers() -> impl Strategy<Value = Trigger> {
     let early = [AgeReference::Missing, AgeReference::LastInOrder].map(Trigger::EarlyRetransmission);
-    select(vec![Trigger::ThreeDuplicates, early[0], early[1]])
+    select(vec![Trigger::ThreeDuplicates, Trigger::FewOutstanding, early[0], early[1]])
 }
 
 fn ackings() -> impl Strategy<Value = Acking> {
@@ -135,7 +170,9 @@ fn ackings() -> impl Strategy<Value = Acking> {
     prop_oneof![Just(Acking::EverySegment), delayed]
 }
 
-/// Timers that a clean cable never lets run out.
+/// Timers and probes that a clean cable never lets run out.
 pub(crate) fn patient(config: Config) -> Config {
-    Config { rto: RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.rto }, ..config }
+    let rto = RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.rto };
+    // A delayed ACK of several segments may be later than two round trips.
+    Config { rto, rack: RackConfig { probes_tail: false, ..config.rack }, ..config }
 }

@@ -44,6 +44,16 @@ pub struct Flight {
     pub outstanding: u64,
 }
 
+/// A window to return to.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Window {
+    /// What may be in flight at least.
+    pub cwnd: f64,
+    /// The slow-start threshold, at least.
+    pub ssthresh: f64,
+}
+
 /// How much may be in flight. Windows count segments and are real numbers.
 pub trait CongestionControl: Debug + Send {
     /// Gives the congestion window.
@@ -60,6 +70,9 @@ pub trait CongestionControl: Debug + Send {
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
     /// Gives up segments that recovery finds too many, down to a window of one.
     fn deflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
+    /// Takes the last reduction back: the loss it was for was none (RFC 4015 §3.2). A control that does not say how keeps its
+    /// reductions.
+    fn undo(&mut self, _window: &Window) {}
     /// Closes the window to one segment: the timer ran out with nothing outstanding.
     fn on_idle(&mut self);
     /// Says whether segments leave at [`Self::pacing_rate`].

@@ -1,6 +1,6 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
-use super::{CongestionControl, Flight, Progress};
+use super::{CongestionControl, Flight, Progress, Window};
 use crate::trace::{Cx, TraceEvent};
 
 /// What is halved.
@@ -104,6 +104,11 @@ impl CongestionControl for Reno {
         self.cwnd -= segments;
         cx.trace.record(cx.now, TraceEvent::Window { cwnd: self.cwnd, ssthresh: self.ssthresh });
         self.cwnd = self.cwnd.max(1.0);
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.cwnd = self.cwnd.max(window.cwnd);
+        self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
     fn on_idle(&mut self) {

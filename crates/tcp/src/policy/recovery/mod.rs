@@ -2,13 +2,14 @@
 
 pub(crate) mod counting;
 pub(crate) mod newreno;
+pub(crate) mod rack;
 pub(crate) mod reno;
 pub(crate) mod rfc6675;
 pub(crate) mod sack1;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
-use crate::policy::trigger::{Age, LossTrigger};
+use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
 use crate::send::board::{Acknowledgement, Board};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
@@ -27,8 +28,12 @@ pub(crate) enum Outcome {
     Recovered,
     /// The same, and the window gives up `surplus` segments.
     RecoveredWithout { surplus: f64 },
-    /// The `duplicates`-th duplicate revealed a loss among `flight` segments: shrink, and retransmit.
+    /// The `duplicates`-th duplicate – 0: time – revealed a loss among `flight` segments: shrink, and retransmit.
     Loss { duplicates: u32, flight: u64 },
+    /// A probe has repaired a loss among `flight` segments already: shrink (RFC 8985 §7.4).
+    Repaired { flight: u64 },
+    /// A probe goes out, or would have: the timer starts anew (RFC 8985 §7.3).
+    Probe,
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },
     /// What only Vegas' agent does.
@@ -70,10 +75,29 @@ pub(crate) struct Arrival<'a> {
     pub(crate) age: &'a Age,
 }
 
+impl Arrival<'_> {
+    /// Says whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
+    /// enough (RFC 5827 §3.2).
+    pub(crate) fn is_loss(&self, count: u32, board: &Board) -> bool {
+        let needed = self.trigger.duplicates_needed(board.outstanding(), self.limits.has_new);
+        let arrived = u64::from(count).max(board.sacked().total());
+        self.trigger.is_loss(count, self.age) || (needed < DUPLICATE_THRESHOLD && arrived >= u64::from(needed))
+    }
+}
+
+/// What the retransmission timer knows, for recoveries with timers of their own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) smoothed_rtt: Option<Duration>,
+    /// When the retransmission timer runs out.
+    pub(crate) timeout_at: Option<Instant>,
+}
+
 /// Finds losses and decides what to send next.
 pub(crate) trait LossRecovery: Debug + Send {
-    /// Says whether [`Board::delivered`] must list the segments that each ACK delivered.
-    fn wants_delivered(&self) -> bool {
+    /// Says whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, DSACKs and
+    /// echoed times are read, and [`Self::schedule`] is called.
+    fn is_timed(&self) -> bool {
         false
     }
     /// Says whether it can do nothing with a peer that sends no SACK blocks.
@@ -86,14 +110,24 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
     /// Learns that the application wrote.
     fn on_write(&mut self) {}
+    /// Sets timers after new data were sent or acknowledged.
+    fn schedule(&mut self, _now: Instant, _timing: &Timing, _board: &Board) {}
     /// Starts over after the retransmission timer ran out.
-    fn on_timeout(&mut self, board: &mut Board);
+    fn on_timeout(&mut self, now: Instant, board: &mut Board);
     /// Gives the number of the segment to send now: one sent before, or `board.smax()` for a new one.
     ///
     /// `limits` already hold the reduced window when recovery has just begun.
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
     /// Learns that `number` was sent.
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board);
+    /// Goes on repairing after a timeout: new data were sent in between.
+    fn resume(&mut self, board: &mut Board) {
+        board.go_back();
+    }
+    /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery.
+    fn give_up(&mut self, board: &mut Board) {
+        board.go_on();
+    }
     /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer.
     fn deadline(&self) -> Option<Instant> {
         None
@@ -106,6 +140,14 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// everything that is still to be sent again.
     fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
         (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(visit);
+    }
+    /// Gives the estimate of the segments in the network.
+    fn pipe(&self, board: &Board) -> u64 {
+        board.outstanding()
+    }
+    /// Says whether the last ACK told of a loss not known before.
+    fn found_loss(&self) -> bool {
+        false
     }
     /// Says whether a recovery is under way.
     fn is_recovering(&self) -> bool;

@@ -103,10 +103,16 @@ impl LossRecovery for NewReno {
         self.reno.on_write();
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, now: Instant, board: &mut Board) {
         self.burst = None;
         self.has_partial = false;
-        self.reno.on_timeout(board);
+        self.reno.on_timeout(now, board);
+    }
+
+    fn give_up(&mut self, board: &mut Board) {
+        self.burst = None;
+        self.has_partial = false;
+        self.reno.give_up(board);
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {

@@ -59,7 +59,7 @@ impl Reno {
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if arrival.trigger.is_loss(duplicates, arrival.age) && self.may_enter(board) {
+        if arrival.is_loss(duplicates, board) && self.may_enter(board) {
             self.enter(board);
             // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
             return Outcome::Loss { duplicates, flight: board.outstanding() - self.limited };
@@ -114,10 +114,15 @@ impl LossRecovery for Reno {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         let fresh = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
         *self = Self { recover: Some(board.smax()), ..fresh };
         board.go_back();
+    }
+
+    fn give_up(&mut self, board: &mut Board) {
+        *self = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
+        board.go_on();
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {

@@ -20,6 +20,9 @@ pub(crate) struct Rfc6675 {
     rescued: u64,
     /// Segments that limited transmit sent beyond the window since the last progress.
     limited: u64,
+    /// Holes below this number counted as lost before the last ACK of this recovery.
+    known_lost_below: u64,
+    found_loss: bool,
     /// The fast retransmit, sent whatever `pipe` says (RFC 6675 step 4.3).
     due: Option<u64>,
 }
@@ -34,6 +37,8 @@ impl Rfc6675 {
             retransmitted_below: 0,
             rescued: 0,
             limited: 0,
+            known_lost_below: 0,
+            found_loss: false,
             due: None,
         }
     }
@@ -46,7 +51,7 @@ impl Rfc6675 {
         let is_lost = lost_below(board) > board.una();
         // Enough SACKed at once counts as the third (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
-        if (is_lost || arrival.trigger.is_loss(duplicates, arrival.age))
+        if (is_lost || arrival.is_loss(duplicates, board))
             && self.recovery_point.is_none_or(|point| board.una() >= point)
         {
             // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
@@ -67,13 +72,16 @@ impl Rfc6675 {
         self.recovery_point = Some(board.smax());
         self.retransmitted_below = board.una() + 1;
         self.rescued = board.una();
+        self.known_lost_below = lost_below(board);
         self.due = Some(board.una());
     }
 
-    /// `SetPipe` (RFC 6675 §4): what is neither `SACKed` nor lost, and what was retransmitted.
-    fn pipe(&self, board: &Board) -> u64 {
-        let first_not_lost = lost_below(board).max(board.una());
-        unsacked(board, first_not_lost..board.smax()) + unsacked(board, board.una()..self.retransmitted_below)
+    /// Looks for holes that count as lost only now.
+    fn look_for_losses(&mut self, board: &Board) {
+        let below = lost_below(board);
+        let known = self.known_lost_below.max(board.una());
+        self.found_loss = known < below && unsacked(board, known..below) > 0;
+        self.known_lost_below = below;
     }
 
     /// `NextSeg` (RFC 6675 §4), rules 1 to 4.
@@ -148,17 +156,21 @@ impl LossRecovery for Rfc6675 {
             self.recovering = false;
             self.forget_duplicates();
             Outcome::Recovered
+        } else if self.recovering {
+            self.forget_duplicates();
+            self.look_for_losses(board);
+            if ack.advanced > 0 { Outcome::Partial } else { Outcome::Duplicate { counted: None } }
         } else if ack.advanced > 0 {
             self.forget_duplicates();
-            if self.recovering { Outcome::Partial } else { Outcome::Progress }
-        } else if self.recovering || !(ack.is_duplicate || ack.brings_news) {
+            Outcome::Progress
+        } else if !(ack.is_duplicate || ack.brings_news) {
             Outcome::Duplicate { counted: None }
         } else {
             self.on_duplicate(arrival, board)
         }
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
         self.recovery_point = Some(board.smax());
         self.recovering = false;
@@ -169,6 +181,14 @@ impl LossRecovery for Rfc6675 {
             board.forget_sacked();
         }
         board.go_back();
+    }
+
+    fn give_up(&mut self, board: &mut Board) {
+        self.recovering = false;
+        self.recovery_point = None;
+        self.forget_duplicates();
+        self.due = None;
+        board.go_on();
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
@@ -200,6 +220,18 @@ impl LossRecovery for Rfc6675 {
             visit(hole);
             from = hole + 1;
         }
+    }
+
+    /// `SetPipe` (RFC 6675 §4): what is neither `SACKed` nor lost, and what was retransmitted.
+    fn pipe(&self, board: &Board) -> u64 {
+        let first_not_lost = lost_below(board).max(board.una());
+        let repeated = unsacked(board, board.una()..self.retransmitted_below);
+        // The fast retransmit counts from the beginning, but may not have been sent.
+        unsacked(board, first_not_lost..board.smax()) + repeated.saturating_sub(u64::from(self.due.is_some()))
+    }
+
+    fn found_loss(&self) -> bool {
+        self.found_loss
     }
 
     fn is_recovering(&self) -> bool {

@@ -59,7 +59,7 @@ impl Sack1 {
         self.duplicates += 1;
         self.is_held = true;
         let duplicates = self.duplicates;
-        if arrival.trigger.is_loss(duplicates, arrival.age) && is_new_window(self.recover, board) {
+        if arrival.is_loss(duplicates, board) && is_new_window(self.recover, board) {
             self.enter(duplicates, board);
             return Outcome::Loss { duplicates, flight: board.outstanding() };
         }
@@ -154,7 +154,7 @@ impl LossRecovery for Sack1 {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         self.duplicates = 0;
         self.recovering = false;
         self.recover = Some(board.smax());

@@ -24,7 +24,7 @@ impl Tahoe {
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if arrival.trigger.is_loss(duplicates, arrival.age) && is_new_window(self.recover, board) {
+        if arrival.is_loss(duplicates, board) && is_new_window(self.recover, board) {
             self.recover = Some(board.smax());
             board.go_back();
             return Outcome::Loss { duplicates, flight: board.outstanding() };
@@ -49,7 +49,7 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         // The count goes on, as in ns-2: duplicates of before the timeout cause no second retransmission.
         self.recover = Some(board.smax());
         self.due = None;

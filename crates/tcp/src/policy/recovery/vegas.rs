@@ -211,7 +211,7 @@ impl LossRecovery for Vegas {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         self.duplicates = 0;
         self.recover = Some(board.smax());
         self.after_timeout = true;

@@ -5,7 +5,7 @@
 use super::CubicConfig;
 use super::root::cube_root;
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -291,6 +291,11 @@ impl CongestionControl for LinuxCubic {
 
     fn deflate(&mut self, _cx: &mut Cx<'_>, segments: f64) {
         self.cwnd = self.cwnd.saturating_sub(segments as u32).max(1);
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.cwnd = self.cwnd.max(window.cwnd as u32);
+        self.ssthresh = self.ssthresh.max(window.ssthresh as u32);
     }
 
     fn on_idle(&mut self) {

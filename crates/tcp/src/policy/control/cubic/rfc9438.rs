@@ -4,7 +4,7 @@ use super::CubicConfig;
 use super::curve::CubicCurve;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -33,6 +33,8 @@ pub(super) struct Cubic {
     /// `cwnd_prior`: the window when the threshold was set last.
     prior: f64,
     epoch: Option<Epoch>,
+    /// Plateau, prior window and stage before the last reduction, in case the loss was none.
+    before: (f64, f64, Option<Epoch>),
 }
 
 /// A stage of congestion avoidance.
@@ -70,6 +72,7 @@ impl Cubic {
             plateau: 0.0,
             prior: 0.0,
             epoch: None,
+            before: (0.0, 0.0, None),
         }
     }
 
@@ -157,6 +160,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        self.before = (self.plateau, self.prior, self.epoch);
         self.plateau = self.next_plateau();
         self.ssthresh = self.reduced(*flight);
         self.cwnd = self.ssthresh;
@@ -164,6 +168,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        self.before = (self.plateau, self.prior, self.epoch);
         self.ssthresh = self.reduced(*flight);
         // The plateau will be where congestion avoidance begins (RFC 9438 §4.8).
         self.plateau = 0.0;
@@ -173,6 +178,13 @@ impl CongestionControl for Cubic {
 
     fn deflate(&mut self, _cx: &mut Cx<'_>, segments: f64) {
         self.cwnd = (self.cwnd - segments).max(1.0);
+    }
+
+    /// The stage goes on where it was (RFC 9438 §4.9).
+    fn undo(&mut self, window: &Window) {
+        (self.plateau, self.prior, self.epoch) = self.before;
+        self.cwnd = self.cwnd.max(window.cwnd);
+        self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
     fn on_idle(&mut self) {

@@ -17,7 +17,7 @@ pub use pi::{PiDesign, PiGains};
 pub use signals::{MaxDelay, early_response_share};
 
 use super::reno::{Halved, Reno, SMALLEST_SSTHRESH};
-use super::{CongestionControl, Flight, Gauges, Progress};
+use super::{CongestionControl, Flight, Gauges, Progress, Window};
 use crate::trace::Cx;
 use alpha::{Alpha, Conditions};
 use earlybird_units::Random;
@@ -218,6 +218,10 @@ impl CongestionControl for Pert {
 
     fn deflate(&mut self, cx: &mut Cx<'_>, segments: f64) {
         self.window.deflate(cx, segments);
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.window.undo(window);
     }
 
     fn on_idle(&mut self) {

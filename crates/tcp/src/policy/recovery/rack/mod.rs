@@ -1,0 +1,313 @@
+//! RACK-TLP (RFC 8985): a segment is lost when one sent later has arrived and a reordering window has passed since; a tail
+//! that nothing follows is probed.
+
+mod probe;
+mod sent;
+mod window;
+
+use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
+use crate::ranges::Ranges;
+use crate::send::board::{Acknowledgement, Board};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use earlybird_units::{Duration, Instant};
+use probe::{Probe, ProbeNews};
+use sent::{Newest, SentAt};
+use window::ReorderingWindow;
+
+/// Parameters of RACK-TLP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RackConfig {
+    /// The reordering window as a share of the smallest round trip; one quarter in RFC 8985 §6.2, step 4.
+    pub reordering_window: f64,
+    /// Whether DSACKs widen the reordering window (RFC 8985 §6.2, step 4).
+    pub adapts_window: bool,
+    /// Recoveries without a DSACK after which a widened window is forgotten; 16 in RFC 8985 §6.2, step 4.
+    pub window_persistence: u32,
+    /// Whether a tail is probed (RFC 8985 §7).
+    pub probes_tail: bool,
+    /// The longest delay of the peer's ACKs, added to the probe timeout of a single segment; 200 ms is customary
+    /// (RFC 8985 §7.2).
+    pub longest_ack_delay: Duration,
+}
+
+impl RackConfig {
+    /// RFC 8985's own values.
+    pub const RFC: Self = Self {
+        reordering_window: 0.25,
+        adapts_window: true,
+        window_persistence: 16,
+        probes_tail: true,
+        longest_ack_delay: Duration::from_millis(200),
+    };
+}
+
+/// Which repair is under way, and up to which segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Fast recovery of everything below this number.
+    Fast(u64),
+    /// After a timeout, until everything below this number is acknowledged.
+    AfterTimeout(u64),
+}
+
+#[derive(Debug)]
+pub(crate) struct Rack {
+    limited_transmit: bool,
+    phase: Phase,
+    newest: Newest,
+    window: ReorderingWindow,
+    probe: Probe,
+    /// Segments in the order of their last transmission, except those before [`Newest`].
+    in_order: VecDeque<SentAt>,
+    /// Segments sent before [`Newest`], not delivered, and not old enough to be lost.
+    waiting: Vec<SentAt>,
+    /// Lost and not sent again since.
+    lost: Ranges,
+    /// When the last of the waiting ones is old enough.
+    reordering_ends: Option<Instant>,
+    /// Sent whatever the window says: the first lost segment on entering recovery, or after a timeout.
+    due: Option<u64>,
+    /// Segments that limited transmit sent beyond the window since the last progress.
+    limited: u64,
+    found_loss: bool,
+    smoothed_rtt: Option<Duration>,
+}
+
+impl Rack {
+    pub(crate) fn new(config: RackConfig, limited_transmit: bool) -> Self {
+        Self {
+            limited_transmit,
+            phase: Phase::Open,
+            newest: Newest::default(),
+            window: ReorderingWindow::new(&config),
+            probe: Probe::new(&config),
+            in_order: VecDeque::new(),
+            waiting: Vec::new(),
+            lost: Ranges::default(),
+            reordering_ends: None,
+            due: None,
+            limited: 0,
+            found_loss: false,
+            smoothed_rtt: None,
+        }
+    }
+
+    /// Takes in the delivered segments (RFC 8985 §6.2, steps 1 to 4).
+    fn on_delivered(&mut self, now: Instant, ack: &Acknowledgement, board: &Board) {
+        if !self.lost.is_empty() {
+            self.lost.remove_below(board.una());
+            board.delivered().iter().for_each(|delivered| self.lost.remove(delivered.number));
+        }
+        for delivered in board.delivered() {
+            self.window.on_delivered(now, delivered);
+            self.probe.on_delivered(delivered);
+            self.newest.on_delivered(now, delivered, ack.echo, self.window.smallest_rtt());
+        }
+        self.window.on_ack(ack.duplicate.is_some(), board);
+    }
+
+    /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
+    fn detect(&mut self, now: Instant, board: &Board) {
+        while let Some(sent) = self.in_order.pop_front_if(|sent| self.newest.is_after(sent)) {
+            self.waiting.push(sent);
+        }
+        let before = self.lost.total();
+        let window = self.reordering_window(board);
+        let patience = self.newest.rtt() + window;
+        self.reordering_ends = None;
+        let (lost, ends) = (&mut self.lost, &mut self.reordering_ends);
+        self.waiting.retain(|sent| {
+            let lost_at = sent.departed + patience;
+            let waits = sent.is_current(board) && !lost.contains(sent.number);
+            if waits && lost_at <= now {
+                lost.insert(sent.number..sent.number + 1);
+            } else if waits {
+                *ends = Some(ends.map_or(lost_at, |end| end.max(lost_at)));
+            }
+            waits && lost_at > now
+        });
+        self.found_loss = self.lost.total() > before;
+        if self.reordering_ends.is_some() {
+            self.probe.cancel();
+        }
+    }
+
+    fn reordering_window(&self, board: &Board) -> Duration {
+        let is_repairing = self.phase != Phase::Open;
+        self.window.length(is_repairing, board.sacked().total(), self.smoothed_rtt)
+    }
+
+    /// Enters fast recovery. What limited transmit sent does not count as flight (RFC 5681 §3.2).
+    fn enter(&mut self, board: &Board, acknowledged: u64) -> Outcome {
+        self.phase = Phase::Fast(board.smax());
+        self.due = self.lost.first();
+        self.probe.forget();
+        let flight = (board.outstanding() + acknowledged).saturating_sub(self.limited);
+        Outcome::Loss { duplicates: 0, flight }
+    }
+
+    fn leave_if_repaired(&mut self, board: &Board) -> bool {
+        let (Phase::Fast(end) | Phase::AfterTimeout(end)) = self.phase else {
+            return false;
+        };
+        let is_repaired = board.una() >= end;
+        if is_repaired {
+            self.phase = Phase::Open;
+            self.window.on_recovered();
+        }
+        is_repaired
+    }
+
+    fn new_segment(board: &Board, limits: &Limits) -> Option<u64> {
+        (limits.has_new && board.outstanding() < limits.wnd).then(|| board.smax())
+    }
+
+    /// Says whether the window has room for one more. Without limited transmit, `SACKed` segments make room in recovery only.
+    fn has_room(&self, board: &Board, limits: &Limits) -> bool {
+        let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
+        let in_flight = self.pipe(board) + if counts_sacked { 0 } else { board.sacked().total() };
+        // A probe may have revealed the loss of a lone segment, and half a window carries nothing.
+        in_flight as f64 + 1.0 <= limits.cwnd.max(1.0)
+    }
+}
+
+impl LossRecovery for Rack {
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn needs_sack(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        let ack = arrival.ack;
+        self.on_delivered(arrival.now, ack, board);
+        // Pacing may not have let it go yet.
+        self.due = self.due.filter(|due| self.lost.contains(*due));
+        let before = self.phase;
+        let is_repaired = self.leave_if_repaired(board);
+        self.limited = if ack.advanced > 0 { 0 } else { self.limited };
+        self.detect(arrival.now, board);
+        let probed = self.probe.on_ack(ack, board);
+        match (self.phase, before) {
+            (Phase::Open, _) if self.found_loss => self.enter(board, ack.advanced),
+            (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::Recovered,
+            (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
+                Outcome::Repaired { flight: board.outstanding() + ack.advanced }
+            }
+            (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::Partial,
+            _ if ack.advanced > 0 => Outcome::Progress,
+            _ => Outcome::Duplicate { counted: None },
+        }
+    }
+
+    fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
+        self.smoothed_rtt = timing.smoothed_rtt;
+        let is_repairing = self.phase != Phase::Open || self.reordering_ends.is_some() || !board.sacked().is_empty();
+        let in_flight = board.outstanding();
+        self.probe.schedule(now, timing, (in_flight > 0 && !is_repairing).then_some(in_flight));
+    }
+
+    /// RFC 8985 §6.3: the first segment, and what was sent long enough ago.
+    fn on_timeout(&mut self, now: Instant, board: &mut Board) {
+        if board.una() == 0 {
+            // The handshake repeats its own segment.
+            return;
+        }
+        if board.sacked().contains(board.una()) {
+            // The receiver dropped what it had SACKed (RFC 2018 §8).
+            board.forget_sacked();
+        }
+        let patience = self.newest.rtt() + self.reordering_window(board);
+        for number in board.una()..board.smax() {
+            let sent_at = board.segment(number).map_or(now, |(_, sent)| sent.departed);
+            if (number == board.una() || sent_at + patience <= now) && !board.sacked().contains(number) {
+                self.lost.insert(number..number + 1);
+            }
+        }
+        self.phase = if board.outstanding() > 0 { Phase::AfterTimeout(board.smax()) } else { Phase::Open };
+        self.due = self.lost.first();
+        self.limited = 0;
+        self.reordering_ends = None;
+        self.probe.forget();
+    }
+
+    /// What is lost stays marked while new data go.
+    fn resume(&mut self, _board: &mut Board) {}
+
+    /// What was marked as lost is examined again.
+    fn give_up(&mut self, board: &mut Board) {
+        self.phase = Phase::Open;
+        for number in self.lost.as_slice().iter().cloned().flatten() {
+            let sent = board.segment(number).map(|(_, sent)| SentAt { departed: sent.departed, number });
+            self.waiting.extend(sent);
+        }
+        self.lost.clear();
+        self.due = None;
+    }
+
+    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        let new = Self::new_segment(board, limits);
+        if self.probe.is_due() {
+            return new.or_else(|| board.smax().checked_sub(1).filter(|last| *last >= board.una()));
+        }
+        if self.due.is_some() {
+            return self.due;
+        }
+        // A lone segment beyond a window that has opened since goes again.
+        if board.nxt() < board.smax() && board.outstanding() == 1 {
+            return Some(board.nxt());
+        }
+        if !self.has_room(board, limits) {
+            return None;
+        }
+        let next = self.lost.first().or(new);
+        let is_beyond = self.phase == Phase::Open && next == new && board.outstanding() >= limits.usable();
+        self.limited += u64::from(is_beyond && next.is_some());
+        next
+    }
+
+    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+        let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 0);
+        self.due = None;
+        self.lost.remove(number);
+        self.probe.on_sent(is_new, board);
+        let sent = SentAt { departed: now, number };
+        let place = self.in_order.iter().rposition(|earlier| *earlier <= sent).map_or(0, |place| place + 1);
+        self.in_order.insert(place, sent);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        // One timer at a time (RFC 8985 §8).
+        self.reordering_ends.or(self.probe.deadline())
+    }
+
+    fn on_deadline(&mut self, now: Instant, board: &mut Board, _limits: &Limits) -> Outcome {
+        if self.reordering_ends.is_none() {
+            self.probe.fire(board);
+            return Outcome::Probe;
+        }
+        self.detect(now, board);
+        let is_first = self.found_loss && self.phase == Phase::Open;
+        if is_first { self.enter(board, 0) } else { Outcome::Nothing }
+    }
+
+    fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
+        self.lost.as_slice().iter().cloned().flatten().for_each(visit);
+    }
+
+    fn pipe(&self, board: &Board) -> u64 {
+        board.outstanding().saturating_sub(board.sacked().total() + self.lost.total())
+    }
+
+    fn found_loss(&self) -> bool {
+        self.found_loss
+    }
+
+    fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Fast(_))
+    }
+}

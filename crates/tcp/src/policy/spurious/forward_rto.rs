@@ -1,0 +1,98 @@
+//! F-RTO (RFC 5682): after a timeout new data go first. If what the next ACK acknowledges was sent before the timeout, the
+//! timeout was needless.
+
+use crate::send::board::{Acknowledgement, Board};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ForwardRto {
+    step: Step,
+    /// One past the highest segment at the last timeout (`recover`).
+    recover: u64,
+    /// The peer tells what it has got beyond a hole.
+    has_sack: bool,
+    resumes: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Step {
+    /// No timeout, or an ordinary recovery from one.
+    #[default]
+    Idle,
+    /// Step 2: waits for the ACK of the segment sent again.
+    Repeated(u64),
+    /// Step 3: so many new segments may still go, and nothing else; waits for the next ACK.
+    Forward(u64),
+}
+
+/// RFC 5682 §2.1, step 2b.
+const NEW_SEGMENTS: u64 = 2;
+
+impl ForwardRto {
+    pub(crate) fn use_sack(&mut self) {
+        self.has_sack = true;
+    }
+
+    /// Step 1. A timeout during the recovery from another one is not examined.
+    pub(super) fn on_timeout(&mut self, board: &Board) {
+        let is_first = board.una() >= self.recover && board.una() > 0;
+        self.step = if is_first { Step::Repeated(board.una()) } else { Step::Idle };
+        self.recover = board.smax();
+        self.resumes = false;
+    }
+
+    /// Says whether the timeout proves needless.
+    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board, has_new: bool) -> bool {
+        match self.step {
+            Step::Idle => false,
+            Step::Repeated(number) => {
+                self.after_repetition(number, ack, board, has_new);
+                false
+            }
+            Step::Forward(_) => self.after_new_data(ack, board),
+        }
+    }
+
+    /// Step 2: new data go next, if the ACK covers the segment sent again but not everything, and if there are any.
+    fn after_repetition(&mut self, number: u64, ack: &Acknowledgement, board: &Board, has_new: bool) {
+        if ack.advanced == 0 {
+            // With SACK, duplicates may come before (§3.1, step 2).
+            self.step = if self.has_sack { self.step } else { Step::Idle };
+            return;
+        }
+        let is_examined = board.una() > number && board.una() < self.recover && has_new;
+        self.step = if is_examined { Step::Forward(NEW_SEGMENTS) } else { Step::Idle };
+        self.recover = board.smax();
+    }
+
+    /// Step 3: without SACK a second step forward decides (§2.1); with SACK any news from below `recover` does, unless
+    /// something above arrived (§3.1).
+    fn after_new_data(&mut self, ack: &Acknowledgement, board: &Board) -> bool {
+        if ack.delivered == 0 && !ack.is_duplicate {
+            return false;
+        }
+        let is_above = board.una() > self.recover || board.sacked().end() > self.recover;
+        let is_needless = if self.has_sack { ack.delivered > 0 && !is_above } else { ack.advanced > 0 };
+        self.step = Step::Idle;
+        self.resumes = !is_needless;
+        is_needless
+    }
+
+    /// Says whether new data, and nothing else, may go: how many segments.
+    pub(crate) fn forward(&self) -> Option<u64> {
+        match self.step {
+            Step::Forward(segments) => Some(segments),
+            Step::Idle | Step::Repeated(_) => None,
+        }
+    }
+
+    pub(crate) fn on_sent_new(&mut self) {
+        if let Step::Forward(segments) = &mut self.step {
+            *segments -= 1;
+        }
+    }
+
+    /// Says, once, whether the ordinary recovery that was held up must go on.
+    pub(crate) fn take_resumption(&mut self) -> bool {
+        core::mem::take(&mut self.resumes)
+    }
+}

@@ -1,0 +1,74 @@
+//! What a sender does about retransmissions that may have been needless: it watches them, and gives back what it reduced.
+
+use super::board::{Acknowledgement, Span};
+use super::sender::Sender;
+use crate::policy::control::Window;
+use crate::policy::recovery::Limits;
+use crate::policy::spurious::{ForwardRto, Reduced};
+use earlybird_units::Instant;
+
+impl Sender {
+    /// Remembers the state before a reduction with so many segments in flight.
+    pub(crate) fn watch_reduction(&mut self, by_timeout: bool, flight: u64) {
+        let threshold = self.control.ssthresh().max(flight as f64);
+        if let Some(spurious) = &mut self.spurious {
+            spurious.on_reduction(Reduced { by_timeout, threshold }, &self.board);
+        }
+    }
+
+    pub(crate) fn watch_repetition(&mut self, now: Instant, number: u64) {
+        if let Some(spurious) = &mut self.spurious
+            && let Some((start, sent)) = self.board.segment(number)
+        {
+            spurious.on_sent_again(now, Span { start, end: sent.end });
+        }
+    }
+
+    /// Takes the last reduction back if this ACK proves it needless.
+    pub(crate) fn examine(&mut self, ack: &Acknowledgement) {
+        if self.spurious.is_none() {
+            return;
+        }
+        let limits = self.limits();
+        let has_new = limits.has_new && self.board.outstanding() < limits.wnd;
+        let spurious = self.spurious.as_mut();
+        if let Some(reduced) = spurious.and_then(|spurious| spurious.on_ack(ack, &self.board, has_new)) {
+            self.take_back(&reduced, ack.advanced);
+        } else if self.forward_rto().is_some_and(ForwardRto::take_resumption) {
+            self.recovery.resume(&mut self.board);
+        }
+    }
+
+    /// RFC 4015 §3.2: what was in flight may be in flight again (step 8), new data go next (step 7), and the timer takes
+    /// the next round trip seriously (steps 10 and 11).
+    fn take_back(&mut self, reduced: &Reduced, acknowledged: u64) {
+        let cwnd = self.board.outstanding() as f64 + (acknowledged as f64).min(self.initial_window);
+        self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
+        self.recovery.give_up(&mut self.board);
+        self.proportional = None;
+        if reduced.by_timeout {
+            self.timer.on_needless();
+        }
+        self.statistics.reductions_undone += 1;
+    }
+
+    fn forward_rto(&mut self) -> Option<&mut ForwardRto> {
+        self.spurious.as_mut()?.forward.as_mut()
+    }
+
+    /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
+    pub(crate) fn next_number(&mut self, limits: &Limits) -> Option<u64> {
+        let forward = self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward());
+        let Some(left) = forward else {
+            return self.recovery.next(&self.board, limits);
+        };
+        let may_send = left > 0 && limits.has_new && self.board.outstanding() < limits.wnd;
+        may_send.then(|| self.board.smax())
+    }
+
+    pub(crate) fn note_forward(&mut self) {
+        if let Some(forward) = self.forward_rto() {
+            forward.on_sent_new();
+        }
+    }
+}
