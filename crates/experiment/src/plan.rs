@@ -158,9 +158,12 @@ fn application(model: &Application, path: PathId) -> Box<dyn traffic::Applicatio
             Box::new(Media::new(path, frames, Duration::from_secs_f64(media.length)))
         }
         Application::Bulk(bulk) => Box::new(traffic::Bulk::new(path, bulk.bytes)),
-        Application::Webtraf(_) | Application::Mah(_) | Application::Surge(_) | Application::HttpSimple(_) => {
-            Box::new(traffic::Bulk::new(path, Some(0)))
-        }
+        // Web sessions are made elsewhere, and files have become media when a scenario is complete.
+        Application::Webtraf(_)
+        | Application::Mah(_)
+        | Application::Surge(_)
+        | Application::HttpSimple(_)
+        | Application::Frames(_) => Box::new(traffic::Bulk::new(path, Some(0))),
     }
 }
 

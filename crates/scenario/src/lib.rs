@@ -12,6 +12,7 @@ mod declarations;
 mod document;
 mod endpoints;
 mod error;
+mod frames;
 mod model;
 mod names;
 mod nearby;
@@ -62,7 +63,7 @@ pub fn resolve_in(folder: &Path, text: &str, overrides: &[(String, String)]) -> 
         overrides::set(&mut document, key, value)?;
     }
     let mut filled = parameters::substitute(&document)?;
-    let scenario = traces::read(&mut filled, folder).and_then(|()| build(&filled));
+    let scenario = traces::read(&mut filled, folder).and_then(|()| build(&filled, folder));
     scenario.map_err(|error| parameters::blame(error, &document))
 }
 
@@ -77,13 +78,14 @@ pub fn canonical_json(scenario: &Scenario) -> String {
 }
 
 /// Checks a document without parameters and makes a scenario of it.
-fn build(document: &Value) -> Result<Scenario, ScenarioError> {
+fn build(document: &Value, folder: &Path) -> Result<Scenario, ScenarioError> {
     check::check(document, shape::Shape::root(), "")?;
     let mut scenario: Scenario = deserialize(document, "")?;
     if document.pointer("/measure/warm-up").is_none() {
         scenario.measure.shorten_warm_up(scenario.duration);
     }
     scenario.settle_endpoints()?;
+    scenario.read_frames(folder)?;
     validate::validate(&scenario, document)?;
     Ok(scenario)
 }

@@ -6,6 +6,7 @@
 mod bbr;
 mod cubic;
 mod endpoint;
+mod frames;
 mod impairment;
 mod loss;
 mod measure;
@@ -25,6 +26,7 @@ mod web;
 pub use bbr::Bbr;
 pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
+pub use frames::{Frames, SizeUnit, TimeUnit};
 pub use impairment::{Duplicate, Reorder};
 pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};
 pub use measure::{Measure, Seeds, Sweep};

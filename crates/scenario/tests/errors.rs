@@ -121,7 +121,7 @@ fn transports() -> String {
 )]
 #[case(
     "flows.web.application.foo=1",
-    "flows.web.application.foo: `foo` is not a key here; allowed: cbr, bulk, webtraf, mah, surge, http-simple, media."
+    "flows.web.application.foo: `foo` is not a key here; allowed: cbr, bulk, webtraf, mah, surge, http-simple, media, frames."
 )]
 #[case(
     "flows.web.name.first=1",

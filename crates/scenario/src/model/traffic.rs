@@ -1,4 +1,4 @@
-use super::{Endpoint, HttpSimple, Mah, Surge, Webtraf};
+use super::{Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
 use crate::quantity::{Rate, Time};
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -63,6 +63,8 @@ pub enum Application {
     HttpSimple(HttpSimple),
     /// Frames with given times and sizes; judged as media.
     Media(Media),
+    /// Frames from a file of their sizes; judged as media.
+    Frames(Frames),
 }
 
 /// A source of constant bit rate.

@@ -50,6 +50,6 @@ fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioEr
         Application::Mah(_) => web("mah"),
         Application::Surge(_) => web("surge"),
         Application::HttpSimple(_) => web("http-simple"),
-        Application::Bulk(_) | Application::Cbr(_) | Application::Media(_) => Ok(()),
+        Application::Bulk(_) | Application::Cbr(_) | Application::Media(_) | Application::Frames(_) => Ok(()),
     }
 }
