@@ -86,8 +86,9 @@ def _read(scenario: ScenarioLike) -> str:
 
 def _folder(scenario: ScenarioLike) -> str:
     """Return the folder from which the paths in a scenario count: that of its file, else the working folder."""
-    is_file = isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario))
-    return str(Path(scenario).parent) if is_file else ""
+    if isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario)):
+        return str(Path(scenario).parent)
+    return ""
 
 
 def _is_text(scenario: str) -> bool:

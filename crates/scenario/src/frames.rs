@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::model::{Application, Frames, Media, Scenario};
+use crate::traces::read_file;
 use std::path::Path;
 
 /// The largest frame in bytes that is taken for one.
@@ -24,12 +25,7 @@ impl Scenario {
 }
 
 fn read(frames: &Frames, folder: &Path, path: &str) -> Result<Media, ScenarioError> {
-    let error = |problem: String| ScenarioError::new(&format!("{path}.file"), problem).text(&frames.file);
-    let text = std::fs::read_to_string(folder.join(&frames.file)).map_err(|reason| {
-        let reason = reason.to_string();
-        let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-        error(format!("cannot be read: {reason}")).allowed("a text file with a line for each frame")
-    })?;
+    let text = read_file(folder, &frames.file, &format!("{path}.file"))?;
     let mut reader = Reader { frames, path, times: Vec::new(), sizes: Vec::new(), count: 0, last: 0.0 };
     for (number, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();

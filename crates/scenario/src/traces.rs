@@ -26,15 +26,20 @@ fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<()
     let Some(trace) = channel.and_then(|channel| channel.get_mut("trace")) else { return Ok(()) };
     let Some(file) = trace.as_str() else { return Ok(()) };
     let path = format!("{path}.trace");
-    let text = std::fs::read_to_string(folder.join(file)).map_err(|error| {
+    let text = read_file(folder, file, &path)?;
+    *trace = json!(parse(&text, file).map_err(|error| error.at(&path))?);
+    Ok(())
+}
+
+/// Gives the text of a file that the key at `path` names.
+pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String, ScenarioError> {
+    std::fs::read_to_string(folder.join(file)).map_err(|error| {
         let reason = error.kind().to_string();
-        ScenarioError::new(&path, format!("cannot be read: {reason}"))
+        ScenarioError::new(path, format!("cannot be read: {reason}"))
             .text(file)
             .allowed("a text file")
             .hint("paths count from the folder of the scenario file.")
-    })?;
-    *trace = json!(parse(&text, file).map_err(|error| error.at(&path))?);
-    Ok(())
+    })
 }
 
 /// Reads one time in milliseconds per line.

@@ -160,8 +160,8 @@ fn a_file_that_is_not_there_is_named() {
     let error = resolve(text, &[]).expect_err("no file");
     assert_eq!(
         error.to_string(),
-        "flows.film.application.frames.file: `no-such.txt` cannot be read: no such file or directory; \
-         allowed: a text file with a line for each frame."
+        "flows.film.application.frames.file: `no-such.txt` cannot be read: entity not found; allowed: a text file. \
+         hint: paths count from the folder of the scenario file."
     );
 }
 
