@@ -124,3 +124,45 @@ def test_the_program_reads_the_file_beside_the_scenario_and_names_its_bad_line(
     (tmp_path / "film.txt").write_text("0 I 0 800\n1 P 40 100\n")
     complete = json.loads(earlybird("validate", scenario, "--json").out)
     assert complete["flows"][0]["application"] == {"media": {"length": 0.08, "sizes": [800, 100], "times": [0.0, 0.04]}}
+
+
+def test_acknowledgements_get_lost_on_the_way_back_only() -> None:
+    overrides = {"ratio": 0, "duration": "100s", "network.dumbbell.reverse.loss.0.bernoulli.probability": 0.1}
+    result = run(SCENARIOS / "bursty-loss.toml", overrides=overrides)
+    links = {row["link"]: row for row in result.links.iter_rows(named=True) if row["link"].count("-") == 1}
+    assert links["left-right"]["packets_dropped"] == 0
+    assert links["right-left"]["drop_rate"] == pytest.approx(0.1, rel=0.3)
+    # Acknowledgements are cumulative: a later one makes up for a lost one.
+    assert result.flows["units_delivered"][0] > 0.99 * result.flows["units_written"][0]
+
+
+TRANSFER = """
+duration = "30s"
+endpoint = { profile = "ns2", window = 64 }
+
+[network.dumbbell]
+bottleneck = { rate = "5Mb/s", delay = "15ms", queue = { packets = 100 } }
+access = { rate = "10Mb/s", delay = "5ms" }
+
+[[flows]]
+name = "file"
+from = "left"
+to = "right"
+application = { bulk = {} }
+"""
+
+
+def test_a_slow_way_back_holds_a_transfer_up() -> None:
+    def throughput(**overrides: object) -> float:
+        return float(run(TRANSFER, overrides=overrides).flows["throughput_bps"][0])
+
+    # 20 kb/s carry 62.5 ACKs of 40 bytes a second, each for one packet of 1000 bytes.
+    assert throughput() > 4e6
+    assert throughput(**{"network.dumbbell.reverse.rate": "20kb/s"}) < 1.05 * 62.5 * 8000
+
+
+def test_copies_arrive_and_are_counted() -> None:
+    overrides = {"duration": "20s", "network.dumbbell.bottleneck.duplicate.probability": 0.2}
+    result = run(TRANSFER, overrides=overrides)
+    assert result.links["packets_duplicated"].sum() > 100
+    assert result.flows["rto_count"][0] == 0
