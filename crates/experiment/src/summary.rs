@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
-use crate::report::utilisation;
+use crate::report::{mean_wait_ms, utilisation};
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
 use earlybird_sim::{Link, Network};
 use earlybird_units::{Duration, Instant};
@@ -45,7 +45,7 @@ pub(crate) fn summarise(
         ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("utilisation".into(), view.utilisation().map(Value::Real)),
-        ("mean_wait_ms".into(), view.mean_wait().map(|wait| Value::Real(1e3 * wait))),
+        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(mean_wait_ms(link)))),
         ("fair_share".into(), view.fair_share().map(Value::Real)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
@@ -173,12 +173,6 @@ impl View<'_> {
     fn utilisation(&self) -> Option<f64> {
         let end = Instant::ZERO + self.scenario.duration.duration();
         self.bottleneck.map(|link| utilisation(link, end))
-    }
-
-    /// Gives the mean time in seconds that a packet waited for the bottleneck.
-    fn mean_wait(&self) -> Option<f64> {
-        let link = self.bottleneck?;
-        (link.total.packets_out() > 0).then(|| link.waited.as_secs_f64() / link.total.packets_out() as f64)
     }
 
     /// Gives the mean rate of the first group's flows over that of all lasting flows, where there are others.

@@ -1,18 +1,10 @@
 //! What the queues are published for, on links with long transfers.
 
-use earlybird_conformance::{Area, conforms};
-use earlybird_experiment::{Column, Outputs, Report, run};
-use earlybird_scenario::resolve_in;
-use std::path::Path;
+mod common;
 
-/// Runs a scenario file with changes.
-fn report(file: &str, changes: &[(&str, &str)]) -> Report {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let text = std::fs::read_to_string(folder.join(file)).expect("a scenario file");
-    let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = resolve_in(&folder, &text, &changes).expect("a good scenario");
-    run(&scenario, 1, &Outputs::default(), &mut || true).expect("a run")
-}
+use common::report;
+use earlybird_conformance::{Area, conforms};
+use earlybird_experiment::{Column, Report};
 
 fn column<'a>(report: &'a Report, table: &str, column: &str) -> &'a Column {
     let (_, table) = report.tables.iter().find(|(name, _)| *name == table).expect("a table");
