@@ -81,20 +81,11 @@ pub(crate) mod rounds {
         pub(crate) now: Instant,
         una: u64,
         smax: u64,
-        /// `smax` as the last ACK found it, before it sent anything.
-        told: u64,
     }
 
     impl<S: SlowStart> Rounds<S> {
         pub(crate) fn new(rule: S, cwnd: u64) -> Self {
-            Self {
-                rule,
-                cwnd: cwnd as f64,
-                now: Instant::from_nanos(1_000_000_000),
-                una: 1,
-                smax: 1 + cwnd,
-                told: 1 + cwnd,
-            }
+            Self { rule, cwnd: cwnd as f64, now: Instant::from_nanos(1_000_000_000), una: 1, smax: 1 + cwnd }
         }
 
         /// One ACK for one segment, `spacing` after the last.
@@ -105,14 +96,13 @@ pub(crate) mod rounds {
             let progress = Progress { acked: 1, rtt: Some(rtt), una: self.una, smax: self.smax, flight };
             let step = self.rule.on_progress(self.now, &progress, self.cwnd);
             self.cwnd += step.growth;
-            self.told = self.smax;
             self.smax = self.una + self.cwnd as u64;
             step
         }
 
         /// All ACKs of one round with the given round-trip times, the last one for the rest; gives whether slow start ended.
         pub(crate) fn round(&mut self, spacing: Duration, rtts: &[Duration]) -> bool {
-            let end = self.told;
+            let end = self.smax;
             let mut index = 0;
             while self.una < end {
                 let rtt = rtts[index.min(rtts.len() - 1)];
