@@ -2,7 +2,7 @@
 //! queue – expected rate less actual rate, times the smallest round trip – decide whether to grow.
 
 use super::reno::{Reno, SMALLEST_SSTHRESH};
-use super::{CongestionControl, Flight, Progress};
+use super::{CongestionControl, Flight, Progress, Window};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::{Duration, Instant};
@@ -262,6 +262,10 @@ impl CongestionControl for Vegas {
 
     fn deflate(&mut self, cx: &mut Cx<'_>, segments: f64) {
         self.window.deflate(cx, segments);
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.window.undo(window);
     }
 
     fn on_idle(&mut self) {
