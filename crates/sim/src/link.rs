@@ -170,11 +170,7 @@ impl Link {
         if !self.waiting.is_empty() {
             self.serve_until(now);
         }
-        match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting.len() + 1 < limit as usize,
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) < limit,
-        }
+        self.limit.has_room(self.waiting.len(), self.waiting_bytes, bytes)
     }
 
     fn serve_until(&mut self, now: Moment) {

@@ -35,7 +35,8 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     /// Says whether one more packet may wait beside so many.
-    fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {
+    #[inline]
+    pub(crate) fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets(limit) => waiting + 1 < limit as usize,
