@@ -16,10 +16,11 @@ mod startup;
 mod state;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod window;
 
 use super::path::{LostSegment, PathModel, RateSample};
-use super::{CongestionControl, Flight, Gauges, Progress};
+use super::{CongestionControl, Flight, Gauges, Progress, Window};
 use crate::trace::Cx;
 use aggregation::Aggregation;
 use earlybird_units::{Duration, Instant, Random};
@@ -31,6 +32,7 @@ use probe_rtt::ProbeRtt;
 use rounds::Rounds;
 use short_term::ShortTerm;
 pub use state::State;
+use undo::Undo;
 
 /// BBR's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +97,7 @@ pub(crate) struct Bbr {
     short_term: ShortTerm,
     probing: Probing,
     probe_rtt: ProbeRtt,
+    undo: Undo,
     drain_start_round: u64,
     /// Sending begins again after a rest (`BBR.idle_restart`).
     restarts: bool,
@@ -120,6 +123,7 @@ impl Bbr {
             short_term: ShortTerm::default(),
             probing: Probing::default(),
             probe_rtt: ProbeRtt::default(),
+            undo: Undo::default(),
             drain_start_round: 0,
             restarts: false,
         }
@@ -191,7 +195,7 @@ impl PathModel for Bbr {
     fn on_lost(&mut self, now: Instant, lost: &LostSegment) {
         self.rounds.delivered = lost.total_delivered;
         if self.short_term.on_lost(lost.number, lost.total_delivered) {
-            self.save_cwnd();
+            self.save_state();
         }
         self.adapt_to_loss(now, lost);
     }
@@ -230,15 +234,20 @@ impl CongestionControl for Bbr {
 
     /// `OnEnterFastRecovery`.
     fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
-        self.save_cwnd();
+        self.save_state();
         self.repair = Repair::Begins;
     }
 
     /// `OnEnterRTO`: everything counts as lost, so that one segment may leave.
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
-        self.save_cwnd();
+        self.save_state();
         self.repair = Repair::Begins;
         self.cwnd = 1.0;
+    }
+
+    /// BBR remembers better than the caller what there was before.
+    fn undo(&mut self, _window: &Window) {
+        self.take_back_losses();
     }
 
     /// BBR keeps its window over a rest and paces instead ("Restarting From Idle").

@@ -129,7 +129,7 @@ impl Bbr {
     }
 
     /// `StartProbeBW_REFILL`.
-    fn start_refill(&mut self) {
+    pub(super) fn start_refill(&mut self) {
         self.short_term.forget_bounds();
         self.probing.rounds = 0;
         self.probing.acked = 0.0;
@@ -235,6 +235,7 @@ impl Bbr {
             self.probing.inflight = inflight_at_loss(lost, self.parameters.loss_threshold).max(least);
         }
         if self.state == State::Up {
+            self.undo.state = Some(State::Up);
             self.start_down(now);
         }
     }

@@ -15,6 +15,7 @@ impl Bbr {
         if self.state == State::Startup && self.is_loss_too_high(sample) {
             self.full_pipe.was_reached = true;
             self.full_pipe.is_now = true;
+            self.undo.state = Some(State::Startup);
             self.probing.inflight = self.bdp().max(self.short_term.inflight_latest);
         }
         if self.state == State::Startup && self.full_pipe.was_reached {

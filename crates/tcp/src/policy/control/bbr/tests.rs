@@ -252,3 +252,33 @@ fn the_window_comes_back_after_a_timeout_is_repaired() {
     driver.round(1000);
     assert!(driver.bbr.cwnd >= before, "{} after {before}", driver.bbr.cwnd);
 }
+
+/// A probe ended by losses, which then turn out to be none.
+#[test]
+fn losses_that_were_none_lead_back_to_the_probe() {
+    let mut driver = Driver::until(State::Up);
+    driver.sample.tx_in_flight = 60;
+    driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: 60 });
+    driver.lose([1, 2]);
+    assert_eq!((driver.bbr.state, driver.bbr.probing.inflight.is_finite()), (State::Down, true));
+    driver.bbr.undo(&Window { cwnd: 1.0, ssthresh: 2.0 });
+    assert_eq!((driver.bbr.state, driver.bbr.probing.inflight.is_infinite()), (State::Refill, true));
+    driver.bbr.undo(&Window { cwnd: 1.0, ssthresh: 2.0 });
+    assert_eq!(driver.bbr.state, State::Refill, "once");
+    conforms(
+        Area::Control,
+        "bbr",
+        "draft-ietf-ccwg-bbr, Handling Spurious Fast Recovery (example test case)",
+        "state and inflight_longterm after losses and after their undoing",
+        "5 of 5 values",
+    );
+}
+
+#[test]
+fn a_timeout_that_was_needless_gives_the_window_back() {
+    let mut driver = Driver::until(State::Cruise);
+    let before = driver.bbr.cwnd;
+    driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: PIPE });
+    driver.bbr.undo(&Window { cwnd: 1.0, ssthresh: 2.0 });
+    assert!((driver.bbr.cwnd - before).abs() < 1e-9);
+}

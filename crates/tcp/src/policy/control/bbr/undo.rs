@@ -1,0 +1,46 @@
+//! Losses that were none (draft-ietf-ccwg-bbr, "Updating the Model Upon Detecting a Spurious Loss Recovery").
+
+use super::{Bbr, Repair, State};
+
+/// What losses may change, as it was before them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// The state that the losses ended, if they did (`BBR.undo_state`).
+    pub(super) state: Option<State>,
+    bw: f64,
+    inflight: f64,
+    long_term: f64,
+}
+
+impl Bbr {
+    /// `SaveStateUponLoss`.
+    pub(super) fn save_state(&mut self) {
+        self.save_cwnd();
+        let (bw, inflight) = (self.short_term.bw, self.short_term.inflight);
+        self.undo = Undo { state: None, bw, inflight, long_term: self.probing.inflight };
+    }
+
+    /// `HandleSpuriousLossDetection`.
+    pub(super) fn take_back_losses(&mut self) {
+        self.repair = Repair::None;
+        self.restore_cwnd();
+        self.short_term.is_loss_in_round = false;
+        self.full_pipe.restart(0.0);
+        self.short_term.bw = self.short_term.bw.max(self.undo.bw);
+        self.short_term.inflight = self.short_term.inflight.max(self.undo.inflight);
+        self.probing.inflight = self.probing.inflight.max(self.undo.long_term);
+        self.return_to_state();
+    }
+
+    /// The state that the losses ended begins again; a probe of the round trip goes on.
+    fn return_to_state(&mut self) {
+        let Some(ended) = self.undo.state.take().filter(|ended| *ended != self.state) else { return };
+        let is_interruptible = self.state != State::ProbeRtt;
+        if ended == State::Startup {
+            self.full_pipe.was_reached = false;
+            self.state = if is_interruptible { State::Startup } else { self.state };
+        } else if is_interruptible {
+            self.start_refill();
+        }
+    }
+}
