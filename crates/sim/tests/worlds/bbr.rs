@@ -192,6 +192,17 @@ fn random_loss_of_1_percent_costs_an_eighth_of_the_link_and_nothing_without_the_
     );
 }
 
+/// RACK finds losses by time and tells of them, too.
+#[test]
+fn with_rack_it_is_the_same() {
+    let settings = Config { control: Control::Bbr(BbrParameters::DEFAULT), window: 1000, ..Config::rfc() };
+    let endpoints = rfc(Config { recovery: Recovery::Rack, ..settings });
+    let (carried, _) = run(path(100, 0.0, 1), &[(endpoints, bulk)], 0, 30);
+    assert!(carried.shares[0] > 0.95 && carried.queue < 0.2, "{carried:?}");
+    let ((with_rack, queue), (without, _)) = (mean_share(endpoints, 0.01), mean_share(bbr(), 0.01));
+    assert!((with_rack - without).abs() < 0.05 && queue < 0.2, "{with_rack} beside {without}, {queue}");
+}
+
 /// The draft aims at no more than one and a half bandwidth-delay products in the queue ("Algorithm Overview").
 #[test]
 fn two_flows_share_the_link() {
