@@ -103,7 +103,6 @@ fn undo(endpoint: &Endpoint) -> Option<Refusal> {
 /// Says why a sender cannot take a reduction back, if so.
 fn keeps_reductions(endpoint: &Endpoint) -> Option<(&'static str, &'static str)> {
     match (endpoint.transport.control, recovery_of(endpoint), endpoint.profile) {
-        (Control::Bbr, _, _) => Some(("does not go with `bbr`, which has no reduction to take back", "")),
         (_, Recovery::Sack1, _) | (_, Recovery::Reno | Recovery::Newreno, Profile::Ns2) => Some((
             "does not go with ns-2's senders, which take nothing back",
             "set `recovery` to `rfc6675` or `rack-tlp`.",
