@@ -12,6 +12,8 @@ pub struct Config {
     pub control: Control,
     /// Largest payload of a datagram in bytes.
     pub mss: u16,
+    /// Whether queues may mark datagrams in place of dropping them: of a flow with a rate of its own, which answers.
+    pub ecn: bool,
 }
 
 /// What decides about the rate of a flow.
@@ -54,10 +56,10 @@ pub struct Transmit {
 
 impl Endpoint {
     /// Makes the side that sends and the one that receives.
-    pub fn pair(config: &Config) -> [Self; 2] {
+    pub fn pair(config: Config) -> [Self; 2] {
         match config.control {
             Control::Udp => [Self::Udp(Udp::new(config.mss)), Self::Udp(Udp::new(config.mss))],
-            Control::Tfrc => [Self::TfrcSender(Sender::new(config.mss)), Self::TfrcReceiver(Receiver::default())],
+            Control::Tfrc => [Self::TfrcSender(Sender::new(config)), Self::TfrcReceiver(Receiver::default())],
         }
     }
 

@@ -8,7 +8,7 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, NewRenoFlags, RackConfig, Recovery, RtoConfig,
+    Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, RackConfig, Recovery, RtoConfig,
     SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
@@ -31,6 +31,7 @@ fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
                 _ => datagram::Control::Udp,
             },
             mss: endpoint.mss.unwrap_or(base.mss),
+            ecn: uses_ecn(endpoint),
         },
         headers: headers_of(endpoint),
     }
@@ -85,6 +86,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         holds_new_data: endpoint.hold_new_data.unwrap_or(base.holds_new_data),
         precise_halving: endpoint.precise_halving.unwrap_or(base.precise_halving),
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
+        ecn: if uses_ecn(endpoint) { EcnMode::Classic } else { EcnMode::Off },
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
@@ -101,6 +103,10 @@ fn config_of(endpoint: &Endpoint) -> Config {
         restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),
         ..base
     }
+}
+
+fn uses_ecn(endpoint: &Endpoint) -> bool {
+    endpoint.ecn == Some(scenario::EcnMode::Classic)
 }
 
 /// min(4·MSS, max(2·MSS, 4380 B)) in whole segments (RFC 3390 §1).

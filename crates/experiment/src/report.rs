@@ -69,6 +69,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))
         .whole("early_retransmits_first", records().map(|flow| flow.statistics.early_on_first))
         .whole("early_retransmits_second", records().map(|flow| flow.statistics.early_on_second))
+        .whole("mark_responses", records().map(|flow| flow.statistics.mark_responses))
         .whole("early_responses", records().map(|flow| flow.early_responses))
         .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
         .real("throughput_bps", records().map(throughput));

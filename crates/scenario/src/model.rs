@@ -5,6 +5,7 @@
 
 mod bbr;
 mod cubic;
+mod ecn;
 mod endpoint;
 mod frames;
 mod impairment;
@@ -25,6 +26,7 @@ mod web;
 
 pub use bbr::Bbr;
 pub use cubic::{Cubic, CubicVersion, SlowStart};
+pub use ecn::EcnMode;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
 pub use frames::{Frames, SizeUnit, TimeUnit};
 pub use impairment::{Duplicate, Reorder};

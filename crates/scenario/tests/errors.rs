@@ -644,8 +644,24 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
     "flows.clip.application.media.length: `0` is too small; allowed: a number above 0. hint: Length of the clip in seconds, after which it starts again."
 )]
 #[case(
+    r#"flows.clip.endpoint={ profile = "ns2", ecn = "classic" }"#,
+    "flows.clip.endpoint.ecn: `classic` does not go with the ns2 profile: ns-2's sender lets marks change when it may repair a loss; allowed: off. hint: `flows.clip.endpoint.profile = \"rfc\"` follows RFC 3168."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "newreno", ecn = "classic" }"#,
+    "flows.clip.endpoint.ecn: `classic` goes with a recovery by SACK, which does not move the window that a mark has reduced; allowed: off."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "bbr", ecn = "classic" }"#,
+    "flows.clip.endpoint.ecn: `classic` does not go with bbr, whose model answers no marks; allowed: off."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "udp", ecn = "classic" }"#,
+    "flows.clip.endpoint.ecn: is of no use to udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
+)]
+#[case(
     r#"flows.clip.endpoint={ transport = "udp", rto = { floor = "1s" } }"#,
-    "flows.clip.endpoint.rto: is a setting of TCP, and the transport is udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: only TCP flows read it."
+    "flows.clip.endpoint.rto: is of no use to udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
 )]
 fn topologies_and_media(#[case] change: &str, #[case] expected: &str) {
     assert_eq!(message(CHAIN, change), expand(expected));

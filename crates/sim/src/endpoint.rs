@@ -142,6 +142,7 @@ impl From<datagram::Transmit> for Outgoing {
 
 impl Agent {
     /// Takes what arrived; agents of different kinds never talk to each other.
+    #[inline]
     pub(crate) fn on_packet(&mut self, cx: &mut Cx<'_>, content: &Content) {
         match (self, content) {
             (Self::Tcp(connection), Content::Segment(segment)) => connection.on_segment(cx, segment),
@@ -150,6 +151,7 @@ impl Agent {
         }
     }
 
+    #[inline]
     pub(crate) fn poll_event(&mut self) -> Option<AgentEvent> {
         match self {
             Self::Tcp(connection) => connection.poll_event().map(AgentEvent::Tcp),
@@ -157,6 +159,7 @@ impl Agent {
         }
     }
 
+    #[inline]
     pub(crate) fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Outgoing> {
         match self {
             Self::Tcp(connection) => connection.poll_transmit(cx).map(Outgoing::from),
@@ -164,6 +167,7 @@ impl Agent {
         }
     }
 
+    #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Tcp(connection) => connection.poll_timeout(),
@@ -171,6 +175,7 @@ impl Agent {
         }
     }
 
+    #[inline]
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         match self {
             Self::Tcp(connection) => connection.on_timeout(cx),

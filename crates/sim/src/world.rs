@@ -490,7 +490,7 @@ fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
             (Agent::Tcp(opener), Agent::Tcp(listener), settings.headers)
         }
         Carrier::Datagrams(settings) => {
-            let [sender, receiver] = datagram::Endpoint::pair(&settings.config);
+            let [sender, receiver] = datagram::Endpoint::pair(settings.config);
             (Agent::Datagrams(sender), Agent::Datagrams(receiver), settings.headers)
         }
     }

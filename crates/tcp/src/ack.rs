@@ -13,8 +13,14 @@ use earlybird_units::Duration;
 impl Sender {
     /// Acts on one ACK that the board has already taken in.
     ///
-    /// `echoed_rtt` is the round-trip time that a timestamp echo gives.
-    pub(crate) fn on_ack(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, echoed_rtt: Option<Duration>) {
+    /// `echoed_rtt` is the round-trip time that a timestamp echo gives; the window does not grow if the ACK echoes a mark.
+    pub(crate) fn on_ack(
+        &mut self,
+        cx: &mut Cx<'_>,
+        ack: &Acknowledgement,
+        echoed_rtt: Option<Duration>,
+        may_grow: bool,
+    ) {
         if ack.advanced > 0 {
             self.last_progress = cx.now;
         }
@@ -25,7 +31,7 @@ impl Sender {
         let limits = self.limits();
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, echoed_rtt);
+        self.act_on(cx, outcome, ack, &age, echoed_rtt, may_grow);
         self.reduce(ack);
         self.examine(ack);
         if ack.advanced > 0 {
@@ -41,11 +47,14 @@ impl Sender {
         ack: &Acknowledgement,
         age: &Age,
         echoed_rtt: Option<Duration>,
+        may_grow: bool,
     ) {
         match outcome {
             Outcome::Progress => {
                 self.on_progress(cx, echoed_rtt);
-                self.grow(cx, ack);
+                if may_grow {
+                    self.grow(cx, ack);
+                }
             }
             Outcome::Recovered => self.on_progress(cx, echoed_rtt),
             Outcome::RecoveredWithout { surplus } => {
@@ -78,7 +87,7 @@ impl Sender {
         let limits = self.limits();
         let outcome = self.recovery.on_deadline(cx.now, &mut self.board, &limits);
         let nothing = Acknowledgement::default();
-        self.act_on(cx, outcome, &nothing, &age, None);
+        self.act_on(cx, outcome, &nothing, &age, None, true);
         self.reduce(&nothing);
         self.sample_losses(cx.now);
     }
@@ -121,7 +130,10 @@ impl Sender {
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
         self.count_loss(cx, duplicates, age);
         self.watch_reduction(false, flight);
-        self.control.on_loss(cx, &Flight { outstanding: flight });
+        if !self.marks.has_answered(self.board.una()) {
+            self.control.on_loss(cx, &Flight { outstanding: flight });
+        }
+        self.marks.on_reduced(self.board.smax());
         self.proportional = None;
         self.timer.cancel_measurement();
         self.timer.restart(cx.now);

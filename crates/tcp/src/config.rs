@@ -1,5 +1,6 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
+use crate::ecn::EcnMode;
 use crate::policy::acking::Acking;
 use crate::policy::control::CongestionControl;
 use crate::policy::control::bbr::{Bbr, BbrParameters};
@@ -44,6 +45,8 @@ pub struct Config {
     pub sack_blocks: usize,
     /// Tell in the first block what arrived twice (DSACK, RFC 2883).
     pub duplicate_sack: bool,
+    /// Whether queues may mark segments in place of dropping them.
+    pub ecn: EcnMode,
     /// When to acknowledge.
     pub acking: Acking,
     /// How much may be in flight.
@@ -153,6 +156,7 @@ impl Config {
             timestamps: false,
             sack_blocks: 3,
             duplicate_sack: false,
+            ecn: EcnMode::Off,
             acking: Acking::EverySegment,
             control: Control::Reno,
             recovery: Recovery::Sack1,

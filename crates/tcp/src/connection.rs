@@ -23,6 +23,8 @@ pub struct Connection {
     pub(crate) peer: Peer,
     pub(crate) local_origin: SeqNum,
     pub(crate) opening_due: bool,
+    /// ACKs tell of a mark until the peer says that it reduced its window.
+    pub(crate) echoes_congestion: bool,
     reset_due: bool,
     /// The answer to a segment that fits no connection: its number, and what it acknowledges.
     rejection_due: Option<(SeqNum, Option<SeqNum>)>,
@@ -86,6 +88,7 @@ impl Connection {
             peer: Peer::default(),
             local_origin: SeqNum(origin as u32),
             opening_due: false,
+            echoes_congestion: false,
             reset_due: false,
             rejection_due: None,
             events: 0,
@@ -121,6 +124,7 @@ impl Connection {
             self.receiver.due = AckDue::Now;
         } else if segment.flags.contains(Flags::ACK) {
             self.note_timestamp(segment, start);
+            self.note_mark(segment);
             if self.on_acknowledgement(cx, segment, start) && !range.is_empty() {
                 self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
             }
@@ -147,13 +151,18 @@ impl Connection {
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
         let was_drained = self.sender.is_drained();
+        let flight = self.sender.board.outstanding();
         let blocks = &segment.options.sack;
         let mut change = self.sender.board.apply(ack, self.local_origin, blocks, is_pure, cx.now);
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|stamps| stamps.echo);
         self.sender.read_details(&mut change, self.local_origin, blocks, echo);
         self.sender.on_window(window);
+        let is_echo = self.is_echo(segment);
         let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
-        self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps));
+        self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps), !is_echo);
+        if is_echo {
+            self.sender.on_congestion_echo(cx, flight);
+        }
         if !was_drained && self.sender.is_drained() {
             self.tell(Event::Drained);
         }
@@ -251,7 +260,11 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pacer = self.sender.pacer.and_then(|pacer| pacer.deadline());
         let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
-        sender.into_iter().chain([self.receiver.deadline(), self.time_wait_ends]).flatten().min()
+        let others = [self.receiver.deadline(), self.time_wait_ends];
+        // Asked after every packet: a fold over plain numbers is several times faster than one over options.
+        let earliest = |first: Instant, next: Option<Instant>| first.min(next.unwrap_or(Instant::NEVER));
+        let first = others.into_iter().fold(sender.into_iter().fold(Instant::NEVER, earliest), earliest);
+        (first < Instant::NEVER).then_some(first)
     }
 
     fn recovery_deadline(&self) -> Option<Instant> {
@@ -292,7 +305,9 @@ impl Connection {
         let (start, sent) = self.sender.board.segment(number)?;
         let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
         let (flags, is_again) = (sent.flags, sent.transmissions > 1);
-        Some(Transmit { segment: self.emit(now, flags, start, len as u16), number: Some(number), is_again })
+        let segment = self.emit(now, flags, start, len as u16);
+        let segment = if is_again { segment } else { self.make_markable(segment, start + len) };
+        Some(Transmit { segment, number: Some(number), is_again })
     }
 
     pub(crate) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
@@ -308,7 +323,7 @@ impl Connection {
             ack: self.peer.origin.at(self.receiver.nxt()),
             window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
             len,
-            flags,
+            flags: flags | self.ecn_flags(),
             ecn: Ecn::NotCapable,
             options,
         }

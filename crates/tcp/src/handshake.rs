@@ -92,6 +92,7 @@ impl Connection {
             timestamp: options.timestamps.map_or(0, |stamps| stamps.value),
             last_ack_sent: 0,
         };
+        self.learn_ecn(syn);
         // RFC 9293 §3.7.1: 536 bytes if the peer says nothing.
         let peer_mss = options.mss.map_or(536, NonZeroU16::get);
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
@@ -133,7 +134,7 @@ impl Connection {
             ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },
             window: self.receiver.window().min(u64::from(u16::MAX)) as u16,
             len: 0,
-            flags,
+            flags: flags | self.ecn_offer(is_answer),
             ecn: Ecn::NotCapable,
             options: self.opening_options(now, is_answer),
         };

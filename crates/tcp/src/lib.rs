@@ -34,6 +34,7 @@ extern crate alloc;
 mod ack;
 mod config;
 mod connection;
+mod ecn;
 mod handshake;
 mod policy;
 mod ranges;
@@ -44,6 +45,7 @@ mod trace;
 
 pub use config::{Config, Control, Recovery, RtoConfig, Trigger};
 pub use connection::{Connection, Event, Transmit};
+pub use ecn::EcnMode;
 pub use policy::acking::Acking;
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};

@@ -71,6 +71,8 @@ pub struct Statistics {
     pub early_on_second: u64,
     /// Reductions taken back, because the retransmission proved needless.
     pub reductions_undone: u64,
+    /// Reductions of the window that a queue's mark caused.
+    pub mark_responses: u64,
     /// Session frozen time: silence before expiries since the last progress.
     pub frozen: Duration,
     /// Sum of the expired timers' own lengths.
@@ -87,6 +89,7 @@ impl core::ops::AddAssign for Statistics {
         self.early_on_first += other.early_on_first;
         self.early_on_second += other.early_on_second;
         self.reductions_undone += other.reductions_undone;
+        self.mark_responses += other.mark_responses;
         self.frozen += other.frozen;
         self.frozen_timers += other.frozen_timers;
     }

@@ -2,15 +2,17 @@
 
 use super::equation::throughput;
 use super::limits::{DataLimit, ReceiveRates};
-use crate::endpoint::Transmit;
+use crate::endpoint::{Config, Transmit};
 use crate::units::Outbox;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Datagram, DatagramHeader, TfrcData, TfrcFeedback};
+use earlybird_wire::{Datagram, DatagramHeader, Ecn, TfrcData, TfrcFeedback};
 
 /// The sender of a flow.
 #[derive(Clone, Debug)]
 pub struct Sender {
     outbox: Outbox,
+    /// What datagrams say of marks.
+    ecn: Ecn,
     mss: f64,
     /// Mean payload of a datagram (`s`).
     segment: f64,
@@ -56,10 +58,11 @@ const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 const DATA_LIMITED_SHARE: f64 = 0.85;
 
 impl Sender {
-    pub(crate) fn new(mss: u16) -> Self {
-        let segment = f64::from(mss);
+    pub(crate) fn new(config: Config) -> Self {
+        let segment = f64::from(config.mss);
         Self {
-            outbox: Outbox::new(mss),
+            outbox: Outbox::new(config.mss),
+            ecn: if config.ecn { Ecn::Capable0 } else { Ecn::NotCapable },
             mss: segment,
             segment,
             // One datagram per second (RFC 5348 §4.2).
@@ -106,7 +109,8 @@ impl Sender {
         let header = TfrcData { sequence: self.sequence, sent: now, rtt: self.rtt };
         let number = Some(self.sequence);
         self.sequence += 1;
-        Some(Transmit { datagram: Datagram { header: DatagramHeader::TfrcData(header), ..datagram }, number })
+        let datagram = Datagram { header: DatagramHeader::TfrcData(header), ecn: self.ecn, ..datagram };
+        Some(Transmit { datagram, number })
     }
 
     fn on_sent(&mut self, now: Instant, len: u16) {

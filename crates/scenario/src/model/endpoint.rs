@@ -1,4 +1,4 @@
-use super::{Bbr, Cubic, NewReno, Pert, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
+use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -55,6 +55,10 @@ pub struct Endpoint {
     /// does (default false; `bbr` always has a rate of its own).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
+    /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
+    /// `tfrc`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnMode>,
     /// The retransmission timer.
     pub rto: RetransmissionTimer,
     /// The early-retransmission rule (transports with `-er`).

@@ -11,6 +11,8 @@ use crate::transport::{Control, Transport};
 
 /// The keys of `endpoint` that a flow of datagrams uses.
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
+/// The same for one with a rate of its own, which can answer marks.
+const KEYS_OF_TFRC: [&str; 4] = ["ecn", "mss", "profile", "transport"];
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     for flow in &scenario.flows {
@@ -24,11 +26,12 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let Some(key) = flow.endpoint.keys().find(|key| !KEYS.contains(&key.as_str())) else { return Ok(()) };
+    let known: &[&str] = if transport.control == Control::Tfrc { &KEYS_OF_TFRC } else { &KEYS };
+    let Some(key) = flow.endpoint.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
     let path = join(&format!("flows.{}.endpoint", flow.name), key);
-    Err(ScenarioError::new(&path, format!("is a setting of TCP, and the transport is {transport}"))
-        .allowed(listed(KEYS))
-        .hint("what `endpoint` sets for all flows may stay there: only TCP flows read it."))
+    Err(ScenarioError::new(&path, format!("is of no use to {transport}"))
+        .allowed(listed(known.iter().copied()))
+        .hint("what `endpoint` sets for all flows may stay there: those that can use it read it."))
 }
 
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {

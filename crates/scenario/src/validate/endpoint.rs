@@ -2,7 +2,9 @@ use super::repair::{self, name_of};
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{Cubic, CubicVersion, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario, SlowStart};
+use crate::model::{
+    Cubic, CubicVersion, EcnMode, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario, SlowStart,
+};
 use crate::quantity::Time;
 use crate::transport::{Control, Detection};
 
@@ -16,6 +18,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_pacing(endpoint, path)?;
+    check_ecn(endpoint, path)?;
     check_recovery(endpoint, path)?;
     check_cubic(&endpoint.cubic, path)?;
     let pi = join(path, "pert.pi.rtt");
@@ -62,6 +65,24 @@ fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
             .text(name_of(recovery))
             .allowed(allowed)
             .hint(hint.to_owned())
+    })
+}
+
+/// A flow of datagrams has no profile's rules to follow; UDP does not read the key.
+fn check_ecn(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let control = endpoint.transport.control;
+    if endpoint.ecn != Some(EcnMode::Classic) || control.is_datagram() {
+        return Ok(());
+    }
+    let error = |problem: &str| ScenarioError::new(&join(path, "ecn"), problem).text("classic").allowed("off");
+    ensure(control != Control::Bbr, || error("does not go with bbr, whose model answers no marks"))?;
+    let inflates = matches!(recovery_of(endpoint), Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
+    ensure(!inflates, || {
+        error("goes with a recovery by SACK, which does not move the window that a mark has reduced")
+    })?;
+    ensure(endpoint.profile != Profile::Ns2, || {
+        error("does not go with the ns2 profile: ns-2's sender lets marks change when it may repair a loss")
+            .hint(format!("`{path}.profile = \"rfc\"` follows RFC 3168."))
     })
 }
 

@@ -69,7 +69,7 @@ fn stream(forward: LinkSettings, bytes: u64, headers: HeaderSize) -> Units {
     let line = Line::new(forward);
     let mut world = World::new(line.network, Units::default());
     let path = world.add_path(line.there, line.back);
-    let endpoints = DatagramSettings { config: Config { control: Control::Udp, mss: 1000 }, headers };
+    let endpoints = DatagramSettings { config: Config { control: Control::Udp, mss: 1000, ecn: false }, headers };
     let settings =
         FlowSettings { group: GroupId(0), endpoints: Carrier::Datagrams(endpoints), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);

@@ -8,6 +8,7 @@ mod datagrams;
 mod dumbbell;
 mod impairments;
 mod losses;
+mod marking;
 mod markov;
 mod observers;
 mod queues;

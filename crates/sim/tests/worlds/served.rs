@@ -10,7 +10,7 @@ use earlybird_tcp::Config;
 use earlybird_units::{Duration, Rate};
 use rstest::rstest;
 
-const CODEL: CodelSettings =
+pub(crate) const CODEL: CodelSettings =
     CodelSettings { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500, ecn: false };
 
 fn red(adaptive: bool) -> Discipline {

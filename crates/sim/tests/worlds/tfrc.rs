@@ -1,6 +1,7 @@
 //! TFRC over whole networks.
 
 use crate::dumbbell::{BUDGET, Dumbbell, Line, add_flow, link, lossy, ns2, seconds};
+use crate::marking::codel;
 use earlybird_conformance::{Area, conforms};
 use earlybird_datagram::tfrc::throughput;
 use earlybird_datagram::{Config, Control, Endpoint};
@@ -13,10 +14,12 @@ use earlybird_tcp::Connection;
 use earlybird_traffic::{Application, Bulk, ConstantRate};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
-const TFRC: Carrier = Carrier::Datagrams(DatagramSettings {
-    config: Config { control: Control::Tfrc, mss: 1000 },
-    headers: HeaderSize::Ns2,
-});
+const TFRC: Carrier = tfrc(false);
+
+const fn tfrc(ecn: bool) -> Carrier {
+    let config = Config { control: Control::Tfrc, mss: 1000, ecn };
+    Carrier::Datagrams(DatagramSettings { config, headers: HeaderSize::Ns2 })
+}
 
 /// Payload bytes that arrived per flow, at a mark and at the end, and what else is worth knowing.
 #[derive(Debug, Default)]
@@ -57,18 +60,18 @@ impl Observer for Totals {
 }
 
 /// Adds a flow that starts so many milliseconds after the beginning.
-fn add(world: &mut World<Totals>, application: Box<dyn Application>, start: u64) {
-    let settings = FlowSettings { group: GroupId(0), endpoints: TFRC, seeds: SeedTree::new(1).nth(start) };
+fn add(world: &mut World<Totals>, endpoints: Carrier, application: Box<dyn Application>, start: u64) {
+    let settings = FlowSettings { group: GroupId(0), endpoints, seeds: SeedTree::new(1).nth(start) };
     let flow = world.add_flow(settings);
     world.add_application(flow, application, Instant::ZERO + Duration::from_millis(start));
 }
 
 /// One endless flow over a line, watched from `mark` to `end` seconds.
-fn alone(forward: LinkSettings, mark: u64, end: u64) -> Totals {
+fn alone(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -> Totals {
     let line = Line::new(forward);
     let mut world = World::new(line.network, Totals::default());
     let path = world.add_path(line.there, line.back);
-    add(&mut world, Box::new(Bulk::new(path, None)), 0);
+    add(&mut world, endpoints, Box::new(Bulk::new(path, None)), 0);
     world.mark_at(seconds(mark));
     world.probe_every(Duration::from_secs(1));
     assert!(world.run_until(seconds(end), BUDGET));
@@ -80,7 +83,7 @@ fn alone(forward: LinkSettings, mark: u64, end: u64) -> Totals {
 fn under_random_losses_the_rate_is_that_of_the_equation() {
     for (delay, probability) in [(50, 0.01), (25, 0.02), (50, 0.04)] {
         let loss = Loss::new(LossRule::Bernoulli(probability), SeedTree::new(1).random());
-        let totals = alone(lossy(link(100_000_000, delay, QueueLimit::Unlimited), vec![loss]), 50, 550);
+        let totals = alone(TFRC, lossy(link(100_000_000, delay, QueueLimit::Unlimited), vec![loss]), 50, 550);
         let expected = throughput(1000.0, 2.0 * delay as f64 / 1000.0, probability);
         let ratio = totals.since_mark(0) / 500.0 / expected;
         assert!((ratio - 1.0).abs() < 0.25, "{ratio} of the rate at loss {probability} and {delay} ms");
@@ -97,13 +100,22 @@ fn under_random_losses_the_rate_is_that_of_the_equation() {
 #[test]
 fn alone_it_fills_a_link_and_keeps_its_rate() {
     // 2 Mb/s and 100 ms: 25 packets of 1000 bytes.
-    let totals = alone(link(2_000_000, 50, QueueLimit::Packets(25)), 20, 120);
+    let totals = alone(TFRC, link(2_000_000, 50, QueueLimit::Packets(25)), 20, 120);
     let used = totals.since_mark(0) / 100.0 / 250_000.0;
     assert!(used > 0.85, "{used} of the link");
     let late = &totals.rates[20..];
     let (smallest, largest) =
         late.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
     assert!(largest < 2.0 * smallest, "rates from {smallest} to {largest} bytes per second");
+}
+
+#[test]
+fn behind_a_queue_that_marks_nothing_is_lost() {
+    let marking = || LinkSettings { discipline: codel(), ..link(2_000_000, 50, QueueLimit::Packets(1000)) };
+    let [without, with] = [false, true].map(|ecn| alone(tfrc(ecn), marking(), 20, 120));
+    assert!(without.dropped > 0 && with.dropped == 0, "{} and {} drops", without.dropped, with.dropped);
+    let used = with.since_mark(0) / 100.0 / 250_000.0;
+    assert!(used > 0.75, "{used} of the link");
 }
 
 #[test]
@@ -116,7 +128,7 @@ fn beside_tcp_it_gets_as_much() {
         let bulk = Box::new(Bulk::new(path, None));
         let start = 100 * index;
         if index % 2 == 0 {
-            add(&mut world, bulk, start);
+            add(&mut world, TFRC, bulk, start);
         } else {
             let at = Instant::ZERO + Duration::from_millis(start);
             add_flow(&mut world, &format!("tcp-{index}"), 0, ns2(earlybird_tcp::Config::ns2()), bulk, at);
@@ -145,7 +157,7 @@ fn a_camera_slower_than_the_network_is_not_held_back() {
     let mut world = World::new(line.network, Totals::default());
     let path = world.add_path(line.there, line.back);
     let rate = Rate::from_bits_per_second(300_000).expect("a rate above zero");
-    add(&mut world, Box::new(ConstantRate::new(path, rate, 1000)), 0);
+    add(&mut world, TFRC, Box::new(ConstantRate::new(path, rate, 1000)), 0);
     world.mark_at(seconds(10));
     assert!(world.run_until(seconds(110), BUDGET));
     world.finish();

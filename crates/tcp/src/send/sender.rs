@@ -5,6 +5,7 @@ use super::delivery::DeliverySampler;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
+use crate::ecn::MarkResponse;
 use crate::policy::control::{CongestionControl, Flight};
 use crate::policy::recovery::{Limits, LossRecovery, Timing};
 use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
@@ -30,6 +31,7 @@ pub(crate) struct Sender {
     reduction: WindowReduction,
     /// The reduction under way, if it is not immediate.
     pub(crate) proportional: Option<ProportionalRate>,
+    pub(crate) marks: MarkResponse,
     pub(crate) statistics: Statistics,
     /// Bytes written and not yet cut into segments.
     pub(crate) unsent: u64,
@@ -84,6 +86,7 @@ impl Sender {
             proportional: None,
             recovery,
             trigger: config.trigger(),
+            marks: MarkResponse::default(),
             statistics: Statistics::default(),
             unsent: 0,
             fin_queued: false,
@@ -330,6 +333,7 @@ impl Sender {
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.watch_reduction(true, flight.outstanding);
         self.control.on_timeout(cx, &flight);
+        self.marks.on_reduced(self.board.smax());
         self.proportional = None;
         self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);

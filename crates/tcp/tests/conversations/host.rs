@@ -163,9 +163,14 @@ impl Host {
     /// Looks at everything sent since the last look.
     #[track_caller]
     pub(crate) fn sends(&mut self, expected: &[&str]) -> &mut Self {
-        let sent: Vec<String> = self.take_sent().iter().map(|sent| self.text(&sent.segment)).collect();
+        let sent = self.take_texts();
         assert_eq!(sent, expected);
         self
+    }
+
+    /// Gives everything sent since the last look.
+    pub(crate) fn take_texts(&mut self) -> Vec<String> {
+        self.take_sent().iter().map(|sent| self.text(&sent.segment)).collect()
     }
 
     #[track_caller]

@@ -8,6 +8,7 @@ mod acking;
 mod closing;
 mod congestion;
 mod early_retransmission;
+mod ecn;
 mod handshake;
 mod host;
 mod notation;

@@ -1,20 +1,30 @@
 //! Segments as text, in the notation of tcpdump and packetdrill.
 //!
 //! `S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>`: flags, stream positions `first:end(length)` without counting SYN and
-//! FIN, acknowledgement, window, options. Positions count from the SYN, so the first byte of data is number 1.
+//! FIN, acknowledgement, window, options. `E` and `W` are the flags ECE and CWR; `[ect0]` or `[ce]` in front is the ECN field
+//! of the packet. Positions count from the SYN, so the first byte of data is number 1.
 
-use earlybird_wire::{Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
-const FLAGS: [(char, Flags); 5] =
-    [('S', Flags::SYN), ('F', Flags::FIN), ('R', Flags::RST), ('P', Flags::PSH), ('.', Flags::ACK)];
+const FLAGS: [(char, Flags); 7] = [
+    ('S', Flags::SYN),
+    ('F', Flags::FIN),
+    ('R', Flags::RST),
+    ('P', Flags::PSH),
+    ('E', Flags::ECE),
+    ('W', Flags::CWR),
+    ('.', Flags::ACK),
+];
+
+const ECN: [(&str, Ecn); 3] = [("[ect0] ", Ecn::Capable0), ("[ect1] ", Ecn::Capable1), ("[ce] ", Ecn::Congested)];
 
 /// Writes a segment; `origin` is the sender's SYN, `peer` the one of the other side. The window is left out if it is
 /// `known`.
 pub(crate) fn write(segment: &Segment, origin: SeqNum, peer: SeqNum, known: Option<u16>) -> String {
-    let mut text: String =
-        FLAGS.iter().filter(|(_, flag)| segment.flags.contains(*flag)).map(|(letter, _)| letter).collect();
+    let mut text: String = ECN.iter().filter(|(_, ecn)| segment.ecn == *ecn).map(|(word, _)| *word).collect();
+    text.extend(FLAGS.iter().filter(|(_, flag)| segment.flags.contains(*flag)).map(|(letter, _)| letter));
     let start = segment.seq.0.wrapping_sub(origin.0);
     put(&mut text, format_args!(" {start}:{}({})", start + u32::from(segment.len), segment.len));
     if segment.flags.contains(Flags::ACK) {
@@ -54,6 +64,8 @@ fn write_options(options: &Options, peer: SeqNum) -> Vec<String> {
 /// Reads a segment that a side with SYN number `origin` sends to one with SYN number `peer`. A window that is left out
 /// is `window`.
 pub(crate) fn read(text: &str, origin: SeqNum, peer: SeqNum, window: u16) -> Segment {
+    let field = ECN.iter().find_map(|(word, ecn)| Some((text.strip_prefix(word)?, *ecn)));
+    let (text, ecn) = field.unwrap_or((text, Ecn::NotCapable));
     let (header, options) = text.split_once(" <").unwrap_or((text, ""));
     let mut words = header.split(' ');
     let flags = words.next().expect("flags").chars().map(flag).collect();
@@ -63,6 +75,7 @@ pub(crate) fn read(text: &str, origin: SeqNum, peer: SeqNum, window: u16) -> Seg
         seq: origin.at(number(start)),
         len: len.trim_end_matches(')').parse().expect("a length"),
         flags,
+        ecn,
         window,
         options: read_options(options.trim_end_matches('>'), peer),
         ..Segment::default()

@@ -1,5 +1,6 @@
 //! Connections of every kind.
 
+use earlybird_tcp::EcnMode;
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
     NewRenoFlags, PertFlags, PiDesign, RackConfig, Recovery, RtoConfig, Rules, SlowStartRule, SpuriousDetection,
@@ -16,7 +17,7 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
 
 fn plain_configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
-    let flags = any::<[bool; 9]>();
+    let flags = any::<[bool; 10]>();
     (profiles(), numbers, flags, schemes(), triggers(), ackings()).prop_map(
         |(profile, (mss, window, initial_window, sack_blocks), flags, (control, recovery), trigger, acking)| {
             let [
@@ -29,8 +30,10 @@ fn plain_configs() -> impl Strategy<Value = Config> {
                 idle,
                 holds_new_data,
                 paces,
+                ecn,
             ] = flags;
             Config {
+                ecn: if ecn { EcnMode::Classic } else { EcnMode::Off },
                 mss,
                 window,
                 initial_window,

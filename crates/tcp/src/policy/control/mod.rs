@@ -66,6 +66,10 @@ pub trait CongestionControl: Debug + Send {
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
     /// Shrinks the window: a loss was found by duplicate ACKs.
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight);
+    /// Shrinks the window: a queue marked a segment (RFC 3168 §6.1.2: as after a loss).
+    fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.on_loss(cx, flight);
+    }
     /// Shrinks the window: the retransmission timer ran out.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
     /// Gives up segments that recovery finds too many, down to a window of one.

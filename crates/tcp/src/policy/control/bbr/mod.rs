@@ -238,6 +238,9 @@ impl CongestionControl for Bbr {
         self.repair = Repair::Begins;
     }
 
+    /// The model needs no marks: what the draft does with them asks for accurate feedback.
+    fn on_congestion_mark(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {}
+
     /// `OnEnterRTO`: everything counts as lost, so that one segment may leave.
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
         self.save_state();

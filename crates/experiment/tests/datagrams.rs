@@ -1,0 +1,86 @@
+//! Flows of datagrams from the scenario's text to tables and files.
+
+use earlybird_experiment::{Column, Outputs, Report, run};
+use std::path::PathBuf;
+
+/// Gives the description of a clip of two frames a second, one of them of three datagrams, over a link that loses the given
+/// packets.
+fn scenario(endpoint: &str, drops: &str) -> String {
+    format!(
+        r#"
+duration = "10s"
+measure = {{ deliveries = true, start-up-delays = ["1s"], series = "1s", warm-up = "0s" }}
+endpoint = {endpoint}
+[[network.links]]
+from = "a"
+to = "b"
+rate = "1Mb/s"
+delay = "50ms"
+loss = [{{ list = {{ packets = {drops} }} }}]
+[[flows]]
+name = "clip"
+from = "a"
+to = "b"
+application = {{ media = {{ times = [0, 0.5], sizes = [100, 2500], length = 1 }} }}
+"#
+    )
+}
+
+fn report(text: &str, outputs: &Outputs) -> Report {
+    let scenario = earlybird_scenario::resolve(text, &[]).expect("a legal scenario");
+    run(&scenario, 1, outputs, &mut || true).expect("a run")
+}
+
+fn column<'a>(report: &'a Report, table: &str, column: &str) -> &'a Column {
+    let table = &report.tables.iter().find(|(name, _)| *name == table).expect("a table").1;
+    &table.columns.iter().find(|(name, _)| *name == column).expect("a column").1
+}
+
+fn count(report: &Report, table: &str, name: &str) -> i64 {
+    match column(report, table, name) {
+        Column::Whole(values) => values[0],
+        other => panic!("{other:?} are no counts"),
+    }
+}
+
+#[test]
+fn a_lost_datagram_of_a_frame_loses_the_frame_and_no_other() {
+    // Datagram 2 is the middle of the second frame.
+    let report = report(&scenario(r#"{ transport = "udp" }"#, "[2]"), &Outputs::default());
+    let [written, delivered, sent, dropped] = ["units_written", "units_delivered", "packets_sent", "packets_dropped"]
+        .map(|name| count(&report, "flows", name));
+    assert_eq!([written, delivered, sent, dropped], [20, 19, 40, 1]);
+    assert_eq!(count(&report, "lateness", "late"), 1);
+    let Column::Real(times) = column(&report, "deliveries", "delivered_s") else { panic!("no times") };
+    assert!(times[1].is_infinite() && times.iter().filter(|time| time.is_finite()).count() == 19);
+    // 100 bytes with 28 of headers take 1.024 ms, then 50 ms of propagation.
+    assert!((times[0] - 0.051_024).abs() < 1e-9, "{}", times[0]);
+}
+
+#[test]
+fn tfrc_delivers_the_clip_and_shows_its_rate() {
+    let report = report(&scenario(r#"{ transport = "tfrc" }"#, "[]"), &Outputs::default());
+    let [written, delivered] = ["units_written", "units_delivered"].map(|name| count(&report, "flows", name));
+    assert_eq!([written, delivered], [20, 20]);
+    let quantities = column(&report, "series", "quantity");
+    assert!(matches!(quantities, Column::Text(names) if names.iter().any(|name| name == "allowed_rate_bps")));
+}
+
+#[test]
+fn traces_have_the_datagrams_and_captures_are_udp() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let outputs = Outputs {
+        trace: Some(folder.join("datagrams.csv")),
+        capture: Some(folder.join("datagrams.pcap")),
+        ..Outputs::default()
+    };
+    report(&scenario(r#"{ transport = "udp" }"#, "[2]"), &outputs);
+    let trace = std::fs::read_to_string(folder.join("datagrams.csv")).expect("a trace");
+    let lines: Vec<&str> = trace.lines().skip(1).take(5).collect();
+    assert_eq!(lines[..2], ["0,snd,0,,,,", "0.051024,dlv,0,,,,"]);
+    assert_eq!(trace.lines().filter(|line| line.contains(",drp,2,")).count(), 1);
+    let capture = std::fs::read(folder.join("datagrams.pcap")).expect("a capture");
+    // Behind the file's header and the record's: IPv4 without options, UDP, 128 bytes.
+    let packet = &capture[24 + 16..];
+    assert_eq!((packet[0], packet[9], u16::from_be_bytes([packet[2], packet[3]])), (0x45, 17, 128));
+}
