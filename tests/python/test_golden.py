@@ -55,7 +55,7 @@ def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
     assert_same(read(trace), golden)
     what = f"trace of one flow, {count} drops, options {options}: events, times, windows, timer"
     conforms(
-        "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP/{agent}", what, f"all {len(golden)} events agree"
+        "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP ({agent})", what, f"all {len(golden)} events agree"
     )
 
 

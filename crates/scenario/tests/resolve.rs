@@ -90,6 +90,14 @@ fn variants_overlay_the_endpoint(
     assert_eq!(endpoint.rto.clock_phase, Some("3395.772us".parse().unwrap()));
 }
 
+#[rstest]
+#[case("vegas", "142047ns")]
+#[case("reno-er", "5558807ns")]
+fn a_star_stands_for_every_variant_that_is_not_listed(#[case] transport: &str, #[case] clock_phase: &str) {
+    let scenario = resolve(FALL_FLOYD, &overrides(&[&format!("transport={transport}")])).unwrap();
+    assert_eq!(scenario.endpoint.rto.clock_phase, Some(clock_phase.parse().unwrap()));
+}
+
 #[test]
 fn key_paths_win_over_variants() {
     let scenario = fall_floyd(&["endpoint.rto.floor=300ms", "options=fall96"]);
