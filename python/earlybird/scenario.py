@@ -37,6 +37,12 @@ class Bulk:
     """
 
 
+CubicVersion: TypeAlias = Literal["rfc9438", "v21", "v23"] | Parameter
+"""
+Versions of CUBIC.
+"""
+
+
 CurveTail: TypeAlias = Literal["gentle", "flat"] | Parameter
 """
 PERT's response curve above its second threshold.
@@ -77,10 +83,83 @@ A share from 0 to 1.
 """
 
 
+@dataclass(kw_only=True)
+class Gilbert:
+    """
+    Bursts of losses of random length: r = 1/L and p = r·P/(1 − P) for a share P in bursts of L packets.
+    """
+
+    mean_burst: float | Parameter
+    """
+    Mean length L of a burst in packets; 1/(1 − P) means independent losses.
+    """
+    ratio: Fraction
+    """
+    Share P of the packets to lose, below 1.
+    """
+    flow: str | None = None
+    """
+    Counts and loses only the packets of this flow or group.
+    """
+
+
+@dataclass(kw_only=True)
+class GilbertElliott:
+    """
+    A channel that is good or bad (Gilbert 1960, Elliott 1963). Its state decides about a packet, and may then change.
+    """
+
+    p: Fraction
+    """
+    Probability p of turning bad after a packet.
+    """
+    r: Fraction
+    """
+    Probability r of turning good again.
+    """
+    flow: str | None = None
+    """
+    Counts and loses only the packets of this flow or group.
+    """
+    loss_in_bad: Fraction | None = None
+    """
+    Probability 1−h of losing a packet while bad (default 1).
+    """
+    loss_in_good: Fraction | None = None
+    """
+    Probability 1−k of losing a packet while good (default 0).
+    """
+
+
 LossFactor: TypeAlias = Literal["beta", "half"] | Parameter
 """
 PERT's window reduction on loss.
 """
+
+
+@dataclass(kw_only=True)
+class Mah:
+    """
+    Web users as Mah measured them in 1995 (INFOCOM 1997): sizes, files per page, pages per server and pauses are drawn from
+    the published quantiles.
+    """
+
+    pairs: int | Parameter | None = None
+    """
+    Pairs of hosts that the sessions share (default 20).
+    """
+    parallel: int | Parameter | None = None
+    """
+    The most requests of a session at a time (default 4).
+    """
+    persistent: bool | Parameter | None = None
+    """
+    Use connections for further objects of the page, as HTTP/1.1 does (default false: a new one for each).
+    """
+    sessions: int | Parameter | None = None
+    """
+    Sessions of each flow of the group (default 200).
+    """
 
 
 MaxDelay: TypeAlias = Literal["smoothed", "raw"] | Parameter
@@ -110,6 +189,24 @@ class Media:
 
 
 @dataclass(kw_only=True)
+class NewReno:
+    """
+    `NewReno`'s flags (recovery `newreno`).
+    """
+
+    impatient: bool | Parameter | None = None
+    """
+    Only the first partial ACK restarts the retransmission timer: RFC 6582 §4 "impatient", ns-2's `newreno_changes1_`
+    (default true).
+    """
+    partial_window_deflation: bool | Parameter | None = None
+    """
+    A partial ACK takes what it acknowledges from the inflated window: RFC 6582 §3.2, ns-2's
+    `partial_window_deflation_` (default true; false ends the inflation).
+    """
+
+
+@dataclass(kw_only=True)
 class Periodic:
     """
     Losses at regular distances.
@@ -129,7 +226,13 @@ class Periodic:
     """
 
 
-PertPreset: TypeAlias = Literal["default", "text", "port", "flat", "h"] | Parameter
+PertForm: TypeAlias = Literal["adaptive", "homogeneous"] | Parameter
+"""
+The forms of PERT.
+"""
+
+
+PertPreset: TypeAlias = Literal["default", "text", "port", "flat", "h", "pi"] | Parameter
 """
 Named sets of PERT flags.
 """
@@ -141,34 +244,65 @@ Whose rules an endpoint follows.
 """
 
 
-@dataclass(kw_only=True)
-class Queue:
-    """
-    A drop-tail queue's limit: in packets, in bytes, or none.
-
-    Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent.
-    """
-
-    packets: int | Parameter | None = None
-    """
-    Limit in packets.
-    """
-    bytes: int | Parameter | None = None
-    """
-    Limit in bytes.
-    """
-
-
 Rate: TypeAlias = str
 """
 A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s.
 """
 
 
+Recovery: TypeAlias = Literal["sack1", "rfc6675", "tahoe", "reno", "newreno"] | Parameter
+"""
+How losses are found and repaired. The profile and the transport choose one if none is given.
+"""
+
+
+@dataclass(kw_only=True)
+class Reno:
+    """
+    Reno's flags (recovery `reno`).
+    """
+
+    second_fast_retransmit: bool | Parameter | None = None
+    """
+    Any three duplicate ACKs begin a fast retransmit, even within a window that was already reduced: the Reno of 1990,
+    ns-2's `bugFix_ 0` (default false, which leaves further losses of a window to the timer).
+    """
+
+
 Seeds: TypeAlias = int | Parameter | list[int | Parameter]
 """
 A number of seeds, or the seeds themselves.
 """
+
+
+SlowStart: TypeAlias = Literal["standard", "hystart", "hystart-plus-plus"] | Parameter
+"""
+How slow start ends.
+"""
+
+
+@dataclass(kw_only=True)
+class Surge:
+    """
+    User equivalents of SURGE (Barford and Crovella, SIGMETRICS 1998): one object after the other, with pauses.
+    """
+
+    pairs: int | Parameter | None = None
+    """
+    Pairs of hosts that the sessions share (default 20).
+    """
+    persistent: bool | Parameter | None = None
+    """
+    Use connections for further objects of the page, as HTTP/1.1 does (default false: a new one for each).
+    """
+    request: int | Parameter | None = None
+    """
+    Bytes of each request, which SURGE leaves open (default 256).
+    """
+    sessions: int | Parameter | None = None
+    """
+    Sessions of each flow of the group (default 200).
+    """
 
 
 @dataclass(kw_only=True)
@@ -193,11 +327,55 @@ A span of time with its unit: ns, us, ms, s or min.
 """
 
 
+Trace: TypeAlias = str | list[int | Parameter] | Parameter
+"""
+Chances to send, in mahimahi's format: a file, or what it says.
+"""
+
+
 Transport: TypeAlias = (
-    Literal["sack", "sack-fg", "sack-er", "sack-er-fg", "pert", "pert-fg", "pert-er", "pert-er-fg"] | Parameter
+    Literal[
+        "sack",
+        "sack-fg",
+        "sack-er",
+        "sack-er-fg",
+        "pert",
+        "pert-fg",
+        "pert-er",
+        "pert-er-fg",
+        "cubic",
+        "cubic-fg",
+        "cubic-er",
+        "cubic-er-fg",
+        "udp",
+        "tfrc",
+        "bbr",
+        "bbr-fg",
+        "bbr-er",
+        "bbr-er-fg",
+        "tahoe",
+        "tahoe-fg",
+        "reno",
+        "reno-fg",
+        "reno-er",
+        "reno-er-fg",
+        "newreno",
+        "newreno-fg",
+        "newreno-er",
+        "newreno-er-fg",
+        "vegas",
+        "vegas-fg",
+    ]
+    | Parameter
 )
 """
 Congestion control and loss repair by name; `-er` adds early retransmission, `-fg` selects the fine-grained retransmission timer.
+"""
+
+
+VegasPreset: TypeAlias = Literal["ns2", "linux"] | Parameter
+"""
+Named sets of Vegas' thresholds.
 """
 
 
@@ -226,6 +404,38 @@ class Webtraf:
     think: Time | None = None
     """
     Mean of the exponential pause between pages (default 15 s).
+    """
+
+
+@dataclass(kw_only=True)
+class Bbr:
+    """
+    BBR's parameters; those left out come from the draft.
+    """
+
+    beta: Fraction | None = None
+    """
+    What a round trip with losses leaves of bandwidth and volume, at least (`BBR.Beta`; default 0.7).
+    """
+    headroom: Fraction | None = None
+    """
+    The share of the volume known as safe that it leaves to others (`BBR.Headroom`; default 0.15).
+    """
+    loss_threshold: Fraction | None = None
+    """
+    The share of segments that may get lost in a round trip while it probes for bandwidth (`BBR.LossThresh`; default 0.02).
+    """
+    min_rtt_window: Time | None = None
+    """
+    How long the shortest round trip counts (`BBR.MinRTTFilterLen`; default 10 s).
+    """
+    probe_rtt_duration: Time | None = None
+    """
+    Time with half a pipe in such a probe (`BBR.ProbeRTTDuration`; default 200 ms).
+    """
+    probe_rtt_interval: Time | None = None
+    """
+    Time between probes of the round trip (`BBR.ProbeRTTInterval`; default 5 s).
     """
 
 
@@ -262,6 +472,232 @@ class Cbr:
 
 
 @dataclass(kw_only=True)
+class Codel:
+    """
+    The parameters of `CoDel`.
+    """
+
+    ecn: bool | Parameter | None = None
+    """
+    Mark packets of senders that understand it in place of dropping them (default false).
+    """
+    interval: Time | None = None
+    """
+    For how long they must have waited longer before anything is dropped: a long round trip (default 100 ms).
+    """
+    limit: int | Parameter | None = None
+    """
+    The most packets (default 1000).
+    """
+    mtu: int | Parameter | None = None
+    """
+    Nothing is dropped while no more bytes than these wait (default 1500).
+    """
+    target: Time | None = None
+    """
+    How long packets may wait in a good queue (default 5 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Cubic:
+    """
+    CUBIC's parameters.
+    """
+
+    fast_convergence: bool | Parameter | None = None
+    """
+    Lower the plateau too when the window shrinks below it, to give way to new flows, RFC 9438 §4.7 (default true).
+    """
+    slow_start: SlowStart | None = None
+    """
+    How slow start ends (`v23`: `hystart`, else `standard`).
+    """
+    version: CubicVersion | None = None
+    """
+    Which CUBIC (default `rfc9438`).
+    """
+
+
+@dataclass(kw_only=True)
+class DualPi2:
+    """
+    The parameters of `DualPI2`. It always marks: scalable senders need it.
+    """
+
+    alpha: float | Parameter | None = None
+    """
+    Gain for the distance from the target, in Hz (default 0.16).
+    """
+    beta: float | Parameter | None = None
+    """
+    Gain for the change of the waiting time, in Hz (default 3.2).
+    """
+    classic_share: Fraction | None = None
+    """
+    Share of the link that classic packets have at least while both queues hold packets (default 0.1).
+    """
+    coupling: float | Parameter | None = None
+    """
+    The factor k between the controller's probability and that of marks in the low-latency queue (default 2).
+    """
+    limit: int | Parameter | None = None
+    """
+    The most packets in both queues together (default 10000).
+    """
+    ramp: Time | None = None
+    """
+    … always, once packets wait so much longer; 0 makes it a step (default 0.4 ms).
+    """
+    ramp_start: Time | None = None
+    """
+    Waiting time from which on the low-latency queue marks by itself (default 0.8 ms) …
+    """
+    target: Time | None = None
+    """
+    How long classic packets shall wait (default 15 ms).
+    """
+    update: Time | None = None
+    """
+    Time from one change of the probability to the next (default 16 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Duplicate:
+    """
+    Packets that arrive twice, the copy right behind the original. Which ones is drawn as by netem.
+    """
+
+    probability: Fraction
+    """
+    Share of the packets to double.
+    """
+    correlation: Fraction | None = None
+    """
+    Weight of the last random number in the next one, below 1 (default 0): copies come in runs. As in netem, their share
+    then moves away from one half.
+    """
+    flow: str | None = None
+    """
+    Doubles only the packets of this flow or group.
+    """
+
+
+@dataclass(kw_only=True)
+class FourState:
+    """
+    The four states of Salsano, Ludovici and Ordine (2009): received in a gap (1), received in a burst (2), lost in a burst
+    (3), lost alone (4).
+    """
+
+    p13: Fraction
+    """
+    Probability of going from state 1 to 3: of a burst.
+    """
+    flow: str | None = None
+    """
+    Counts and loses only the packets of this flow or group.
+    """
+    p14: Fraction | None = None
+    """
+    Probability of going from state 1 to 4: of a loss between bursts (default 0).
+    """
+    p23: Fraction | None = None
+    """
+    Probability of going from state 2 to 3: of the end of a hole (default 1).
+    """
+    p31: Fraction | None = None
+    """
+    Probability of going from state 3 to 1: of the end of a burst (default 1 − p13, which makes losses independent).
+    """
+    p32: Fraction | None = None
+    """
+    Probability of going from state 3 to 2: of a hole in a burst (default 0).
+    """
+
+
+@dataclass(kw_only=True)
+class FqCodel:
+    """
+    The parameters of FQ-CoDel.
+    """
+
+    ecn: bool | Parameter | None = None
+    """
+    Mark packets of senders that understand it in place of dropping them (default true).
+    """
+    flows: int | Parameter | None = None
+    """
+    Number of queues among which connections are spread by a hash (default 1024).
+    """
+    interval: Time | None = None
+    """
+    For how long they must have waited longer before anything is dropped (default 100 ms).
+    """
+    limit: int | Parameter | None = None
+    """
+    The most packets in all queues together (default 10240).
+    """
+    mtu: int | Parameter | None = None
+    """
+    Nothing is dropped from a queue in which no more bytes than these wait (default 1500).
+    """
+    quantum: int | Parameter | None = None
+    """
+    Bytes of a turn (default 1514).
+    """
+    target: Time | None = None
+    """
+    How long packets may wait in a good queue (default 5 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class HttpSimple:
+    """
+    Pages that are all alike.
+    """
+
+    object: int | Parameter | None = None
+    """
+    Bytes of each object (default 8000).
+    """
+    objects: int | Parameter | None = None
+    """
+    Objects that are asked for after it (default 4).
+    """
+    page: int | Parameter | None = None
+    """
+    Bytes of the page itself (default 4000).
+    """
+    pairs: int | Parameter | None = None
+    """
+    Pairs of hosts that the sessions share (default 20).
+    """
+    parallel: int | Parameter | None = None
+    """
+    The most requests of a session at a time (default 4).
+    """
+    persistent: bool | Parameter | None = None
+    """
+    Use connections for further objects of the page, as HTTP/1.1 does (default false: a new one for each).
+    """
+    request: int | Parameter | None = None
+    """
+    Bytes of each request (default 256).
+    """
+    sessions: int | Parameter | None = None
+    """
+    Sessions of each flow of the group (default 200).
+    """
+    think: Time | None = None
+    """
+    Mean of the exponential pause between pages (default 3 s).
+    """
+
+
+@dataclass(kw_only=True)
 class Loss:
     """
     A rule that loses packets at the entrance of a link.
@@ -278,6 +714,18 @@ class Loss:
     periodic: Periodic | None = None
     """
     Loses `burst` packets in a row at the end of every `period` packets.
+    """
+    gilbert_elliott: GilbertElliott | None = None
+    """
+    Loses packets by the state of a channel that is good or bad, with netem's parameters (`loss gemodel`).
+    """
+    gilbert: Gilbert | None = None
+    """
+    Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by what it does.
+    """
+    four_state: FourState | None = None
+    """
+    Loses packets in bursts that may have holes, and alone between them, with netem's parameters (`loss state`).
     """
 
 
@@ -314,34 +762,173 @@ class Measure:
 
 
 @dataclass(kw_only=True)
-class Pert:
+class PiDesign:
     """
-    PERT's flags; those left out come from the preset.
+    The path for which PERT-PI's gains are computed (Hollot et al. 2001), and the delay it holds.
     """
 
-    alpha: AlphaRule | None = None
+    capacity: Rate | None = None
     """
-    How the increase per round trip moves to its target.
+    The bottleneck's rate (default 25 Mb/s).
     """
-    curve_tail: CurveTail | None = None
+    flows: int | Parameter | None = None
     """
-    The response curve above its second threshold.
+    Flows at the bottleneck (default 50).
     """
-    growth_on_response: bool | Parameter | None = None
+    frequency: int | Parameter | None = None
     """
-    Whether the ACK that causes an early response also adds the growth term.
+    Samples per second (default 170).
     """
-    loss_factor: LossFactor | None = None
+    packet: int | Parameter | None = None
     """
-    The window reduction on loss.
+    Bytes of a packet, header included (default 1040).
     """
-    max_delay: MaxDelay | None = None
+    reference: Time | None = None
     """
-    What the largest queueing delay is the largest of.
+    The queueing delay to hold (default 7.5 ms).
     """
-    preset: PertPreset | None = None
+    rtt: Time | None = None
     """
-    The set of flags to start from (default `default`).
+    Their round-trip time (default 100 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Pie:
+    """
+    The parameters of PIE.
+    """
+
+    alpha: float | Parameter | None = None
+    """
+    Gain for the distance from the target, in Hz (default 0.125).
+    """
+    beta: float | Parameter | None = None
+    """
+    Gain for the change of the waiting time, in Hz (default 1.25).
+    """
+    burst: Time | None = None
+    """
+    How long a burst after quiet times goes unpunished (default 150 ms).
+    """
+    ecn: bool | Parameter | None = None
+    """
+    Mark packets of senders that understand it in place of dropping them (default false) …
+    """
+    limit: int | Parameter | None = None
+    """
+    The most packets (default 1000).
+    """
+    mark_limit: Fraction | None = None
+    """
+    … up to this drop probability; above it they are dropped (default 0.1).
+    """
+    target: Time | None = None
+    """
+    How long packets shall wait (default 15 ms).
+    """
+    update: Time | None = None
+    """
+    Time from one change of the drop probability to the next (default 15 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class RateStep:
+    """
+    A link's rate from a given time on.
+    """
+
+    at: Time
+    """
+    When the rate changes, from the start of the run.
+    """
+    rate: Rate
+    """
+    How fast the link sends from then on.
+    """
+
+
+@dataclass(kw_only=True)
+class Red:
+    """
+    The parameters of RED, measured in packets.
+    """
+
+    adaptive: bool | Parameter | None = None
+    """
+    Adaptive RED: move `max-probability` so that the average stays half way between the thresholds (default false).
+    """
+    ecn: bool | Parameter | None = None
+    """
+    Mark packets of senders that understand it while the average is below `max-threshold` (default false).
+    """
+    gentle: bool | Parameter | None = None
+    """
+    Let the probability rise to 1 at twice `max-threshold` in place of a jump there (default true).
+    """
+    limit: int | Parameter | None = None
+    """
+    The most packets (default: any number).
+    """
+    max_probability: Fraction | None = None
+    """
+    Probability of a drop at `max-threshold`; where an adaptive queue starts (default 0.1).
+    """
+    max_threshold: float | Parameter | None = None
+    """
+    Average queue in packets at which the probability is `max-probability` (default: three times `min-threshold`).
+    """
+    mean_packet: int | Parameter | None = None
+    """
+    Bytes of a usual packet, by which idle times and C are counted (default 1000).
+    """
+    min_threshold: float | Parameter | None = None
+    """
+    Average queue in packets from which on packets are dropped (default: half of what waits in `target-delay`, at least 5).
+    """
+    target_delay: Time | None = None
+    """
+    Average waiting time at which default thresholds aim (default 5 ms).
+    """
+    wait: bool | Parameter | None = None
+    """
+    Keep two drops at least 1/p packets apart (default true, as in ns-2).
+    """
+    weight: Fraction | None = None
+    """
+    Weight of one packet in the average (default: 1 − exp(−1/C) on a link of C packets per second).
+    """
+
+
+@dataclass(kw_only=True)
+class Reorder:
+    """
+    Packets that a link keeps back while others pass. Which ones is drawn as by netem.
+
+    netem's `delay D reorder P` lets a share P go at once and delays the others: here `probability` 1 − P and `delay` D.
+    """
+
+    delay: Time
+    """
+    How much later a kept packet arrives; the most if `packets` is given.
+    """
+    probability: Fraction
+    """
+    Share of the packets to keep back.
+    """
+    correlation: Fraction | None = None
+    """
+    Weight of the last random number in the next one, below 1 (default 0): kept packets come in runs. As in netem, the
+    share of kept packets then moves away from one half.
+    """
+    flow: str | None = None
+    """
+    Keeps and counts only the packets of this flow or group.
+    """
+    packets: int | Parameter | None = None
+    """
+    Packets that pass a kept one before it arrives.
     """
 
 
@@ -378,6 +965,42 @@ class RetransmissionTimer:
 
 
 @dataclass(kw_only=True)
+class Reverse:
+    """
+    What differs on the way back over a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
+    """
+
+    delay: Time | None = None
+    """
+    Propagation time of the link (default: as the bottleneck's).
+    """
+    duplicate: Duplicate | None = None
+    """
+    Packets that arrive twice.
+    """
+    loss: list[Loss] | Parameter | None = None
+    """
+    What gets lost on the way to the queue.
+    """
+    rate: Rate | None = None
+    """
+    How fast the link sends (default: as the bottleneck).
+    """
+    rate_steps: list[RateStep] | Parameter | None = None
+    """
+    Changes of the rate, in order of time.
+    """
+    reorder: Reorder | None = None
+    """
+    Packets that arrive late, while others pass them.
+    """
+    trace: Trace | None = None
+    """
+    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    """
+
+
+@dataclass(kw_only=True)
 class Start:
     """
     When a flow starts.
@@ -394,6 +1017,30 @@ class Start:
     each: list[Time] | Parameter | None = None
     """
     Each flow of the group at its own time.
+    """
+
+
+@dataclass(kw_only=True)
+class Vegas:
+    """
+    Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset.
+    """
+
+    alpha: int | Parameter | None = None
+    """
+    The window grows below this many.
+    """
+    beta: int | Parameter | None = None
+    """
+    The window shrinks above this many.
+    """
+    gamma: int | Parameter | None = None
+    """
+    Slow start ends above this many.
+    """
+    preset: VegasPreset | None = None
+    """
+    The thresholds to start from (default `ns2`).
     """
 
 
@@ -415,9 +1062,103 @@ class Application:
     """
     Web sessions: think, fetch one object over a new connection, think again.
     """
+    mah: Mah | None = None
+    """
+    Web sessions with sizes and pauses measured by Mah (1997): a page, then its further files over parallel connections.
+    """
+    surge: Surge | None = None
+    """
+    Web sessions of SURGE (Barford and Crovella 1998): heavy-tailed files one after the other, with pauses.
+    """
+    http_simple: HttpSimple | None = None
+    """
+    Web sessions whose pages are all alike.
+    """
     media: Media | None = None
     """
     Frames with given times and sizes; judged as media.
+    """
+
+
+@dataclass(kw_only=True)
+class Pert:
+    """
+    PERT's flags; those left out come from the preset.
+    """
+
+    alpha: AlphaRule | None = None
+    """
+    How the increase per round trip moves to its target.
+    """
+    curve_tail: CurveTail | None = None
+    """
+    The response curve above its second threshold.
+    """
+    form: PertForm | None = None
+    """
+    Which PERT (`h` and `pi`: homogeneous, else adaptive).
+    """
+    growth_on_response: bool | Parameter | None = None
+    """
+    Whether the ACK that causes an early response also adds the growth term.
+    """
+    loss_factor: LossFactor | None = None
+    """
+    The window reduction on loss.
+    """
+    max_delay: MaxDelay | None = None
+    """
+    What the largest queueing delay is the largest of.
+    """
+    pi: PiDesign | None = None
+    """
+    What the PI controller is designed for (preset `pi`).
+    """
+    preset: PertPreset | None = None
+    """
+    The set of flags to start from (default `default`).
+    """
+
+
+@dataclass(kw_only=True)
+class Queue:
+    """
+    The queue in front of a link: its limit if it only drops what finds it full, else the discipline with its parameters.
+
+    Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here.
+    """
+
+    packets: int | Parameter | None = None
+    """
+    Limit in packets.
+    """
+    bytes: int | Parameter | None = None
+    """
+    Limit in bytes.
+    """
+    head_drop: int | Parameter | None = None
+    """
+    When so many packets are there, drops the one that has waited longest.
+    """
+    red: Red | None = None
+    """
+    Random Early Detection (Floyd and Jacobson 1993; gentle; Adaptive RED 2001).
+    """
+    codel: Codel | None = None
+    """
+    Controlled Delay (RFC 8289).
+    """
+    pie: Pie | None = None
+    """
+    Proportional Integral controller Enhanced (RFC 8033).
+    """
+    fq_codel: FqCodel | None = None
+    """
+    A fair share for every connection, with `CoDel` for each (RFC 8290).
+    """
+    dualpi2: DualPi2 | None = None
+    """
+    A low-latency queue for scalable senders beside a classic one, with coupled marking (RFC 9332).
     """
 
 
@@ -431,9 +1172,9 @@ class Channel:
     """
     Propagation time of the link.
     """
-    rate: Rate
+    duplicate: Duplicate | None = None
     """
-    How fast the link sends, in bits per second.
+    Packets that arrive twice.
     """
     loss: list[Loss] | Parameter | None = None
     """
@@ -442,6 +1183,22 @@ class Channel:
     queue: Queue | None = None
     """
     The queue in front.
+    """
+    rate: Rate | None = None
+    """
+    How fast the link sends, in bits per second.
+    """
+    rate_steps: list[RateStep] | Parameter | None = None
+    """
+    Changes of the rate, in order of time.
+    """
+    reorder: Reorder | None = None
+    """
+    Packets that arrive late, while others pass them.
+    """
+    trace: Trace | None = None
+    """
+    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
     """
 
 
@@ -459,6 +1216,10 @@ class Dumbbell:
     """
     The link from the left to the right router; its opposite has no queue limit unless `reverse-queue` says so.
     """
+    reverse: Reverse | None = None
+    """
+    How the right-to-left direction of the bottleneck differs.
+    """
     reverse_queue: Queue | None = None
     """
     The queue of the right-to-left direction of the bottleneck.
@@ -471,6 +1232,14 @@ class Endpoint:
     A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
     """
 
+    bbr: Bbr | None = None
+    """
+    BBR's parameters (transport `bbr`).
+    """
+    cubic: Cubic | None = None
+    """
+    CUBIC's parameters (transports with `cubic`).
+    """
     delayed_ack: Time | None = None
     """
     Longest delay of an ACK; every second segment is acknowledged at once. Left out: every segment is.
@@ -495,6 +1264,15 @@ class Endpoint:
     """
     Payload bytes of a full segment (default 1000).
     """
+    newreno: NewReno | None = None
+    """
+    `NewReno`'s flags (transports with `newreno`, and recovery `newreno`).
+    """
+    pacing: bool | Parameter | None = None
+    """
+    Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
+    does (default false; `bbr` always has a rate of its own).
+    """
     pert: Pert | None = None
     """
     PERT's flags (transports with `pert`).
@@ -507,6 +1285,14 @@ class Endpoint:
     """
     Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
     """
+    recovery: Recovery | None = None
+    """
+    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`).
+    """
+    reno: Reno | None = None
+    """
+    Reno's flags (transports with `reno`, and recovery `reno`).
+    """
     rto: RetransmissionTimer | None = None
     """
     The retransmission timer.
@@ -518,6 +1304,10 @@ class Endpoint:
     transport: Transport | None = None
     """
     Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
+    """
+    vegas: Vegas | None = None
+    """
+    Vegas' thresholds (transport `vegas`).
     """
     window: int | Parameter | None = None
     """
@@ -579,13 +1369,13 @@ class Link:
     """
     The node at the sending side.
     """
-    rate: Rate
-    """
-    How fast the link sends, in bits per second.
-    """
     to: str
     """
     The node at the receiving side.
+    """
+    duplicate: Duplicate | None = None
+    """
+    Packets that arrive twice, in the forward direction only.
     """
     loss: list[Loss] | Parameter | None = None
     """
@@ -595,9 +1385,25 @@ class Link:
     """
     The queue in front, in both directions.
     """
+    rate: Rate | None = None
+    """
+    How fast the link sends, in bits per second.
+    """
+    rate_steps: list[RateStep] | Parameter | None = None
+    """
+    Changes of the rate, in order of time.
+    """
+    reorder: Reorder | None = None
+    """
+    Packets that arrive late, while others pass them, in the forward direction only.
+    """
     reverse: Channel | None = None
     """
     The opposite direction, if it is not the same; then with rate and delay.
+    """
+    trace: Trace | None = None
+    """
+    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
     """
 
 
