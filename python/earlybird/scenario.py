@@ -77,6 +77,12 @@ class EarlyRetransmission:
     """
 
 
+EcnMode: TypeAlias = Literal["off", "classic"] | Parameter
+"""
+Explicit congestion notification: whether queues may mark packets in place of dropping them.
+"""
+
+
 Fraction: TypeAlias = float | Parameter
 """
 A share from 0 to 1.
@@ -250,7 +256,7 @@ A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s.
 """
 
 
-Recovery: TypeAlias = Literal["sack1", "rfc6675", "tahoe", "reno", "newreno"] | Parameter
+Recovery: TypeAlias = Literal["sack1", "rfc6675", "tahoe", "reno", "newreno", "rack-tlp"] | Parameter
 """
 How losses are found and repaired. The profile and the transport choose one if none is given.
 """
@@ -272,6 +278,12 @@ class Reno:
 Seeds: TypeAlias = int | Parameter | list[int | Parameter]
 """
 A number of seeds, or the seeds themselves.
+"""
+
+
+SizeUnit: TypeAlias = Literal["bytes", "bits"] | Parameter
+"""
+The unit of a trace's sizes.
 """
 
 
@@ -327,6 +339,12 @@ A span of time with its unit: ns, us, ms, s or min.
 """
 
 
+TimeUnit: TypeAlias = Literal["ms", "s"] | Parameter
+"""
+The unit of a trace's times.
+"""
+
+
 Trace: TypeAlias = str | list[int | Parameter] | Parameter
 """
 Chances to send, in mahimahi's format: a file, or what it says.
@@ -335,24 +353,6 @@ Chances to send, in mahimahi's format: a file, or what it says.
 
 Transport: TypeAlias = (
     Literal[
-        "sack",
-        "sack-fg",
-        "sack-er",
-        "sack-er-fg",
-        "pert",
-        "pert-fg",
-        "pert-er",
-        "pert-er-fg",
-        "cubic",
-        "cubic-fg",
-        "cubic-er",
-        "cubic-er-fg",
-        "udp",
-        "tfrc",
-        "bbr",
-        "bbr-fg",
-        "bbr-er",
-        "bbr-er-fg",
         "tahoe",
         "tahoe-fg",
         "reno",
@@ -363,13 +363,45 @@ Transport: TypeAlias = (
         "newreno-fg",
         "newreno-er",
         "newreno-er-fg",
+        "sack",
+        "sack-fg",
+        "sack-er",
+        "sack-er-fg",
+        "sack-rack",
+        "sack-rack-fg",
         "vegas",
         "vegas-fg",
+        "cubic",
+        "cubic-fg",
+        "cubic-er",
+        "cubic-er-fg",
+        "cubic-rack",
+        "cubic-rack-fg",
+        "pert",
+        "pert-fg",
+        "pert-er",
+        "pert-er-fg",
+        "pert-rack",
+        "pert-rack-fg",
+        "bbr",
+        "bbr-fg",
+        "bbr-er",
+        "bbr-er-fg",
+        "bbr-rack",
+        "bbr-rack-fg",
+        "udp",
+        "tfrc",
     ]
     | Parameter
 )
 """
-Congestion control and loss repair by name; `-er` adds early retransmission, `-fg` selects the fine-grained retransmission timer.
+Congestion control and loss repair by name; `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` selects the fine-grained retransmission timer.
+"""
+
+
+Undo: TypeAlias = Literal["none", "eifel", "dsack"] | Parameter
+"""
+What tells that a retransmission was needless, so that the reduction is taken back.
 """
 
 
@@ -405,6 +437,12 @@ class Webtraf:
     """
     Mean of the exponential pause between pages (default 15 s).
     """
+
+
+WindowReduction: TypeAlias = Literal["immediate", "prr"] | Parameter
+"""
+How the window falls while losses are repaired.
+"""
 
 
 @dataclass(kw_only=True)
@@ -654,6 +692,34 @@ class FqCodel:
 
 
 @dataclass(kw_only=True)
+class Frames:
+    """
+    A film given by a file with a line for each frame, as the libraries of video traces in Berlin and Arizona publish them.
+
+    A line holds the size alone, or number, type, time and size, or number, time, type and size, and then whatever else,
+    between spaces or tabs; `#` begins a comment. Frames of size 0 were left out by the encoder and are not sent. The
+    complete scenario has the frames in place of the file's name.
+    """
+
+    file: str
+    """
+    The file, seen from the folder of the scenario.
+    """
+    fps: float | Parameter | None = None
+    """
+    Frames per second, needed where a line holds the size alone; else it takes the place of the times in the file.
+    """
+    size_unit: SizeUnit | None = None
+    """
+    What the file counts sizes in (default bytes).
+    """
+    time_unit: TimeUnit | None = None
+    """
+    What the file counts time in (default ms).
+    """
+
+
+@dataclass(kw_only=True)
 class HttpSimple:
     """
     Pages that are all alike.
@@ -830,6 +896,34 @@ class Pie:
     update: Time | None = None
     """
     Time from one change of the drop probability to the next (default 15 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Rack:
+    """
+    RACK-TLP's parameters; those left out are RFC 8985's.
+    """
+
+    adapt_window: bool | Parameter | None = None
+    """
+    Widen the reordering window when DSACKs tell of needless retransmissions (default true).
+    """
+    longest_ack_delay: Time | None = None
+    """
+    Longest delay of the peer's ACKs, which the probe of a single segment waits for in addition (default 200 ms).
+    """
+    reordering_window: Fraction | None = None
+    """
+    The reordering window as a share of the smallest round-trip time (default 0.25).
+    """
+    tail_loss_probe: bool | Parameter | None = None
+    """
+    Probe a silent tail after two round trips (default true).
+    """
+    window_persistence: int | Parameter | None = None
+    """
+    Recoveries without a DSACK after which a widened window is forgotten (default 16).
     """
 
 
@@ -1078,6 +1172,10 @@ class Application:
     """
     Frames with given times and sizes; judged as media.
     """
+    frames: Frames | None = None
+    """
+    Frames from a file of their sizes; judged as media.
+    """
 
 
 @dataclass(kw_only=True)
@@ -1248,6 +1346,16 @@ class Endpoint:
     """
     The early-retransmission rule (transports with `-er`).
     """
+    early_retransmit: bool | Parameter | None = None
+    """
+    Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
+    loss (default false). Not the papers' early retransmission, which is `-er`.
+    """
+    ecn: EcnMode | None = None
+    """
+    Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
+    `tfrc`).
+    """
     hold_new_data: bool | Parameter | None = None
     """
     Send no new data outside recovery while a hole is known from SACK, as ns-2's sender does (`ns2` only; default true).
@@ -1285,9 +1393,13 @@ class Endpoint:
     """
     Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
     """
+    rack: Rack | None = None
+    """
+    RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
+    """
     recovery: Recovery | None = None
     """
-    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`).
+    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
     """
     reno: Reno | None = None
     """
@@ -1297,13 +1409,21 @@ class Endpoint:
     """
     The retransmission timer.
     """
+    spurious_rto_detection: bool | Parameter | None = None
+    """
+    F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default false).
+    """
     timestamps: bool | Parameter | None = None
     """
     RFC 7323 timestamps (`ns2`: false, `rfc`: true).
     """
     transport: Transport | None = None
     """
-    Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-fg` the fine-grained RTO.
+    Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
+    """
+    undo: Undo | None = None
+    """
+    What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`).
     """
     vegas: Vegas | None = None
     """
@@ -1312,6 +1432,10 @@ class Endpoint:
     window: int | Parameter | None = None
     """
     Largest window in segments (default 64).
+    """
+    window_reduction: WindowReduction | None = None
+    """
+    How the window falls while losses are repaired (default `immediate`).
     """
 
 

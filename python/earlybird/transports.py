@@ -30,6 +30,8 @@ class TransportInfo:
     """The name without ends."""
     names: tuple[str, ...]
     """The name with each end that it may have, apart from the timer's ``-fg``."""
+    has_timer: bool
+    """Whether each of them may also end in ``-fg``: whether there is a retransmission timer."""
     title: str
     """What it is."""
     source: str
@@ -81,7 +83,9 @@ def recoveries() -> list[RecoveryInfo]:
 
 def _transport(row: dict[str, Any], definitions: Node) -> TransportInfo:
     parameters = [each for table in row["parameters"] for each in _parameters(table, definitions)]
-    return TransportInfo(row["name"], tuple(row["names"]), row["title"], row["source"], tuple(parameters))
+    return TransportInfo(
+        row["name"], tuple(row["names"]), row["has_timer"], row["title"], row["source"], tuple(parameters)
+    )
 
 
 def _parameters(table: str, definitions: Node) -> Iterator[Parameter]:

@@ -29,7 +29,9 @@ FLOWS = pl.DataFrame(
         "required_sud_s": [1.0, 3.0, float("nan")],
         "rto_fine_median_s": [0.08, 0.1, 0.2],
         "er_threshold_median_s": [0.13, float("nan"), float("nan")],
+        "early_retransmits_first": [0, 2, 0],
         "early_retransmits_second": [1, 3, 0],
+        "throughput_bps": [3e5, 1e5, 8e5],
     }
 )
 LATENESS = pl.DataFrame(
@@ -38,6 +40,17 @@ LATENESS = pl.DataFrame(
         "flow": ["video0", "video0", "video1", "video1"],
         "sud_s": [1.0, 2.0, 1.0, 2.0],
         "success": [True, True, False, True],
+        "late": [0, 0, 40, 0],
+        "evaluated": [100, 100, 100, 100],
+    }
+)
+LINKS = pl.DataFrame(
+    {
+        "link": ["left-right", "right-left"],
+        "packets_out": [5000, 0],
+        "drop_rate": [0.03, 0.0],
+        "utilisation": [0.9, 0.0],
+        "mean_queue_packets": [2.0, 0.0],
     }
 )
 TIMEOUTS = pl.DataFrame({"flow": ["video0", "video1", "file0"], "timer_s": [0.2, 3.2, 64.0]})
@@ -45,9 +58,9 @@ TIMEOUTS = pl.DataFrame({"flow": ["video0", "video1", "file0"], "timer_s": [0.2,
 
 def result(**tables: pl.DataFrame) -> Result:
     """Return a result of 100 s with these tables."""
-    given = {"flows": FLOWS, "lateness": LATENESS, "timeouts": TIMEOUTS, **tables}
+    given = {"flows": FLOWS, "lateness": LATENESS, "timeouts": TIMEOUTS, "links": LINKS, **tables}
     sources = {name: (lambda table=table: table) for name, table in given.items()}
-    return Result({}, 1, {"duration_s": 100.0, "t_over_mu": 1.4}, sources)
+    return Result({}, 1, {"duration_s": 100.0, "t_over_mu": 1.4, "bottleneck": "left-right"}, sources)
 
 
 def part(**options: object) -> Part:
@@ -63,6 +76,15 @@ def test_a_run_is_reduced_to_means_over_the_observed_flows() -> None:
     assert seen.values["ipat"] == pytest.approx(0.045)
     assert seen.values["required-delay"] == 2
     assert (seen.values["timer-least"], seen.values["timer-most"]) == (0.2, 3.2)
+
+
+def test_the_bottleneck_and_all_flows_are_seen_too() -> None:
+    seen = observe(StudyRun(part(), {}, 1, {}), result()).values
+    assert (seen["utilisation"], seen["link-drop-rate"]) == (0.9, 0.03)
+    assert seen["queue-delay"] == pytest.approx(0.04), "2 packets wait, 50 leave each second"
+    assert seen["fair-share"] == pytest.approx(0.5)
+    assert seen["late"] == pytest.approx(0.1)
+    assert seen["early"] == 3
 
 
 def test_success_rates_are_shares_of_flows() -> None:

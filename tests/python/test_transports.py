@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def test_the_table_has_every_name_that_scenarios_take() -> None:
-    names = [name for one in transports() for name in one.names]
+    names = {name + end for one in transports() for name in one.names for end in ("", "-fg")[: 1 + one.has_timer]}
     schema = json.loads(_core.schema())["$defs"]["Transport"]
-    assert {name + end for name in names for end in ("", "-fg")} == set(schema["anyOf"][0]["enum"])
+    assert names == set(schema["anyOf"][0]["enum"])
 
 
 def test_every_transport_says_what_it_is_and_where_that_is_written() -> None:
@@ -33,7 +33,7 @@ def test_every_transport_says_what_it_is_and_where_that_is_written() -> None:
 
 def test_a_name_is_found_with_its_ends() -> None:
     assert transport("pert-er-fg").name == "pert"
-    with pytest.raises(InputError, match="there is no transport `pertt`; there are: sack, "):
+    with pytest.raises(InputError, match="there is no transport `pertt`; there are: tahoe, "):
         transport("pertt")
 
 

@@ -87,54 +87,6 @@ struct TransportKind {
 /// Every transport by name, without ends.
 const TABLE: &[TransportKind] = &[
     TransportKind {
-        name: "sack",
-        control: Control::Sack,
-        title: "Slow start, congestion avoidance, halving; selective acknowledgements",
-        source: "RFC 5681, RFC 6675; ns-2.35 Agent/TCP/Sack1",
-        parameters: &[],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "pert",
-        control: Control::Pert,
-        title: "Probabilistic early response to the queueing delay",
-        source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
-        parameters: &["pert"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "cubic",
-        control: Control::Cubic,
-        title: "A cubic function of the time since the last loss; HyStart or HyStart++ on demand",
-        source: "RFC 9438; Linux 2.6.22 (v2.1) and 2.6.3x (v2.3); RFC 9406; Ha and Rhee 2008",
-        parameters: &["cubic"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "udp",
-        control: Control::Udp,
-        title: "Fire and forget: one datagram per unit of the application",
-        source: "RFC 768",
-        parameters: &[],
-        detections: &[Detection::Duplicates],
-    },
-    TransportKind {
-        name: "tfrc",
-        control: Control::Tfrc,
-        title: "Datagrams at the rate of TCP's throughput equation, which changes slowly",
-        source: "RFC 5348",
-        parameters: &[],
-        detections: &[Detection::Duplicates],
-    },
-    TransportKind {
-        name: "bbr",
-        control: Control::Bbr,
-        title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
-        source: "draft-ietf-ccwg-bbr (August 2026)",
-        parameters: &["bbr"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
         name: "tahoe",
         control: Control::Tahoe,
         title: "Slow start after every loss; no SACK",
@@ -159,6 +111,14 @@ const TABLE: &[TransportKind] = &[
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
     },
     TransportKind {
+        name: "sack",
+        control: Control::Sack,
+        title: "Slow start, congestion avoidance, halving; selective acknowledgements",
+        source: "RFC 5681, RFC 6675; ns-2.35 Agent/TCP/Sack1",
+        parameters: &[],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
         name: "vegas",
         control: Control::Vegas,
         title: "Keeps one to three segments in the queue; with ns2 rules, retransmits by a fine timer, without SACK",
@@ -166,15 +126,56 @@ const TABLE: &[TransportKind] = &[
         parameters: &["vegas"],
         detections: &[Detection::Duplicates],
     },
+    TransportKind {
+        name: "cubic",
+        control: Control::Cubic,
+        title: "A cubic function of the time since the last loss; HyStart or HyStart++ on demand",
+        source: "RFC 9438; Linux 2.6.22 (v2.1) and 2.6.3x (v2.3); RFC 9406; Ha and Rhee 2008",
+        parameters: &["cubic"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "pert",
+        control: Control::Pert,
+        title: "Probabilistic early response to the queueing delay",
+        source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
+        parameters: &["pert"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "bbr",
+        control: Control::Bbr,
+        title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
+        source: "draft-ietf-ccwg-bbr (August 2026)",
+        parameters: &["bbr"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "udp",
+        control: Control::Udp,
+        title: "Fire and forget: one datagram per unit of the application",
+        source: "RFC 768",
+        parameters: &[],
+        detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "tfrc",
+        control: Control::Tfrc,
+        title: "Datagrams at the rate of TCP's throughput equation, which changes slowly",
+        source: "RFC 5348",
+        parameters: &[],
+        detections: &[Detection::Duplicates],
+    },
 ];
 
-/// Gives the table of transports as JSON: the fields of its rows, and `names` with the ends of detection.
+/// Gives the table of transports as JSON: the fields of its rows, `names` with the ends of detection, and whether they may
+/// have the timer's end.
 pub fn transports_json() -> String {
     let names = |kind: &TransportKind| kind.names().map(|(name, _)| name).collect::<Vec<_>>();
     let rows = TABLE.iter().map(|kind| {
         json!({
             "name": kind.name, "names": names(kind), "title": kind.title, "source": kind.source,
-            "parameters": kind.parameters,
+            "parameters": kind.parameters, "has_timer": !kind.control.is_datagram(),
         })
     });
     Value::from(rows.collect::<Vec<_>>()).to_string()

@@ -47,6 +47,7 @@ fn unknown_names(#[case] name: &str, #[case] hint: &str) {
     let error = name.parse::<Transport>().unwrap_err();
     assert_eq!(error.hint, hint);
     assert!(
-        error.allowed.starts_with("sack, sack-er, sack-rack") && error.allowed.contains(", each also with -fg; udp")
+        error.allowed.starts_with("tahoe, reno, reno-er, newreno")
+            && error.allowed.contains(", each also with -fg; udp")
     );
 }
