@@ -18,7 +18,7 @@ class ScenarioError(ValueError):
     """What to do about it."""
 
 def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> str:
-    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; files that it names are in `folder`."""
+    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; `folder` has the files it names."""
 
 def schema() -> str:
     """Return the JSON schema of scenarios."""

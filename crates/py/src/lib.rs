@@ -7,7 +7,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 create_exception!(
     earlybird._core,
@@ -38,10 +38,10 @@ fn run_error(error: RunError) -> PyErr {
 
 /// Turns TOML or JSON into the canonical JSON of the complete, valid scenario; files that it names are in `folder`.
 #[pyfunction]
-#[pyo3(signature = (text, overrides, folder=PathBuf::new()))]
+#[pyo3(signature = (text, overrides, folder=""))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-fn resolve(text: &str, overrides: Vec<(String, String)>, folder: PathBuf) -> PyResult<String> {
-    let scenario = earlybird_scenario::resolve_in(&folder, text, &overrides).map_err(scenario_error)?;
+fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResult<String> {
+    let scenario = earlybird_scenario::resolve_in(Path::new(folder), text, &overrides).map_err(scenario_error)?;
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
 

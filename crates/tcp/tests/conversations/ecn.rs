@@ -83,7 +83,8 @@ fn marks_on_pure_acks_and_on_segments_outside_the_window_are_not_echoed() {
     let mut host = accepted();
     host.receives("[ect0] . 1:1001(1000) ack 1").forget_sent();
     host.receives("[ce] . 1001:1001(0) ack 1").sends_nothing();
-    host.receives("[ce] . 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
+    // It came before, which the answer says by DSACK.
+    host.receives("[ce] . 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000 <sack 1:1001>"]);
     follows(Area::Control, "ecn", SOURCE);
 }
 
