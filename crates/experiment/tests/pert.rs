@@ -1,4 +1,4 @@
-//! PERT among others and alone: experiments.md §10, X-4 and X-5.
+//! PERT among others and alone.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn twenty_homogeneous_perts_keep_the_queue_short_and_the_link_busy() {
     conforms(
         Area::Control,
         "PERT",
-        "SIGCOMM 2007; experiments.md X-5",
+        "SIGCOMM 2007",
         "20 long homogeneous PERT flows, 25 Mb/s, RTT 50 ms, 320 packets, 300 s: drops < 0.5 %, wait < 20 ms, use > 85 %",
         &format!("{:.2} %, {wait:.1} ms, {:.1} %", 100.0 * drops, 100.0 * use_),
     );
@@ -42,7 +42,7 @@ fn the_default_pert_does_not_starve_among_ten_sack_flows() {
     conforms(
         Area::Control,
         "PERT",
-        "experiments.md X-4",
+        "none: how a delay-based sender lives among others",
         "one PERT flow among ten SACK flows, share of the mean rate: default at 80 packets and 20 ms, at 640 and 200 ms ≥ 0.2",
         &format!("{:.2} and {:.2}; starving: port {:.2}, h {:.2}", shares[0], shares[1], starving[0], starving[1]),
     );

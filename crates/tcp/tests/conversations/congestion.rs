@@ -113,7 +113,7 @@ fn a_loss_among_11_segments_leaves_5() {
     follows(Area::Control, "sack", "RFC 5681, RFC 3390");
 }
 
-/// algorithms.md §1.4, 5: until the next progress a SACK sender of ns-2 ignores duplicates, also for limited transmit.
+/// ns-2.35 `tcp-sack1.cc`: until the next progress a SACK sender of ns-2 ignores duplicates, also for limited transmit.
 #[test]
 fn ns2_sends_nothing_on_duplicates_after_a_timeout() {
     let mut host = ten_out(&Config::ns2());
@@ -185,7 +185,7 @@ fn the_rfc_profile_keeps_an_idle_window() {
     follows(Area::Control, "sack", "RFC 5681, RFC 3390");
 }
 
-/// Growth when the application limits the sender: algorithms.md §1.6.
+/// ns-2.35 `opencwnd`: the window grows though the application limits the sender.
 #[test]
 fn the_window_grows_though_the_writer_does_not_fill_it() {
     let mut host = Host::connected(&plain());

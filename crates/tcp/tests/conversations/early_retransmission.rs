@@ -1,4 +1,4 @@
-//! Early retransmission: a late first or second duplicate means loss (ER thesis, chapter III; algorithms.md §6).
+//! Early retransmission: a late first or second duplicate means loss (ER thesis, chapter III).
 
 use crate::follows;
 use crate::host::Host;
@@ -41,7 +41,7 @@ fn duplicates(host: &Host) -> Vec<(u32, u64)> {
     told.collect()
 }
 
-/// algorithms.md §6.2: the first sample of 50 ms gives 50 + 2·25 + 50 ms.
+/// The first sample of 50 ms gives 50 + 2·25 + 50 ms.
 #[test]
 fn the_first_sample_of_50_ms_gives_a_threshold_of_150_ms() {
     let mut host = Host::connected(&ns2());
@@ -70,7 +70,7 @@ fn paced(config: &Config, period: u64) -> (Host, u64, u64) {
     (host, time, lost)
 }
 
-/// algorithms.md §6.4, T-F3: a full window of 2. The duplicate of the second packet comes after one round trip of 80 ms;
+/// A full window of 2. The duplicate of the second packet comes after one round trip of 80 ms;
 /// the packet that limited transmit then sends returns another one at 160 ms, more than the threshold of 130 ms.
 #[test]
 fn in_a_window_of_2_the_second_duplicate_at_160_ms_repairs_the_loss_before_the_timer() {
@@ -101,7 +101,7 @@ fn in_a_window_of_2_the_third_duplicate_would_come_too_late() {
     follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
-/// algorithms.md §6.4: duplicates of a slow writer come one period apart, at 80 + 27 and 80 + 54 ms.
+/// Duplicates of a slow writer come one period apart, at 80 + 27 and 80 + 54 ms.
 #[test]
 fn the_second_duplicate_of_a_packet_each_27_ms_triggers_with_pipe_2() {
     let (mut host, time, lost) = paced(&ns2(), 27);
@@ -132,7 +132,7 @@ fn the_first_duplicate_of_a_packet_each_60_ms_triggers_with_pipe_2() {
     follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
-/// algorithms.md §6.1: duplicates of the same window come after one round trip at most; the third is the usual one.
+/// Duplicates of the same window come after one round trip at most; the third is the usual one.
 #[test]
 fn duplicates_of_packets_sent_together_never_trigger_early() {
     for config in [ns2(), early(AgeReference::Missing, plain())] {
@@ -146,7 +146,7 @@ fn duplicates_of_packets_sent_together_never_trigger_early() {
     follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
-/// algorithms.md §6.4: a packet overtaken by another may be one round trip late.
+/// A packet overtaken by another may be one round trip late.
 #[test]
 fn a_packet_that_is_129_ms_old_is_not_sent_again() {
     let (mut host, time, late) = settled(&ns2());
@@ -157,7 +157,7 @@ fn a_packet_that_is_129_ms_old_is_not_sent_again() {
     follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
-/// algorithms.md §6.3, flag `er_reference`: the last packet in order was sent one period before the missing one.
+/// The last packet in order was sent one period before the missing one.
 #[test]
 fn the_last_packet_in_order_is_27_ms_older_and_triggers_on_the_first_duplicate() {
     for (reference, triggers) in [(AgeReference::Missing, false), (AgeReference::LastInOrder, true)] {
@@ -174,7 +174,7 @@ fn the_last_packet_in_order_is_27_ms_older_and_triggers_on_the_first_duplicate()
     follows(Area::Recovery, "early retransmission", "ER thesis, chapter III");
 }
 
-/// algorithms.md, A-15.
+/// Neither in recovery nor after a timeout: our reading of the thesis.
 #[test]
 fn after_a_timeout_late_duplicates_do_not_trigger() {
     let (mut host, time, lost) = paced(&ns2(), 27);

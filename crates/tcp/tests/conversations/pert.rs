@@ -1,4 +1,4 @@
-//! PERT in a connection: algorithms.md §5.3 and §5.4. Where the probability is 1 nothing is left to chance.
+//! PERT in a connection, homogeneous (SIGCOMM 2007) and adaptive (`IWQoS` 2008). Where the probability is 1 nothing is left to chance.
 
 use crate::host::Host;
 use earlybird_tcp::{Config, Control, LossFactor, PertFlags, RtoConfig};

@@ -72,7 +72,7 @@ fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
     follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
-/// The option ends where recovery begins: its entry restarts the timer, its duplicates do not (algorithms.md §1.4, 3).
+/// The option ends where recovery begins: its entry restarts the timer, its duplicates do not.
 #[test]
 fn a_duplicate_in_recovery_never_restarts_the_timer() {
     let mut host = Host::connected(&Config { restart_on_duplicate: true, initial_window: 10, ..quick() });
@@ -136,7 +136,7 @@ fn without_timestamps_one_segment_per_round_trip_is_measured() {
     follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
-/// A loss found by duplicates restarts the timer (RFC 6675 §6 leaves it open; algorithms.md §1.4, 4).
+/// A loss found by duplicates restarts the timer (RFC 6675 §6 leaves it open; ns-2 does).
 #[test]
 fn a_fast_retransmit_restarts_the_timer() {
     for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
@@ -147,7 +147,7 @@ fn a_fast_retransmit_restarts_the_timer() {
     follows(Area::Timer, "retransmission timer", "RFC 6298");
 }
 
-/// The traced values: the length of the timer, and the silence since the last progress (metrics.md, session frozen time).
+/// The traced values: the length of the timer, and the silence since the last progress (session frozen time).
 #[test]
 fn an_expiry_tells_its_timer_and_the_time_since_progress() {
     let mut host = Host::connected(&quick());
@@ -184,7 +184,7 @@ fn ns2_keeps_the_doubled_timeout_of_a_lost_opening_packet() {
     follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
-/// Samples of 10 ticks of 10 ms: S = 80, V = 20, base (8·20 + 80)/8 = 30 ticks; a floor of 200 ms (algorithms.md §1.3).
+/// Samples of 10 ticks of 10 ms: S = 80, V = 20, base (8·20 + 80)/8 = 30 ticks; a floor of 200 ms.
 #[test]
 fn ns2_counts_in_ticks_of_10_ms() {
     let mut host = Host::connected(&ns2());
@@ -203,7 +203,7 @@ fn ns2_never_waits_less_than_200_ms_however_short_the_round_trip() {
     follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
 
-/// algorithms.md §7: ticks and floor of 1 ms, but never below two ticks.
+/// Ticks and floor of 1 ms, but never below two ticks.
 #[test]
 fn a_fine_grained_timer_never_waits_less_than_2_ms() {
     let mut host = Host::connect(&Config { rto: RtoConfig::RFC.fine_grained(), ..plain() });
@@ -217,7 +217,7 @@ fn a_fine_grained_timer_never_waits_less_than_2_ms() {
     follows(Area::Timer, "retransmission timer", "ER-PERT paper");
 }
 
-/// algorithms.md §14, V2, as a connection sees it.
+/// The estimator's vector, as a connection sees it.
 #[test]
 fn fine_grained_samples_of_50_70_70_60_50_50_ms_give_150_147_144_129_115_104_ms() {
     let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });

@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// 2·8·1843/3/205 and 8·1741/3/307, in eighths: 2.9 and 1.9 windows (algorithms.md §4.2).
+    /// 2·8·1843/3/205 and 8·1741/3/307, in eighths: 2.9 and 1.9 windows.
     #[test]
     fn reno_grows_once_in_2_9_or_1_9_windows() {
         assert_eq!([V21.reno_scale(), V23.reno_scale()], [23, 15]);

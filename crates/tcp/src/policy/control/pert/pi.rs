@@ -3,7 +3,7 @@
 
 use earlybird_units::{Duration, Instant};
 
-/// What the controller is designed for. The sources name no values; these are A-12 of algorithms.md.
+/// What the controller is designed for. The sources name no values; these are our choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PiDesign {
     /// N, the flows at the bottleneck.
@@ -141,7 +141,7 @@ mod tests {
         );
     }
 
-    /// algorithms.md §5.7, from the unrounded inputs of Hollot et al.: 60 flows, 246 ms, 3750 packets/s.
+    /// From the unrounded inputs of Hollot et al.: 60 flows, 246 ms, 3750 packets/s.
     #[test]
     fn n_60_r_0_246_c_3750_give_z_0_5288_and_k_9_78e_6() {
         let rtt = Duration::from_millis(246);
