@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from earlybird.plots.ages import histogram_figure, history_figure
@@ -26,9 +26,6 @@ from earlybird.study.definition import Check, Item, Number
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.quantities import Measurements
 from study_parts import run, study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NUMBERS = [
     Number("sft", {"transport": transport, "buffer": buffer}, value)
@@ -130,3 +127,12 @@ def test_figures_in_a_page_do_not_share_identifiers_and_follow_its_colours() -> 
     light, dark = colour_rules()
     assert set(re.findall(r"var\((--[\w-]+)\)", "".join(elements))) <= set(re.findall(r"(--[\w-]+):", light))
     assert re.findall(r"(--[\w-]+):", light) == re.findall(r"(--[\w-]+):", dark)
+
+
+def test_labels_of_figures_on_a_page_keep_their_digits() -> None:
+    figure = Figure()
+    figure.subplots().set_xticks([0.001, 0.1234], ["0.001", "0.1234"])
+    element = inline_svg(figure, "x")
+    assert ">0.001<" in element
+    assert ">0.1234<" in element
+    assert not re.search(r"<[^>]*\d\.\d{3,}[^>]*>", element), "places are rounded"

@@ -24,6 +24,8 @@ class Wording:
     y: str
     ticks: Mapping[float, str] = field(default_factory=dict)
     """Places along x that have a name; without any, x is a plain scale from 0."""
+    is_wide: bool = False
+    """Whether x is logarithmic."""
     share_y: bool = True
     top: float | None = None
     """Upper end of y where it is known, such as 100 %."""
@@ -66,7 +68,12 @@ def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
         _draw_line(axes, rows.filter(pl.col("value").is_not_null()), look(line, position))
         _draw_paper(axes, rows.filter(pl.col("paper").is_not_null()), look(line, position))
     axes.set_xlabel(wording.x)
-    if wording.ticks:
+    if wording.ticks and wording.is_wide:
+        axes.set_xscale("log")
+        axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
+        axes.minorticks_off()
+        axes.set_xlim(min(wording.ticks) / 1.3, max(wording.ticks) * 1.3)
+    elif wording.ticks:
         axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
         room = (max(wording.ticks) - min(wording.ticks)) * 0.1 or 0.5
         axes.set_xlim(min(wording.ticks) - room, max(wording.ticks) + room)

@@ -63,12 +63,27 @@ LOOKS = {
     "pert-er": Look("#00805e", "#3fcfa5", DASHED, "D"),
     "pert-fg": Look("#0b5fa5", "#6cb4f2", DOTTED, "^", is_hollow=True),
     "pert-er-fg": Look("#00805e", "#3fcfa5", DASH_DOTTED, "D", is_hollow=True),
+    "tahoe": Look("#8a8f98", "#aab2bd", DOTTED, "v"),
+    "reno": Look("#8c5a3c", "#c9977a", DASHED, "v"),
+    "newreno": Look("#8c5a3c", "#c9977a", SOLID, "v"),
+    "vegas": Look("#4d6b00", "#a3c94a", DASHED, "P"),
+    "cubic": Look("#7a4b9d", "#c39ae0", SOLID, "D"),
+    "bbr": Look("#c2257a", "#f27fb8", SOLID, "X"),
+    "prague": Look("#00757f", "#45c4cf", DASHED, "P"),
+    "udp": Look("#50565f", "#c3c9d1", DOTTED, "x"),
+    "tfrc": Look("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
+    "sack-rack": Look("#d1495b", "#f48a98", DASH_DOTTED, "<"),
+    "cubic-rack": Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "<"),
+    "bbr-rack": Look("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
 }
 OTHERS = (
     Look("#0b5fa5", "#6cb4f2", SOLID, "o"),
     Look("#b8431a", "#f08a5d", DASHED, "s"),
     Look("#00805e", "#3fcfa5", DOTTED, "^"),
     Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "D"),
+    Look("#b57f00", "#e8b93c", SOLID, "v"),
+    Look("#50565f", "#c3c9d1", DASHED, "P"),
+    Look("#c2257a", "#f27fb8", DOTTED, "X"),
 )
 """For lines that are no transports."""
 

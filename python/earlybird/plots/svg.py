@@ -50,7 +50,12 @@ def _lean(element: str) -> str:
     """Leave out what a page has no use for: sizes, fonts, style sheets, needless digits and white space."""
     for pattern, replacement in LEAN:
         element = re.sub(pattern, replacement, element, flags=re.DOTALL)
-    return re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", element)
+    # Only places and sizes, which stand inside of tags; what can be read keeps its digits.
+    return re.sub(r"<[^>]*>", lambda tag: _rounded(tag[0]), element)
+
+
+def _rounded(tag: str) -> str:
+    return re.sub(r"\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", tag)
 
 
 def colour_rules() -> tuple[str, str]:

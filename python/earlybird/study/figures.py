@@ -1,7 +1,7 @@
 """Turns a study's plots into tidy tables, and those into figures."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -47,6 +47,10 @@ class PlotData:
         return self.draw(self.table, narrow)
 
 
+WIDE = 20.0
+"""With a larger ratio between its ends, an axis is logarithmic."""
+
+
 def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) -> PlotData | None:
     """
     Gather what a plot shows.
@@ -81,10 +85,11 @@ def _lines(plot: Plot, measurements: Measurements) -> PlotData:
 def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ...]]:
     """Measure every point of a plot of lines."""
     unit, study = metric(plot.metric), measurements.study
+    base = {**({"part": plot.part} if plot.part else {}), **plot.at}
     for panel in combinations(plot.panels):
         for line in combinations(plot.lines):
-            for place, coordinate in _places(plot, {**plot.at, **panel, **line}, measurements):
-                point = {**plot.at, **panel, **line, **coordinate}
+            for place, coordinate in _places(plot, {**base, **panel, **line}, measurements):
+                point = {**base, **panel, **line, **coordinate}
                 estimate = student_interval(list(measurements.by_seed(Quantity(plot.metric, point)).values()))
                 numbers = (estimate.mean, estimate.low, estimate.high, measurements.stated(plot.metric, point))
                 title, name = point_name(study, panel), point_name(study, line)
@@ -112,9 +117,16 @@ def _wording(plot: Plot, study: Study) -> Wording:
         x="Start-up delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else "",
         y=unit.axis,
         ticks={_place(value, index): text for index, (value, text) in enumerate(zip(values, names, strict=True))},
+        is_wide=_is_wide(values),
         share_y=plot.share_y,
         top=102.0 if plot.metric == "success" else None,
     )
+
+
+def _is_wide(values: Sequence[Scalar]) -> bool:
+    """Tell whether places along x lie so far apart that they need a logarithmic scale."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return len(numbers) == len(values) > 0 and min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
 
 
 def _special(plot: Plot, study: Study, scale: str, store: Store) -> PlotData:
