@@ -8,8 +8,8 @@ use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, RackConfig, Recovery, RtoConfig,
-    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
+    Recovery, RtoConfig, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -86,7 +86,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         holds_new_data: endpoint.hold_new_data.unwrap_or(base.holds_new_data),
         precise_halving: endpoint.precise_halving.unwrap_or(base.precise_halving),
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
-        ecn: if uses_ecn(endpoint) { EcnMode::Classic } else { EcnMode::Off },
+        ecn: ecn_of(endpoint),
         acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
@@ -102,6 +102,14 @@ fn config_of(endpoint: &Endpoint) -> Config {
         rto: rto_of(endpoint, base.rto),
         restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),
         ..base
+    }
+}
+
+fn ecn_of(endpoint: &Endpoint) -> EcnMode {
+    match endpoint.transport.control {
+        scenario::Control::Prague => EcnMode::Accurate,
+        _ if uses_ecn(endpoint) => EcnMode::Classic,
+        _ => EcnMode::Off,
     }
 }
 
@@ -195,6 +203,7 @@ fn control_of(endpoint: &Endpoint) -> Control {
         scenario::Control::Pert => Control::Pert(pert::flags(&endpoint.pert)),
         scenario::Control::Cubic => Control::Cubic(cubic::config(endpoint)),
         scenario::Control::Bbr => Control::Bbr(bbr_parameters(&endpoint.bbr)),
+        scenario::Control::Prague => Control::Prague(prague_parameters(&endpoint.prague)),
     }
 }
 
@@ -208,6 +217,14 @@ fn bbr_parameters(bbr: &scenario::Bbr) -> BbrParameters {
         probe_rtt_interval: bbr.probe_rtt_interval.map_or(draft.probe_rtt_interval, duration),
         probe_rtt_duration: bbr.probe_rtt_duration.map_or(draft.probe_rtt_duration, duration),
         min_rtt_window: bbr.min_rtt_window.map_or(draft.min_rtt_window, duration),
+    }
+}
+
+fn prague_parameters(prague: &scenario::Prague) -> PragueParameters {
+    let draft = PragueParameters::DEFAULT;
+    PragueParameters {
+        gain: prague.gain.map_or(draft.gain, scenario::Fraction::value),
+        virtual_rtt: prague.virtual_rtt.map_or(draft.virtual_rtt, scenario::Time::duration),
     }
 }
 

@@ -35,6 +35,7 @@ impl Series {
             ("queueing_delay_s", seconds(gauges.queueing_delay)),
             ("alpha", gauges.alpha),
             ("probability", gauges.probability),
+            ("mark_share", gauges.mark_share),
             ("pacing_bps", connection.pacing_rate().map(|rate| rate.bits_per_second() as f64)),
             ("bandwidth_segments_per_s", gauges.bandwidth),
             ("bbr_state", gauges.bbr_state.map(|state| f64::from(state as u8))),

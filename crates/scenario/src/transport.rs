@@ -34,6 +34,8 @@ pub enum Control {
     Cubic,
     /// BBR version 3.
     Bbr,
+    /// Prague: answers every round trip by its share of marks.
+    Prague,
     /// None: datagrams leave when they are written.
     Udp,
     /// TFRC: datagrams leave at the rate that TCP would have.
@@ -148,6 +150,14 @@ const TABLE: &[TransportKind] = &[
         title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
         source: "draft-ietf-ccwg-bbr (August 2026)",
         parameters: &["bbr"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "prague",
+        control: Control::Prague,
+        title: "L4S: shrinks by half the share of marked segments; paced; behind `dualpi2`, hardly a queue",
+        source: "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331; RFC 9768",
+        parameters: &["prague"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
     },
     TransportKind {

@@ -669,6 +669,26 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
     "flows.clip.endpoint.ecn: `classic` does not go with bbr, whose model answers no marks; allowed: off."
 )]
 #[case(
+    r#"flows.clip.endpoint={ transport = "prague", ecn = "classic" }"#,
+    "flows.clip.endpoint.ecn: `classic` tells prague of one mark per round trip only; allowed: accurate."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "prague", ecn = "off" }"#,
+    "flows.clip.endpoint.ecn: `off` leaves prague without the marks it lives by; allowed: accurate."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "cubic", ecn = "accurate" }"#,
+    "flows.clip.endpoint.ecn: `accurate` is read by prague only, which answers shares of marks; allowed: off, classic."
+)]
+#[case(
+    r#"flows.clip.endpoint={ profile = "ns2", transport = "prague" }"#,
+    "flows.clip.endpoint.transport: `prague` does not go with the ns2 profile, whose receivers count no marks; allowed: what goes with profile `ns2`. hint: `flows.clip.endpoint.profile = \"rfc\"` follows RFC 9768."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "prague", recovery = "newreno" }"#,
+    "flows.clip.endpoint.transport: `prague` does not go with recovery `newreno`, which forgets a retransmission that has to wait; allowed: what goes with recovery `newreno`. hint: `flows.clip.endpoint.recovery = \"rfc6675\"` can wait."
+)]
+#[case(
     r#"flows.clip.endpoint={ transport = "udp", ecn = "classic" }"#,
     "flows.clip.endpoint.ecn: is of no use to udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
 )]

@@ -9,6 +9,8 @@ use rstest::rstest;
 #[case("pert", Control::Pert, Detection::Duplicates, false)]
 #[case("pert-er", Control::Pert, Detection::EarlyRetransmission, false)]
 #[case("bbr", Control::Bbr, Detection::Duplicates, false)]
+#[case("prague", Control::Prague, Detection::Duplicates, false)]
+#[case("prague-rack-fg", Control::Prague, Detection::Rack, true)]
 #[case("tahoe", Control::Tahoe, Detection::Duplicates, false)]
 #[case("reno-er", Control::Reno, Detection::EarlyRetransmission, false)]
 #[case("vegas", Control::Vegas, Detection::Duplicates, false)]

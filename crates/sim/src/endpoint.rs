@@ -167,6 +167,15 @@ impl Agent {
         }
     }
 
+    /// Says whether data may follow a packet without: those of TCP wait for the one that ends a handshake.
+    #[inline]
+    pub(crate) fn has_data(&self) -> bool {
+        match self {
+            Self::Tcp(connection) => connection.has_data(),
+            Self::Datagrams(_) => false,
+        }
+    }
+
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {

@@ -305,7 +305,7 @@ impl<O: Observer> World<O> {
             }
             let packet = self.packets.insert(packet);
             self.forward(packet);
-            if outgoing.number.is_none() {
+            if outgoing.number.is_none() && !self.endpoints[id.0 as usize].agent.has_data() {
                 // A packet without data is sent for want of anything better: nothing comes behind it.
                 return;
             }

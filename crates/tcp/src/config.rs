@@ -6,6 +6,7 @@ use crate::policy::control::CongestionControl;
 use crate::policy::control::bbr::{Bbr, BbrParameters};
 use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::pert::{self, Pert, PertFlags};
+use crate::policy::control::prague::{Prague, PragueParameters};
 use crate::policy::control::reno::{Halved, Reno};
 use crate::policy::control::tahoe::Tahoe;
 use crate::policy::control::vegas::{Vegas, VegasParameters};
@@ -89,6 +90,8 @@ pub enum Control {
     Cubic(CubicConfig),
     /// Vegas: as many segments in the queue as its thresholds say.
     Vegas(VegasParameters),
+    /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
+    Prague(PragueParameters),
 }
 
 /// How losses are repaired.
@@ -205,6 +208,9 @@ impl Config {
                 let window = Reno::new(self.window, ssthresh, self.halved());
                 let is_agent = self.recovery == Recovery::Vegas;
                 Box::new(Vegas::new(window, parameters, is_agent, f64::from(self.initial_window)))
+            }
+            Control::Prague(parameters) => {
+                Box::new(Prague::new(Reno::new(self.window, ssthresh, self.halved()), parameters))
             }
             Control::Tahoe => Box::new(Tahoe::new(Reno::new(self.window, ssthresh, self.halved()))),
             Control::Pert(flags) => {

@@ -1,5 +1,6 @@
 //! The connection: what happens to it, what it wants to send, when it wants to be woken.
 
+use crate::accurate_ecn::MarkCounter;
 use crate::config::Config;
 use crate::handshake::Peer;
 use crate::policy::acking::AckDue;
@@ -23,8 +24,10 @@ pub struct Connection {
     pub(crate) peer: Peer,
     pub(crate) local_origin: SeqNum,
     pub(crate) opening_due: bool,
-    /// ACKs tell of a mark until the peer says that it reduced its window.
-    pub(crate) echoes_congestion: bool,
+    /// What every segment tells of the marks that came.
+    pub(crate) echo: Flags,
+    /// What is counted with the more accurate feedback.
+    pub(crate) mark_counter: MarkCounter,
     reset_due: bool,
     /// The answer to a segment that fits no connection: its number, and what it acknowledges.
     rejection_due: Option<(SeqNum, Option<SeqNum>)>,
@@ -88,7 +91,8 @@ impl Connection {
             peer: Peer::default(),
             local_origin: SeqNum(origin as u32),
             opening_due: false,
-            echoes_congestion: false,
+            echo: Flags::empty(),
+            mark_counter: MarkCounter::default(),
             reset_due: false,
             rejection_due: None,
             events: 0,
@@ -157,7 +161,7 @@ impl Connection {
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|stamps| stamps.echo);
         self.sender.read_details(&mut change, self.local_origin, blocks, echo);
         self.sender.on_window(window);
-        let is_echo = self.is_echo(segment);
+        let is_echo = self.is_echo(cx.now, segment, &change);
         let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
         self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps), !is_echo);
         if is_echo {
@@ -296,7 +300,7 @@ impl Connection {
         Some(Transmit { segment, number: None, is_again: false })
     }
 
-    fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
+    pub(crate) fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
         let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
         Transmit { segment, number: None, is_again: false }
     }
@@ -323,7 +327,7 @@ impl Connection {
             ack: self.peer.origin.at(self.receiver.nxt()),
             window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
             len,
-            flags: flags | self.ecn_flags(),
+            flags: flags | self.echo,
             ecn: Ecn::NotCapable,
             options,
         }
@@ -394,6 +398,11 @@ impl Connection {
     /// Gives the state's name in RFC 9293.
     pub fn state(&self) -> RfcState {
         self.state.rfc()
+    }
+
+    /// Says whether anything written waits to be sent or acknowledged.
+    pub fn has_data(&self) -> bool {
+        !self.sender.has_nothing_to_send()
     }
 
     /// Gives the bytes received in order so far.

@@ -46,6 +46,7 @@ impl Connection {
                 self.learn_peer(segment);
                 self.establish(cx, segment);
                 self.receiver.due = AckDue::Now;
+                self.opening_due = self.counts_marks();
             }
             (true, false, false) if !segment.flags.contains(Flags::ACK) => {
                 // Both sides opened at once.
@@ -66,6 +67,7 @@ impl Connection {
                 self.refuse();
             }
         } else if is_ack && segment.ack == self.local_origin.at(1) {
+            self.learn_handshake_mark(segment);
             self.establish(cx, segment);
             self.on_transfer_segment(cx, segment);
         } else if is_ack {
@@ -124,6 +126,9 @@ impl Connection {
     }
 
     pub(crate) fn emit_opening(&mut self, now: Instant) -> Transmit {
+        if matches!(self.state, State::Transfer(_)) {
+            return self.emit_handshake_ack(now);
+        }
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
         let is_again = self.sender.send_opening(flags, now);

@@ -31,6 +31,7 @@
 
 extern crate alloc;
 
+mod accurate_ecn;
 mod ack;
 mod config;
 mod connection;
@@ -54,6 +55,7 @@ pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, PiDesign, PiGains, alpha_target,
     early_response_share,
 };
+pub use policy::control::prague::PragueParameters;
 pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Gauges, Window};

@@ -124,7 +124,7 @@ pub fn parse(packet: &[u8]) -> Result<(Segment, Addresses), Malformed> {
         ack: SeqNum(tcp.acknowledgment_number()),
         window: tcp.window_size(),
         len: (body.len() - tcp.slice().len()) as u16,
-        flags: Flags::from_bits_truncate(body[13]),
+        flags: Flags::from_bits_truncate(u16::from_be_bytes([body[12], body[13]])),
         ecn: Ecn::from_bits(ip.ecn().value()),
         options: parse_options(tcp.options()),
     };
@@ -139,6 +139,7 @@ fn tcp_header(segment: &Segment, addresses: &Addresses) -> Result<TcpHeader, Mal
     tcp.rst = segment.flags.contains(Flags::RST);
     tcp.psh = segment.flags.contains(Flags::PSH);
     tcp.ack = segment.flags.contains(Flags::ACK);
+    tcp.ns = segment.flags.contains(Flags::AE);
     tcp.ece = segment.flags.contains(Flags::ECE);
     tcp.cwr = segment.flags.contains(Flags::CWR);
     let mut options = OptionWriter { bytes: [0; 40], len: 0 };
@@ -241,7 +242,7 @@ mod tests {
 
     fn segments() -> impl Strategy<Value = Segment> {
         let blocks = proptest::collection::vec((any::<u32>(), any::<u32>()), 0..=3);
-        (any::<(u32, u32, u16, u8, u8)>(), any::<bool>(), blocks).prop_map(|(numbers, stamped, blocks)| {
+        (any::<(u32, u32, u16, u16, u8)>(), any::<bool>(), blocks).prop_map(|(numbers, stamped, blocks)| {
             let timestamps = stamped.then_some(Timestamps { value: 7, echo: 9 });
             let mut options = Options { timestamps, ..Options::default() };
             for (left, right) in blocks {

@@ -4,7 +4,7 @@ use bitflags::bitflags;
 bitflags! {
     /// TCP control bits (RFC 9293 §3.1).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct Flags: u8 {
+    pub struct Flags: u16 {
         /// No more data from the sender.
         const FIN = 1;
         /// Opens the connection.
@@ -19,6 +19,10 @@ bitflags! {
         const ECE = 64;
         /// The congestion window was reduced (RFC 3168 §6.1).
         const CWR = 128;
+        /// Accurate ECN (RFC 9768 §3.1).
+        const AE = 256;
+        /// The counter of marked packets that AE, CWR and ECE make together (RFC 9768 §3.2.2).
+        const ACE = Self::AE.bits() | Self::CWR.bits() | Self::ECE.bits();
     }
 }
 

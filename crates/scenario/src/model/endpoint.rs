@@ -1,4 +1,4 @@
-use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
+use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -52,11 +52,11 @@ pub struct Endpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Time>,
     /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    /// does (default false; `bbr` always has a rate of its own).
+    /// does (default false; `bbr` and `prague` always have a rate of their own).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
-    /// `tfrc`).
+    /// `tfrc`; `prague` always has `accurate`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnMode>,
     /// The retransmission timer.
@@ -69,6 +69,8 @@ pub struct Endpoint {
     pub cubic: Cubic,
     /// BBR's parameters (transport `bbr`).
     pub bbr: Bbr,
+    /// Prague's parameters (transports with `prague`).
+    pub prague: Prague,
     /// Reno's flags (transports with `reno`, and recovery `reno`).
     pub reno: Reno,
     /// `NewReno`'s flags (transports with `newreno`, and recovery `newreno`).

@@ -17,6 +17,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    check_prague(endpoint, path)?;
     check_pacing(endpoint, path)?;
     check_ecn(endpoint, path)?;
     check_recovery(endpoint, path)?;
@@ -68,6 +69,26 @@ fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
     })
 }
 
+/// Prague answers shares of marks, which ns-2's receivers do not tell, and no other control does.
+fn check_prague(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let is_prague = endpoint.transport.control == Control::Prague;
+    ensure(!is_prague || endpoint.profile != Profile::Ns2, || {
+        ScenarioError::new(&join(path, "transport"), "does not go with the ns2 profile, whose receivers count no marks")
+            .text(&endpoint.transport.to_string())
+            .allowed("what goes with profile `ns2`".to_owned())
+            .hint(format!("`{path}.profile = \"rfc\"` follows RFC 9768."))
+    })?;
+    let (value, problem, allowed) = match (is_prague, endpoint.ecn) {
+        (true, Some(EcnMode::Off)) => ("off", "leaves prague without the marks it lives by", "accurate"),
+        (true, Some(EcnMode::Classic)) => ("classic", "tells prague of one mark per round trip only", "accurate"),
+        (false, Some(EcnMode::Accurate)) => {
+            ("accurate", "is read by prague only, which answers shares of marks", "off, classic")
+        }
+        _ => return Ok(()),
+    };
+    Err(ScenarioError::new(&join(path, "ecn"), problem).text(value).allowed(allowed))
+}
+
 /// A flow of datagrams has no profile's rules to follow; UDP does not read the key.
 fn check_ecn(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let control = endpoint.transport.control;
@@ -105,7 +126,7 @@ fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let problem = format!("does not go with recovery `{name}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
     let error = |key: &str, value: &str| ScenarioError::new(&join(path, key), problem).text(value).hint(hint);
-    if forgets && endpoint.transport.control == Control::Bbr {
+    if forgets && matches!(endpoint.transport.control, Control::Bbr | Control::Prague) {
         let allowed = format!("what goes with recovery `{name}`");
         return Err(error("transport", &endpoint.transport.to_string()).allowed(allowed));
     }

@@ -11,6 +11,7 @@ mod losses;
 mod marking;
 mod markov;
 mod observers;
+mod prague;
 mod queues;
 mod rates;
 mod repeatability;

@@ -4,6 +4,7 @@
 //! [`notation`].
 #![allow(clippy::single_range_in_vec_init, reason = "the ranges are SACK blocks, and often there is one")]
 
+mod accurate_ecn;
 mod acking;
 mod closing;
 mod congestion;

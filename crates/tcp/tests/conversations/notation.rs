@@ -1,20 +1,21 @@
 //! Segments as text, in the notation of tcpdump and packetdrill.
 //!
 //! `S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>`: flags, stream positions `first:end(length)` without counting SYN and
-//! FIN, acknowledgement, window, options. `E` and `W` are the flags ECE and CWR; `[ect0]` or `[ce]` in front is the ECN field
-//! of the packet. Positions count from the SYN, so the first byte of data is number 1.
+//! FIN, acknowledgement, window, options. `E`, `W` and `A` are the flags ECE, CWR and AE; `[ect0]`, `[ect1]` or `[ce]` in front is
+//! the ECN field of the packet. Positions count from the SYN, so the first byte of data is number 1.
 
 use earlybird_wire::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
-const FLAGS: [(char, Flags); 7] = [
+const FLAGS: [(char, Flags); 8] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
     ('P', Flags::PSH),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
+    ('A', Flags::AE),
     ('.', Flags::ACK),
 ];
 

@@ -30,7 +30,7 @@ impl Number {
 struct Garbage {
     seq: Number,
     ack: Number,
-    flags: u8,
+    flags: u16,
     window: u16,
     len: u16,
     blocks: Vec<(Number, Number)>,
@@ -61,7 +61,7 @@ fn numbers() -> impl Strategy<Value = Number> {
 }
 
 fn garbage() -> impl Strategy<Value = Garbage> {
-    let flags = prop_oneof![4 => Just(16_u8), 1 => any::<u8>()];
+    let flags = prop_oneof![4 => Just(16_u16), 1 => any::<u16>()];
     let lengths = prop_oneof![Just(0_u16), 0_u16..1500, any::<u16>()];
     let blocks = vec((numbers(), numbers()), 0..=4);
     let opening = (option::of(any::<u16>()), option::of(any::<u8>()), any::<bool>());

@@ -3,8 +3,8 @@
 use earlybird_tcp::EcnMode;
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
-    NewRenoFlags, PertFlags, PiDesign, RackConfig, Recovery, RtoConfig, Rules, SlowStartRule, SpuriousDetection,
-    Trigger, Undo, VegasParameters, WindowReduction,
+    NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, Recovery, RtoConfig, Rules, SlowStartRule,
+    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -17,9 +17,10 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
 
 fn plain_configs() -> impl Strategy<Value = Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
-    let flags = any::<[bool; 10]>();
-    (profiles(), numbers, flags, schemes(), triggers(), ackings()).prop_map(
-        |(profile, (mss, window, initial_window, sack_blocks), flags, (control, recovery), trigger, acking)| {
+    let flags = any::<[bool; 9]>();
+    let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]);
+    (profiles(), numbers, (flags, ecn), schemes(), triggers(), ackings()).prop_map(
+        |(profile, (mss, window, initial_window, sack_blocks), (flags, ecn), (control, recovery), trigger, acking)| {
             let [
                 limited_transmit,
                 precise_halving,
@@ -30,10 +31,9 @@ fn plain_configs() -> impl Strategy<Value = Config> {
                 idle,
                 holds_new_data,
                 paces,
-                ecn,
             ] = flags;
             Config {
-                ecn: if ecn { EcnMode::Classic } else { EcnMode::Off },
+                ecn,
                 mss,
                 window,
                 initial_window,
@@ -131,8 +131,16 @@ fn controls() -> impl Strategy<Value = Control> {
         Just(Control::Reno),
         pert.prop_map(Control::Pert),
         cubic().prop_map(Control::Cubic),
-        Just(Control::Bbr(BbrParameters::DEFAULT))
+        Just(Control::Bbr(BbrParameters::DEFAULT)),
+        prague().prop_map(Control::Prague)
     ]
+}
+
+fn prague() -> impl Strategy<Value = PragueParameters> {
+    (1_u32..=16, 0_u64..=50).prop_map(|(sixteenths, millis)| PragueParameters {
+        gain: f64::from(sixteenths) / 16.0,
+        virtual_rtt: Duration::from_millis(millis),
+    })
 }
 
 fn cubic() -> impl Strategy<Value = CubicConfig> {

@@ -4,6 +4,7 @@ pub(crate) mod bbr;
 pub(crate) mod cubic;
 pub(crate) mod path;
 pub(crate) mod pert;
+pub(crate) mod prague;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
 pub(crate) mod tahoe;
@@ -44,6 +45,24 @@ pub struct Flight {
     pub outstanding: u64,
 }
 
+/// What one ACK tells of marks, in segments (RFC 9768).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Marks {
+    /// Segments that this ACK newly delivered, in order or not.
+    pub delivered: u64,
+    /// Segments newly known to be marked.
+    pub marked: u64,
+    /// Exact round-trip time of the newest of them; `None` if any had been retransmitted.
+    pub rtt: Option<Duration>,
+    /// Number of the lowest segment not acknowledged yet.
+    pub una: u64,
+    /// One past the highest segment ever sent.
+    pub smax: u64,
+    /// Whether a loss is being repaired.
+    pub is_recovering: bool,
+}
+
 /// A window to return to.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -69,6 +88,15 @@ pub trait CongestionControl: Debug + Send {
     /// Shrinks the window: a queue marked a segment (RFC 3168 §6.1.2: as after a loss).
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.on_loss(cx, flight);
+    }
+    /// Says whether it answers shares of marks: its segments are then for the L4S service (RFC 9331 §4.1), and
+    /// [`Self::on_marks`] hears of every ACK.
+    fn is_scalable(&self) -> bool {
+        false
+    }
+    /// Takes note of an ACK and its marks, before it grows the window; says whether that shrank it.
+    fn on_marks(&mut self, _now: Instant, _marks: &Marks) -> bool {
+        false
     }
     /// Shrinks the window: the retransmission timer ran out.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
@@ -112,6 +140,8 @@ pub struct Gauges {
     pub alpha: Option<f64>,
     /// Probability of an early response (PERT).
     pub probability: Option<f64>,
+    /// Smoothed share of segments that are marked (Prague).
+    pub mark_share: Option<f64>,
     /// Early responses so far (PERT).
     pub early_responses: u64,
     /// Bandwidth of the path in full segments per second (BBR).
