@@ -106,7 +106,7 @@ impl Connection {
 
     fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
         let change = self.sender.board.apply(1, self.local_origin, &segment.options.sack, false, cx.now);
-        self.sender.peer_window = u64::from(segment.window) << self.established_shift(segment);
+        self.sender.learn_window(u64::from(segment.window) << self.established_shift(segment));
         self.sender.last_progress = cx.now;
         let echoed = change.rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);

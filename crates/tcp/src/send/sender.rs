@@ -42,6 +42,7 @@ pub(crate) struct Sender {
     probes_window: bool,
     /// The receiver's window in bytes.
     pub(crate) peer_window: u64,
+    largest_peer_window: u64,
     /// Acknowledgement and start of the segment that told it last (SND.WL2 and SND.WL1 of RFC 9293).
     window_told_by: (u64, u64),
     largest_window: u64,
@@ -93,6 +94,7 @@ impl Sender {
             mss: u64::from(config.mss),
             probes_window: false,
             peer_window: 0,
+            largest_peer_window: 0,
             window_told_by: (0, 0),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
@@ -153,10 +155,17 @@ impl Sender {
         let len = if self.probes_window { self.unsent.min(1) } else { self.unsent.min(self.mss) };
         let room = (self.board.una_position() + self.peer_window).saturating_sub(self.board.end_position());
         if len > 0 {
+            let len = if self.must_make_do(room) { len.min(room) } else { len };
             (len <= room || self.probes_window).then_some((len, Flags::ACK))
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
         }
+    }
+
+    /// Says whether a part of a segment must do: nothing is outstanding whose ACK could open the window, and half the largest
+    /// one is open (RFC 9293 §3.8.6.2.1, rule 3).
+    fn must_make_do(&self, room: u64) -> bool {
+        room > 0 && 2 * room >= self.largest_peer_window && self.board.outstanding() == 0
     }
 
     /// Gives the receiver's window after a segment with this acknowledgement and start told `window`: a late segment tells
@@ -176,7 +185,12 @@ impl Sender {
         if was_beyond && end <= window {
             self.board.go_back();
         }
+        self.learn_window(window);
+    }
+
+    pub(crate) fn learn_window(&mut self, window: u64) {
         self.peer_window = window;
+        self.largest_peer_window = self.largest_peer_window.max(window);
     }
 
     /// Decides which segment to send now, and takes note of it.
@@ -253,9 +267,9 @@ impl Sender {
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
-    /// (RFC 9293 §3.8.6.1).
+    /// (RFC 9293 §3.8.6.1). A congestion window below one segment, which ns-2's halving knows, holds back a FIN too.
     fn watch_closed_window(&mut self, now: Instant) {
-        if self.unsent > 0 && self.board.outstanding() == 0 && self.timer.deadline().is_none() {
+        if (self.unsent > 0 || self.fin_queued) && self.board.outstanding() == 0 && self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
     }

@@ -58,6 +58,16 @@ fn the_third_sacked_segment_reveals_a_loss_at_once() {
     assert_eq!(host.connection.statistics().fast_retransmits, 1);
 }
 
+/// The order of sending is known where the clock stands still: what left after a new segment is not lost when that arrives.
+#[test]
+fn a_new_segment_sent_at_the_same_time_does_not_overtake_a_retransmission_after_it() {
+    let mut host = sent_of(10, 100);
+    // Limited transmit sends 11 and 12 first, then 1 goes again.
+    host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]).sends_numbers(&[11, 12, 1]);
+    host.at(300).ack(1, &[2..5, 11..12]).ack(1, &[2..5, 11..13]);
+    assert!(!host.take_numbers().contains(&1));
+}
+
 /// §6.2, steps 4 and 5: with fewer the segment is lost a quarter of a round trip after one sent later arrived. A second loss
 /// needs no third segment above it.
 #[test]

@@ -48,6 +48,18 @@ fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
     );
 }
 
+/// RFC 8985 §6.2, step 5: only what something sent later has overtaken is lost, however old it is.
+#[test]
+fn rack_does_not_find_lost_again_what_a_needless_timeout_had_marked() {
+    let mut host = timed_out(Config { spurious: FORWARD, recovery: Recovery::Rack, ..plain() });
+    host.at(1300).ack(2, &[]).ack(3, &[]).has_window(11.0, f64::INFINITY);
+    for next in 4..=11 {
+        host.at(1300 + 50 * next).ack(next, &[]);
+    }
+    assert_eq!((undone(&host), host.connection.statistics().retransmissions), (1, 1));
+    assert_eq!(host.connection.statistics().fast_retransmits, 0);
+}
+
 /// §3.1 (3a): news from above `recover` while the hole remains: the loss is real.
 #[test]
 fn f_rto_goes_on_repairing_if_new_data_arrive_first() {

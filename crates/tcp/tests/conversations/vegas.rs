@@ -117,3 +117,25 @@ fn a_timeout_leaves_two_segments() {
     assert_eq!(host.connection.timer().back_off, 2);
     follows(Area::Recovery, "vegas", SOURCE);
 }
+
+/// ns-2 halves a window of one to none, and Vegas grows only once per round trip.
+#[test]
+fn a_fin_leaves_although_the_window_fell_below_a_segment() {
+    let recovery = Recovery::Reno { second_fast_retransmit: true };
+    let control = Control::Vegas(VegasParameters::NS2);
+    let mut host = Host::connected(&Config {
+        control,
+        recovery,
+        precise_halving: false,
+        keeps_idle_timer: false,
+        initial_window: 4,
+        ..Config::ns2()
+    });
+    host.write(4000).forget_sent();
+    host.at(4000).forget_sent();
+    (0..3).for_each(|_| {
+        host.ack(1, &[]);
+    });
+    host.has_window(0.0, 2.0).ack(5, &[]).forget_sent().shutdown().sends_nothing();
+    assert!(host.at(60_000).take_numbers().starts_with(&[5]));
+}

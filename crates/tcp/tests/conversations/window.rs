@@ -93,6 +93,18 @@ fn a_probe_that_the_receiver_does_not_take_goes_again_after_2_and_4_s() {
     host.at(8000).sends_timed(&[(2100, 1), (4100, 1)]);
 }
 
+/// RFC 9293 §3.8.6.2.1, rule 3: a receiver whose buffer holds one segment may never tell of a whole one again.
+#[test]
+fn a_window_that_lacks_one_byte_of_its_largest_size_is_used() {
+    let mut host = Host::connect(&plain());
+    host.forget_sent().at(100).receives("S. 0:0(0) ack 1 win 1000 <mss 1000>").forget_sent();
+    host.write(3000).sends(&[". 1:1001(1000) ack 1 win 64000"]);
+    host.at(200).receives(". 1:1(0) ack 1001 win 499").sends_nothing();
+    host.at(300).receives(". 1:1(0) ack 1001 win 999").sends(&[". 1001:2000(999) ack 1"]);
+    // While something is outstanding its ACK may open more.
+    host.receives(". 1:1(0) ack 1001 win 1500").sends_nothing();
+}
+
 #[test]
 fn a_window_that_reopens_over_a_refused_probe_is_used_at_once() {
     let mut host = Host::connected(&plain());

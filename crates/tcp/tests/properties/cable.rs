@@ -28,6 +28,13 @@ pub(crate) fn faults() -> impl Strategy<Value = Faults> {
     (1_u64..=200, [fates(), fates()]).prop_map(|(delay, fates)| Faults { delay, fates })
 }
 
+/// Faults that keep the order: nothing arrives twice or late.
+pub(crate) fn losses() -> impl Strategy<Value = Faults> {
+    let fate = |arrives, lost| prop_oneof![arrives => Just(Fate::Arrives), lost => Just(Fate::IsLost)];
+    let fates = move || prop_oneof![2 => vec(fate(20, 2), 0..100), 1 => vec(fate(2, 1), 0..40)];
+    (1_u64..=200, [fates(), fates()]).prop_map(|(delay, fates)| Faults { delay, fates })
+}
+
 fn fates() -> impl Strategy<Value = Vec<Fate>> {
     prop_oneof![
         2 => vec(fate(20, 2), 0..100),
@@ -59,6 +66,17 @@ impl Cable {
     /// Says whether everything arrives in order.
     pub(crate) fn is_clean(&self) -> bool {
         self.faults.fates.iter().all(Vec::is_empty)
+    }
+
+    /// Says whether all that arrives does so once and in order.
+    pub(crate) fn keeps_order(&self) -> bool {
+        let is_plain = |fate: &Fate| matches!(fate, Fate::Arrives | Fate::IsLost);
+        self.faults.fates.iter().flatten().all(is_plain)
+    }
+
+    /// Gives the segments on their way from side `from`.
+    pub(crate) fn carried_from(&self, from: usize) -> impl Iterator<Item = &Segment> {
+        self.on_the_way.values().filter(move |(to, _)| *to == 1 - from).map(|(_, segment)| segment)
     }
 
     pub(crate) fn new(faults: Faults) -> Self {

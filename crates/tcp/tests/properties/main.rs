@@ -5,6 +5,7 @@
 
 mod cable;
 mod garbage;
+mod matrix;
 mod pair;
 mod reset;
 mod settings;

@@ -1,10 +1,11 @@
 //! Two connections at the ends of a cable, and what must hold at every step.
 
 use crate::cable::{Cable, Faults};
-use earlybird_tcp::{Config, Connection, Cx, Event, RfcState};
+use crate::settings::is_patient;
+use earlybird_tcp::{Config, Connection, Cx, Event, Recovery, RfcState};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How an application reads.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,11 @@ struct Arrived {
 }
 
 impl Arrived {
+    /// Says whether the byte before `end` arrived.
+    fn has(&self, end: u64) -> bool {
+        end <= self.in_order + 1 || self.above.iter().any(|(start, beyond)| *start < end && end <= *beyond)
+    }
+
     fn add(&mut self, start: u64, end: u64) {
         self.above.push((start, end));
         while let Some(index) = self.above.iter().position(|(start, _)| *start <= self.in_order + 1) {
@@ -103,6 +109,10 @@ impl Side {
             sent: 0,
             arrived: Arrived::default(),
         }
+    }
+
+    fn reads_sack(&self) -> bool {
+        matches!(self.config.recovery, Recovery::Rfc6675 | Recovery::Rack)
     }
 
     fn is_over(&self) -> bool {
@@ -200,10 +210,13 @@ impl Side {
         self.sent = self.sent.max(end);
     }
 
-    /// Nothing was lost and nothing sent twice: the congestion window is an upper bound.
+    /// Nothing was lost and nothing sent twice: the congestion window is an upper bound. A probe may go one segment beyond
+    /// it (RFC 8985 §7.3).
     fn check_flight(&self) {
         let (outstanding, cwnd) = (self.connection.outstanding(), self.connection.cwnd());
-        let is_bounded = outstanding as f64 <= cwnd.max(1.0) || self.connection.statistics().retransmissions > 0;
+        let probes = self.config.recovery == Recovery::Rack && self.config.rack.probes_tail;
+        let is_bounded = outstanding as f64 <= cwnd.max(1.0) + f64::from(u8::from(probes))
+            || self.connection.statistics().retransmissions > 0;
         assert!(is_bounded, "{outstanding} segments are in flight with a window of {cwnd}");
     }
 
@@ -238,6 +251,8 @@ fn position(number: SeqNum, origin: SeqNum) -> u64 {
 pub(crate) struct Pair {
     pub(crate) sides: [Side; 2],
     cable: Cable,
+    /// Nothing deceives the senders about what is on its way: neither the cable nor a hasty timer nor needless copies.
+    bounds_flight: bool,
     pub(crate) now: Instant,
 }
 
@@ -247,7 +262,9 @@ impl Pair {
         let opener = Connection::connect(&configs[0], seeds.child("opener"));
         let listener = Connection::listen(&configs[1], seeds.child("listener"));
         let sides = [Side::new(opener, configs[0], &scripts[0]), Side::new(listener, configs[1], &scripts[1])];
-        let mut pair = Self { sides, cable: Cable::new(faults), now: Instant::ZERO };
+        let cable = Cable::new(faults);
+        let bounds_flight = cable.keeps_order() && configs.iter().all(is_patient);
+        let mut pair = Self { sides, cable, bounds_flight, now: Instant::ZERO };
         pair.serve(0);
         pair.serve(1);
         pair
@@ -291,6 +308,11 @@ impl Pair {
             return;
         };
         let peer = SideFacts { origin: self.sides[1 - to].origin, shift: self.sides[1 - to].shift };
+        let [sender, side] = [1 - to, to].map(|number| &self.sides[number]);
+        let end = position(segment.seq, peer.origin.unwrap_or_default()) + u64::from(segment.len);
+        // Where duplicate ACKs are counted, needless copies look like segments that have left the network.
+        let is_deceived = segment.len > 0 && side.arrived.has(end) && !sender.reads_sack();
+        self.bounds_flight &= !is_deceived;
         let side = &mut self.sides[to];
         side.witness_arrival(&segment, &peer);
         side.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, &segment);
@@ -299,9 +321,9 @@ impl Pair {
 
     /// What a driver does after every call: segments, events, timer.
     fn serve(&mut self, number: usize) {
-        let side = &mut self.sides[number];
         loop {
             for count in 0.. {
+                let side = &mut self.sides[number];
                 let Some(transmit) = side.connection.poll_transmit(&mut Cx { now: self.now, trace: &mut () }) else {
                     break;
                 };
@@ -311,14 +333,35 @@ impl Pair {
                     side.check_flight();
                 }
                 self.cable.carry(self.now, number, transmit.segment);
+                if self.bounds_flight && transmit.segment.len > 0 && !transmit.is_again {
+                    self.check_network(number);
+                }
             }
+            let side = &mut self.sides[number];
             if let Some(event) = side.connection.poll_event() {
                 side.on_event(self.now, event);
             } else if !side.close_if_due() {
                 break;
             }
         }
-        side.check(self.now);
+        self.sides[number].check(self.now);
+    }
+
+    /// New data left: what is on its way, each segment once, fits into the window. Limited transmit may go two segments
+    /// beyond it (RFC 3042).
+    fn check_network(&self, number: usize) {
+        let [side, peer] = [&self.sides[number], &self.sides[1 - number]];
+        if side.config.recovery == Recovery::Sack1 && side.connection.statistics().retransmissions > 0 {
+            // ns-2 takes two segments out of the network for every partial ACK.
+            return;
+        }
+        let origin = side.origin.unwrap_or_default();
+        let ends = self.cable.carried_from(number).filter(|segment| segment.len > 0);
+        let ends = ends.map(|segment| position(segment.seq, origin) + u64::from(segment.len));
+        let on_the_way = ends.filter(|end| !peer.arrived.has(*end)).collect::<BTreeSet<_>>().len();
+        let (beyond, cwnd) = (if side.config.limited_transmit { 2.0 } else { 0.0 }, side.connection.cwnd());
+        let is_bounded = on_the_way as f64 <= cwnd.max(1.0) + beyond;
+        assert!(is_bounded, "{on_the_way} segments are on their way with a window of {cwnd}");
     }
 
     /// Lets an application act out of turn.

@@ -9,18 +9,98 @@ use earlybird_tcp::{
 use earlybird_units::Duration;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::Union;
+
+/// A congestion control, whatever its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Reno,
+    Pert,
+    Cubic,
+    Bbr,
+    Prague,
+    Tahoe,
+    Vegas,
+}
+
+/// A recovery, whatever its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repair {
+    Sack1,
+    Rfc6675,
+    Rack,
+    Tahoe,
+    Reno,
+    NewReno,
+    Vegas,
+}
+
+impl Family {
+    const ALL: [Self; 7] = [Self::Reno, Self::Pert, Self::Cubic, Self::Bbr, Self::Prague, Self::Tahoe, Self::Vegas];
+
+    /// Gives every recovery that goes with the control: Tahoe's with that alone, and Vegas' too.
+    pub(crate) fn repairs(self) -> Vec<Repair> {
+        use Repair::{NewReno, Rack, Reno, Rfc6675, Sack1, Tahoe, Vegas};
+        let common = vec![Sack1, Rfc6675, Rack, Reno, NewReno];
+        match self {
+            Self::Tahoe => vec![Tahoe],
+            Self::Vegas => common.into_iter().chain([Vegas]).collect(),
+            Self::Reno | Self::Pert | Self::Cubic | Self::Bbr | Self::Prague => common,
+        }
+    }
+
+    fn control(self) -> BoxedStrategy<Control> {
+        match self {
+            Self::Reno => Just(Control::Reno).boxed(),
+            Self::Pert => pert().prop_map(Control::Pert).boxed(),
+            Self::Cubic => cubic().prop_map(Control::Cubic).boxed(),
+            Self::Bbr => Just(Control::Bbr(BbrParameters::DEFAULT)).boxed(),
+            Self::Prague => prague().prop_map(Control::Prague).boxed(),
+            Self::Tahoe => Just(Control::Tahoe).boxed(),
+            Self::Vegas => select(vec![VegasParameters::NS2, VegasParameters::LINUX]).prop_map(Control::Vegas).boxed(),
+        }
+    }
+}
+
+impl Repair {
+    fn recovery(self) -> BoxedStrategy<Recovery> {
+        match self {
+            Self::Sack1 => Just(Recovery::Sack1).boxed(),
+            Self::Rfc6675 => Just(Recovery::Rfc6675).boxed(),
+            Self::Rack => Just(Recovery::Rack).boxed(),
+            Self::Tahoe => Just(Recovery::Tahoe).boxed(),
+            Self::Reno => {
+                any::<bool>().prop_map(|second_fast_retransmit| Recovery::Reno { second_fast_retransmit }).boxed()
+            }
+            Self::NewReno => any::<[bool; 2]>()
+                .prop_map(|[is_impatient, deflates]| Recovery::NewReno(NewRenoFlags { is_impatient, deflates }))
+                .boxed(),
+            Self::Vegas => Just(Recovery::Vegas).boxed(),
+        }
+    }
+}
 
 /// Any connection that can be configured, with windows and segments from the smallest up.
 pub(crate) fn configs() -> impl Strategy<Value = Config> {
-    (plain_configs(), any::<[bool; 2]>(), undos()).prop_map(|(config, flags, undo)| with_options(config, flags, undo))
+    any_of(configs_with)
 }
 
-fn plain_configs() -> impl Strategy<Value = Config> {
+/// The profiles as they are, apart from control, recovery and their options, trigger and acknowledging.
+pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
+    any_of(usual_configs_with)
+}
+
+fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy<Value = Config> {
+    let pairs =
+        Family::ALL.into_iter().flat_map(|family| family.repairs().into_iter().map(move |repair| (family, repair)));
+    Union::new(pairs.map(|(family, repair)| configs(family, repair)))
+}
+
+/// [`configs`] of one control and one recovery.
+pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
-    let flags = any::<[bool; 9]>();
-    let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]);
-    (profiles(), numbers, (flags, ecn), schemes(), triggers(), ackings()).prop_map(
-        |(profile, (mss, window, initial_window, sack_blocks), (flags, ecn), (control, recovery), trigger, acking)| {
+    (usual_configs_with(family, repair), numbers, any::<[bool; 9]>())
+        .prop_map(|(usual, (mss, window, initial_window, sack_blocks), flags)| {
             let [
                 limited_transmit,
                 precise_halving,
@@ -28,12 +108,11 @@ fn plain_configs() -> impl Strategy<Value = Config> {
                 bounded_ssthresh,
                 restart_on_duplicate,
                 fine,
-                idle,
+                keeps_idle_timer,
                 holds_new_data,
                 paces,
             ] = flags;
             Config {
-                ecn,
                 mss,
                 window,
                 initial_window,
@@ -45,44 +124,37 @@ fn plain_configs() -> impl Strategy<Value = Config> {
                 timestamps,
                 bounded_ssthresh,
                 restart_on_duplicate,
-                control,
-                recovery: recovery.unwrap_or(profile.recovery),
-                trigger,
-                acking,
-                keeps_idle_timer: idle,
-                rto: if fine { profile.rto.fine_grained() } else { profile.rto },
-                ..profile
+                keeps_idle_timer,
+                rto: if fine { usual.rto.fine_grained() } else { usual.rto },
+                ..usual
             }
-        },
-    )
+        })
+        .boxed()
 }
 
-/// The profiles as they are, apart from control, trigger and acknowledging.
-pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
-    (profiles(), schemes(), triggers(), ackings(), any::<[bool; 3]>(), undos()).prop_map(
-        |(profile, (control, recovery), trigger, acking, [timestamps, is_proportional, forward_rto], undo)| {
-            let recovery = recovery.unwrap_or(profile.recovery);
-            let config = Config { control, recovery, trigger, acking, timestamps, ..profile };
+/// [`usual_configs`] of one control and one recovery.
+pub(crate) fn usual_configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
+    let profiles = select(vec![Config::ns2(), Config::rfc()]);
+    let scheme = (family.control(), repair.recovery(), racks());
+    (profiles, scheme, triggers(), ackings(), any::<[bool; 3]>(), marks(), undos())
+        .prop_map(|(profile, (control, recovery, rack), trigger, acking, flags, ecn, undo)| {
+            let [timestamps, is_proportional, forward_rto] = flags;
+            let config = Config { control, recovery, rack, trigger, acking, timestamps, ecn, ..profile };
             with_options(config, [is_proportional, forward_rto], undo)
-        },
-    )
+        })
+        .boxed()
 }
 
-fn profiles() -> impl Strategy<Value = Config> {
-    let rack =
-        (any::<[bool; 3]>(), 0_u32..=8, 0_u64..300).prop_map(|([is_ns2, adapts, probes], eighths, delay)| Config {
-            recovery: Recovery::Rack,
-            rack: RackConfig {
-                adapts_window: adapts,
-                probes_tail: probes,
-                reordering_window: f64::from(eighths) / 8.0,
-                longest_ack_delay: Duration::from_millis(delay),
-                ..RackConfig::RFC
-            },
-            ..if is_ns2 { Config::ns2() } else { Config::rfc() }
+fn racks() -> impl Strategy<Value = RackConfig> {
+    let any_rack =
+        (any::<[bool; 2]>(), 0_u32..=8, 0_u64..300).prop_map(|([adapts, probes], eighths, delay)| RackConfig {
+            adapts_window: adapts,
+            probes_tail: probes,
+            reordering_window: f64::from(eighths) / 8.0,
+            longest_ack_delay: Duration::from_millis(delay),
+            ..RackConfig::RFC
         });
-    let by_default = Just(Config { recovery: Recovery::Rack, ..Config::rfc() });
-    prop_oneof![Just(Config::ns2()), Just(Config::rfc()), by_default, rack]
+    prop_oneof![Just(RackConfig::RFC), any_rack]
 }
 
 /// Gives a configuration what its recovery can do of reducing in proportion and of taking reductions back.
@@ -97,27 +169,15 @@ fn with_options(config: Config, [is_proportional, forward_rto]: [bool; 2], undo:
     Config { window_reduction, spurious, ..config }
 }
 
+fn marks() -> impl Strategy<Value = EcnMode> {
+    select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate])
+}
+
 fn undos() -> impl Strategy<Value = Undo> {
     select(vec![Undo::None, Undo::Eifel, Undo::DuplicateSack])
 }
 
-/// Controls with recoveries that go with them; none is the profile's.
-fn schemes() -> impl Strategy<Value = (Control, Option<Recovery>)> {
-    let any_control = (controls(), proptest::option::of(recoveries()));
-    let tahoe = Just((Control::Tahoe, Some(Recovery::Tahoe)));
-    let vegas = |recovery| (Control::Vegas(VegasParameters::LINUX), recovery);
-    let vegas = any::<bool>().prop_map(move |is_agent| vegas(is_agent.then_some(Recovery::Vegas)));
-    prop_oneof![4 => any_control, 1 => tahoe, 1 => vegas]
-}
-
-fn recoveries() -> impl Strategy<Value = Recovery> {
-    let reno = any::<bool>().prop_map(|second_fast_retransmit| Recovery::Reno { second_fast_retransmit });
-    let newreno = any::<[bool; 2]>()
-        .prop_map(|[is_impatient, deflates]| Recovery::NewReno(NewRenoFlags { is_impatient, deflates }));
-    prop_oneof![Just(Recovery::Sack1), Just(Recovery::Rfc6675), reno, newreno]
-}
-
-fn controls() -> impl Strategy<Value = Control> {
+fn pert() -> impl Strategy<Value = PertFlags> {
     let presets = vec![
         PertFlags::DEFAULT,
         PertFlags::TEXT,
@@ -126,14 +186,7 @@ fn controls() -> impl Strategy<Value = Control> {
         PertFlags::HOMOGENEOUS,
         PertFlags::PI,
     ];
-    let pert = prop_oneof![select(presets), pert_flags()];
-    prop_oneof![
-        Just(Control::Reno),
-        pert.prop_map(Control::Pert),
-        cubic().prop_map(Control::Cubic),
-        Just(Control::Bbr(BbrParameters::DEFAULT)),
-        prague().prop_map(Control::Prague)
-    ]
+    prop_oneof![select(presets), pert_flags()]
 }
 
 fn prague() -> impl Strategy<Value = PragueParameters> {
@@ -186,4 +239,8 @@ pub(crate) fn patient(config: Config) -> Config {
     let rto = RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.rto };
     // A delayed ACK of several segments may be later than two round trips.
     Config { rto, rack: RackConfig { probes_tail: false, ..config.rack }, ..config }
+}
+
+pub(crate) fn is_patient(config: &Config) -> bool {
+    *config == patient(*config)
 }

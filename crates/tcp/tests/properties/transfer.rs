@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// More steps than any of these transfers needs.
-const STEPS: u64 = 200_000;
+pub(crate) const STEPS: u64 = 200_000;
 
 /// Sizes in thousandths of a segment, so that cases mean the same for every segment size.
 type Writes = Vec<(u64, u64)>;
@@ -31,14 +31,40 @@ fn scaled(thousandths: u64, mss: u16) -> u64 {
     (thousandths * u64::from(mss) / 1000).max(1)
 }
 
-/// Makes a script for a connection between these two.
-fn script(configs: &[Config; 2], writes: &Writes, reading: Option<(u64, u64)>, closing: Closing) -> Script {
-    let mss = configs[0].mss.min(configs[1].mss);
-    Script {
-        writes: writes.iter().map(|(pause, size)| (*pause, scaled(*size, mss))).collect(),
-        reading: reading.map_or(Reading::AtOnce, |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period }),
-        closing,
+/// What both applications do.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    writes: [Writes; 2],
+    readings: [Option<(u64, u64)>; 2],
+    closings: [Closing; 2],
+}
+
+pub(crate) fn transfers() -> impl Strategy<Value = Transfer> {
+    ([writes(), writes()], [readings(), readings()], closings()).prop_map(|(writes, readings, closings)| Transfer {
+        writes,
+        readings,
+        closings,
+    })
+}
+
+impl Transfer {
+    /// Makes scripts for a connection between these two.
+    pub(crate) fn scripts(&self, configs: &[Config; 2]) -> [Script; 2] {
+        let mss = configs[0].mss.min(configs[1].mss);
+        let reading = |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period };
+        [0, 1].map(|side| Script {
+            writes: self.writes[side].iter().map(|(pause, size)| (*pause, scaled(*size, mss))).collect(),
+            reading: self.readings[side].map_or(Reading::AtOnce, reading),
+            closing: self.closings[side],
+        })
     }
+}
+
+/// One side writes, and then both close.
+pub(crate) fn one_way(bytes: u64) -> [Script; 2] {
+    let sender = Script { writes: vec![(0, bytes)], reading: Reading::AtOnce, closing: Closing::First };
+    let receiver = Script { writes: vec![], reading: Reading::AtOnce, closing: Closing::Second };
+    [sender, receiver]
 }
 
 fn events_of(pair: &Pair, side: usize, event: Event) -> usize {
@@ -47,7 +73,7 @@ fn events_of(pair: &Pair, side: usize, event: Event) -> usize {
 
 /// Every byte arrived, and both sides closed in order. One of them may have had to learn from a reset that the other has
 /// left TIME-WAIT: where the last ACKs get lost for more than a minute, that is the protocol.
-fn assert_complete(pair: &Pair) {
+pub(crate) fn assert_complete(pair: &Pair) {
     for (side, peer) in [(0, 1), (1, 0)] {
         let (ours, theirs) = (&pair.sides[side].connection, &pair.sides[peer]);
         assert_eq!(ours.received(), theirs.written, "side {side} received what the other wrote");
@@ -62,14 +88,11 @@ proptest! {
     #[test]
     fn every_byte_arrives_and_both_sides_close(
         configs in [configs(), configs()],
-        writes in [writes(), writes()],
-        readings in [readings(), readings()],
-        closings in closings(),
+        transfer in transfers(),
         faults in faults(),
         seed: u64,
     ) {
-        let scripts = [0, 1].map(|side| script(&configs, &writes[side], readings[side], closings[side]));
-        let mut pair = Pair::new(configs, &scripts, faults, seed);
+        let mut pair = Pair::new(configs, &transfer.scripts(&configs), faults, seed);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         // TIME-WAIT ends too, and then nothing is left to do.
@@ -80,9 +103,7 @@ proptest! {
     /// The usual profiles and windows, one way, for longer.
     #[test]
     fn a_long_transfer_of_the_usual_kind_ends(config in usual_configs(), faults in faults(), segments in 1_u64..300) {
-        let sender = Script { writes: vec![(0, segments * 1000)], reading: Reading::AtOnce, closing: Closing::First };
-        let receiver = Script { writes: vec![], reading: Reading::AtOnce, closing: Closing::Second };
-        let mut pair = Pair::new([config, config], &[sender, receiver], faults, 1);
+        let mut pair = Pair::new([config, config], &one_way(segments * 1000), faults, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         prop_assert_eq!(pair.sides[1].connection.received(), segments * 1000);
@@ -96,8 +117,8 @@ proptest! {
         delay in 1_u64..=400,
     ) {
         let configs = configs.map(patient);
-        let scripts = [0, 1].map(|side| script(&configs, &writes[side], None, closings[side]));
-        let mut pair = Pair::new(configs, &scripts, Faults { delay, fates: [vec![], vec![]] }, 1);
+        let transfer = Transfer { writes, readings: [None, None], closings };
+        let mut pair = Pair::new(configs, &transfer.scripts(&configs), Faults { delay, fates: [vec![], vec![]] }, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         let again = pair.sides.each_ref().map(|side| side.connection.statistics().retransmissions);

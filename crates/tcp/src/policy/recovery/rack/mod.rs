@@ -8,11 +8,9 @@ mod window;
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
 use crate::ranges::Ranges;
 use crate::send::board::{Acknowledgement, Board};
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
 use probe::{Probe, ProbeNews};
-use sent::{Newest, SentAt};
+use sent::{SentAt, Transmissions};
 use window::ReorderingWindow;
 
 /// Parameters of RACK-TLP.
@@ -56,16 +54,12 @@ enum Phase {
 pub(crate) struct Rack {
     limited_transmit: bool,
     phase: Phase,
-    newest: Newest,
+    transmissions: Transmissions,
     window: ReorderingWindow,
     probe: Probe,
-    /// Segments in the order of their last transmission, except those before [`Newest`].
-    in_order: VecDeque<SentAt>,
-    /// Segments sent before [`Newest`], not delivered, and not old enough to be lost.
-    waiting: Vec<SentAt>,
     /// Lost and not sent again since.
     lost: Ranges,
-    /// When the last of the waiting ones is old enough.
+    /// When the last of those that were overtaken is old enough to be lost.
     reordering_ends: Option<Instant>,
     /// Sent whatever the window says: the first lost segment on entering recovery, or after a timeout.
     due: Option<u64>,
@@ -80,11 +74,9 @@ impl Rack {
         Self {
             limited_transmit,
             phase: Phase::Open,
-            newest: Newest::default(),
+            transmissions: Transmissions::default(),
             window: ReorderingWindow::new(&config),
             probe: Probe::new(&config),
-            in_order: VecDeque::new(),
-            waiting: Vec::new(),
             lost: Ranges::default(),
             reordering_ends: None,
             due: None,
@@ -103,30 +95,27 @@ impl Rack {
         for delivered in board.delivered() {
             self.window.on_delivered(now, delivered);
             self.probe.on_delivered(delivered);
-            self.newest.on_delivered(now, delivered, ack.echo, self.window.smallest_rtt());
         }
+        self.transmissions.on_delivered(now, board.delivered(), ack.echo, self.window.smallest_rtt());
         self.window.on_ack(ack.duplicate.is_some(), board);
     }
 
     /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
     fn detect(&mut self, now: Instant, board: &Board) {
-        while let Some(sent) = self.in_order.pop_front_if(|sent| self.newest.is_after(sent)) {
-            self.waiting.push(sent);
-        }
         let before = self.lost.total();
-        let window = self.reordering_window(board);
-        let patience = self.newest.rtt() + window;
+        let patience = self.transmissions.rtt() + self.reordering_window(board);
         self.reordering_ends = None;
         let (lost, ends) = (&mut self.lost, &mut self.reordering_ends);
-        self.waiting.retain(|sent| {
+        self.transmissions.overtaken.retain(|sent| {
             let lost_at = sent.departed + patience;
-            let waits = sent.is_current(board) && !lost.contains(sent.number);
+            let is_current = sent.is_current(board);
+            let waits = is_current && !lost.contains(sent.number);
             if waits && lost_at <= now {
                 lost.insert(sent.number..sent.number + 1);
             } else if waits {
                 *ends = Some(ends.map_or(lost_at, |end| end.max(lost_at)));
             }
-            waits && lost_at > now
+            is_current
         });
         self.found_loss = self.lost.total() > before;
         if self.reordering_ends.is_some() {
@@ -221,7 +210,7 @@ impl LossRecovery for Rack {
             // The receiver dropped what it had SACKed (RFC 2018 §8).
             board.forget_sacked();
         }
-        let patience = self.newest.rtt() + self.reordering_window(board);
+        let patience = self.transmissions.rtt() + self.reordering_window(board);
         for number in board.una()..board.smax() {
             let sent_at = board.segment(number).map_or(now, |(_, sent)| sent.departed);
             if (number == board.una() || sent_at + patience <= now) && !board.sacked().contains(number) {
@@ -239,12 +228,8 @@ impl LossRecovery for Rack {
     fn resume(&mut self, _board: &mut Board) {}
 
     /// What was marked as lost is examined again.
-    fn give_up(&mut self, board: &mut Board) {
+    fn give_up(&mut self, _board: &mut Board) {
         self.phase = Phase::Open;
-        for number in self.lost.as_slice().iter().cloned().flatten() {
-            let sent = board.segment(number).map(|(_, sent)| SentAt { departed: sent.departed, number });
-            self.waiting.extend(sent);
-        }
         self.lost.clear();
         self.due = None;
     }
@@ -275,9 +260,7 @@ impl LossRecovery for Rack {
         self.due = None;
         self.lost.remove(number);
         self.probe.on_sent(is_new, board);
-        let sent = SentAt { departed: now, number };
-        let place = self.in_order.iter().rposition(|earlier| *earlier <= sent).map_or(0, |place| place + 1);
-        self.in_order.insert(place, sent);
+        self.transmissions.on_sent(SentAt { departed: now, number });
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,11 +1,13 @@
-//! When segments were last sent, and the newest one known to have arrived (RFC 8985 §6.2, step 2).
+//! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
 
 use crate::handshake::timestamp;
 use crate::send::board::{Board, Delivered};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
 
-/// A transmission. The order is the one of sending; at the same time, the one of the numbers (`RACK_sent_after`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// A transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SentAt {
     pub(super) departed: Instant,
     pub(super) number: u64,
@@ -19,41 +21,53 @@ impl SentAt {
     }
 }
 
-/// `RACK.segment`: the most recently sent of the segments that arrived.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Newest {
-    sent: Option<SentAt>,
+/// The transmissions, before and after the most recent one that arrived (`RACK.segment`).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transmissions {
+    /// Those after it in the order of sending. RFC 8985 breaks ties of a coarse clock by the segments' numbers; here the
+    /// order is known.
+    later: VecDeque<SentAt>,
+    /// Those before it that may be on their way yet.
+    pub(super) overtaken: Vec<SentAt>,
+    /// The round trip of the most recent one that arrived (`RACK.rtt`).
     rtt: Duration,
 }
 
-impl Newest {
-    /// Learns that a segment arrived, unless the ACK may be the one of an earlier transmission: the peer echoes an older
-    /// time, or it comes sooner than any round trip.
+impl Transmissions {
+    pub(super) fn on_sent(&mut self, sent: SentAt) {
+        self.later.push_back(sent);
+    }
+
+    /// Learns what an ACK delivered, except where it may be the ACK of an earlier transmission: the peer echoes an older time,
+    /// or it comes sooner than any round trip.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
-        delivered: &Delivered,
+        delivered: &[Delivered],
         echo: Option<u32>,
         smallest_rtt: Option<Duration>,
     ) {
-        let rtt = now - delivered.departed;
-        if delivered.transmissions > 1 {
+        let is_sure = |delivered: &&Delivered| {
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
-            if echo.is_some_and(is_older) || smallest_rtt.is_some_and(|smallest| rtt < smallest) {
-                return;
-            }
+            let is_soon = |smallest| now - delivered.departed < smallest;
+            delivered.transmissions == 1 || !(echo.is_some_and(is_older) || smallest_rtt.is_some_and(is_soon))
+        };
+        delivered.iter().filter(is_sure).for_each(|delivered| self.overtake(delivered));
+        let last = delivered.iter().filter(is_sure).map(|delivered| delivered.departed).max();
+        self.rtt = last.map_or(self.rtt, |departed| now - departed);
+    }
+
+    fn overtake(&mut self, delivered: &Delivered) {
+        let first = self.later.partition_point(|sent| sent.departed < delivered.departed);
+        let of_that_time = self.later.range(first..).take_while(|sent| sent.departed == delivered.departed);
+        let place = of_that_time.map(|sent| sent.number).position(|number| number == delivered.number);
+        if let Some(place) = place {
+            self.overtaken.extend(self.later.drain(..=first + place));
         }
-        self.rtt = rtt;
-        self.sent = self.sent.max(Some(SentAt { departed: delivered.departed, number: delivered.number }));
     }
 
     /// Gives the round trip of the last segment that arrived.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
-    }
-
-    /// Says whether a transmission is older than the newest that arrived.
-    pub(super) fn is_after(&self, sent: &SentAt) -> bool {
-        self.sent.is_some_and(|newest| newest > *sent)
     }
 }

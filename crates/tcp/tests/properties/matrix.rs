@@ -1,0 +1,72 @@
+//! Every control with every recovery that goes with it: each pair has cases of its own.
+
+use crate::cable::{Faults, faults, losses};
+use crate::pair::Pair;
+use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
+use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
+use earlybird_tcp::Config;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use rstest::rstest;
+use std::fmt::Debug;
+
+/// Cases of each pair, unless `PROPTEST_CASES` says how many.
+const CASES: u32 = 16;
+
+/// Checks cases of every recovery that goes with the control.
+fn check<S: Strategy<Value: Debug>>(
+    family: Family,
+    cases: impl Fn(Family, Repair) -> S,
+    test: impl Fn(S::Value) + Copy,
+) {
+    let chosen = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::default() };
+    let is_chosen = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = if is_chosen { chosen } else { ProptestConfig { cases: CASES, ..chosen } };
+    for repair in family.repairs() {
+        let result = TestRunner::new(config.clone()).run(&cases(family, repair), |case| {
+            test(case);
+            Ok(())
+        });
+        result.unwrap_or_else(|error| panic!("{family:?} with {repair:?}: {error}"));
+    }
+}
+
+#[rstest]
+#[case::reno(Family::Reno)]
+#[case::pert(Family::Pert)]
+#[case::cubic(Family::Cubic)]
+#[case::bbr(Family::Bbr)]
+#[case::prague(Family::Prague)]
+#[case::tahoe(Family::Tahoe)]
+#[case::vegas(Family::Vegas)]
+fn every_byte_arrives_with_every_recovery(#[case] family: Family) {
+    let cases = |family, repair| {
+        let configs = || configs_with(family, repair);
+        ([configs(), configs()], transfers(), faults(), any::<u64>())
+    };
+    check(family, cases, |(configs, transfer, faults, seed): ([Config; 2], Transfer, Faults, u64)| {
+        let mut pair = Pair::new(configs, &transfer.scripts(&configs), faults, seed);
+        pair.run(STEPS, Pair::is_over);
+        assert_complete(&pair);
+    });
+}
+
+/// Where nothing overtakes, nothing is late and no timer is hasty, the sender knows at most too little of what has left
+/// the network.
+#[rstest]
+#[case::reno(Family::Reno)]
+#[case::pert(Family::Pert)]
+#[case::cubic(Family::Cubic)]
+#[case::bbr(Family::Bbr)]
+#[case::prague(Family::Prague)]
+#[case::tahoe(Family::Tahoe)]
+#[case::vegas(Family::Vegas)]
+fn new_data_stay_within_the_window_with_every_recovery(#[case] family: Family) {
+    let cases = |family, repair| (usual_configs_with(family, repair), losses(), 1_u64..300);
+    check(family, cases, |(config, faults, segments): (Config, Faults, u64)| {
+        let config = patient(config);
+        let mut pair = Pair::new([config, config], &one_way(segments * 1000), faults, 1);
+        pair.run(STEPS, Pair::is_over);
+        assert_complete(&pair);
+    });
+}
