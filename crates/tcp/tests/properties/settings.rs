@@ -1,10 +1,9 @@
 //! Connections of every kind.
 
-use earlybird_tcp::EcnMode;
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, LossFactor, MaxDelay,
-    NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, Recovery, RtoConfig, Rules, SlowStartRule,
-    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, EcnMode, LossFactor,
+    MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, Recovery, RtoConfig, Rules,
+    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
