@@ -158,7 +158,8 @@ impl DualPi2 {
             return Some((packet, true));
         }
         let is_overloaded = self.coupled_probability() >= 1.0;
-        Some((packet, !is_overloaded && packet.mark()))
+        let is_kept = !is_overloaded && packet.mark();
+        Some((packet, is_kept))
     }
 }
 
@@ -272,6 +273,24 @@ mod tests {
             "drops and marks of 10,000 packets each at p' = 0.2",
             "400 and 4000",
         );
+    }
+
+    /// Once, the mark was set on a copy that was left behind.
+    #[test]
+    fn classic_packets_that_may_be_marked_leave_with_their_marks() {
+        let mut bench = dual(SETTINGS);
+        let (mut marked, mut kept) = (0, 0);
+        for _ in 0..10_000 {
+            bench.queue.probability = 0.2;
+            bench.put(of(Ecn::Capable0));
+            while let Some(packet) = bench.take(millis(0)) {
+                marked += u32::from(packet.is_marked);
+                kept += 1;
+            }
+        }
+        assert_eq!((kept, marked), (10_000, 400));
+        let compared = "marks of 10,000 classic packets that may be marked, at p' = 0.2";
+        conforms(Area::Queue, "dualpi2", "RFC 9332 figure 5", compared, "400, none dropped");
     }
 
     #[test]
