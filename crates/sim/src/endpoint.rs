@@ -1,7 +1,7 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
-use crate::ids::{AppId, FlowId, GroupId, RouteId};
-use crate::packet::Content;
+use crate::ids::{AppId, EndpointId, FlowId, GroupId, RouteId};
+use crate::packet::{Content, Packet};
 use earlybird_datagram as datagram;
 use earlybird_tcp as tcp;
 use earlybird_tcp::{Config, Connection, Cx};
@@ -119,27 +119,6 @@ pub(crate) enum AgentEvent {
     Datagrams(datagram::Event),
 }
 
-/// What an agent wants to be sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing {
-    pub(crate) content: Content,
-    pub(crate) number: Option<u64>,
-    pub(crate) is_again: bool,
-}
-
-impl From<tcp::Transmit> for Outgoing {
-    fn from(transmit: tcp::Transmit) -> Self {
-        let content = Content::Segment(transmit.segment);
-        Self { content, number: transmit.number, is_again: transmit.is_again }
-    }
-}
-
-impl From<datagram::Transmit> for Outgoing {
-    fn from(transmit: datagram::Transmit) -> Self {
-        Self { content: Content::Datagram(transmit.datagram), number: transmit.number, is_again: false }
-    }
-}
-
 impl Agent {
     /// Takes what arrived; agents of different kinds never talk to each other.
     #[inline]
@@ -156,14 +135,6 @@ impl Agent {
         match self {
             Self::Tcp(connection) => connection.poll_event().map(AgentEvent::Tcp),
             Self::Datagrams(endpoint) => endpoint.poll_event().map(AgentEvent::Datagrams),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Outgoing> {
-        match self {
-            Self::Tcp(connection) => connection.poll_transmit(cx).map(Outgoing::from),
-            Self::Datagrams(endpoint) => endpoint.poll_transmit(cx.now).map(Outgoing::from),
         }
     }
 
@@ -228,4 +199,20 @@ pub(crate) struct Endpoint {
     /// The earliest timer event in the queue for this endpoint.
     pub(crate) armed: Instant,
     pub(crate) is_in_use: bool,
+}
+
+impl Endpoint {
+    /// Makes a packet to endpoint `to`.
+    pub(crate) fn packet(&self, to: EndpointId, content: Content, number: Option<u64>) -> Packet {
+        Packet {
+            content,
+            to,
+            generation: self.generation,
+            route: self.route,
+            flow: self.flow,
+            group: self.group,
+            bytes: self.headers.bytes_of(&content),
+            number: number.map_or(Packet::PURE_ACK, |number| number as u32),
+        }
+    }
 }

@@ -4,13 +4,13 @@ mod impaired;
 mod io;
 mod served;
 
-use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Outgoing};
+use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize};
 use crate::events::{Event, Events, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, RouteId};
 use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::{Packet, PacketId, Packets};
+use crate::packet::{Content, Packet, PacketId, Packets};
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
@@ -186,7 +186,8 @@ impl<O: Observer> World<O> {
         }
         let mut moment = self.now;
         loop {
-            let Some(arrival) = self.network.link_mut(link).accept(moment, packet) else {
+            let entered = self.network.link_mut(link);
+            let Some(arrival) = entered.accept(moment, packet) else {
                 self.observer.on_packet(moment.at, PacketEvent::Dropped(link), packet);
                 self.packets.remove(id);
                 return;
@@ -195,7 +196,7 @@ impl<O: Observer> World<O> {
                 self.observer.on_packet(moment.at, PacketEvent::Entered(link), packet);
             }
             packet.route = packet.route.rest();
-            if self.network.link(link).is_impaired {
+            if entered.is_impaired {
                 break self.leave_impaired(link, arrival, id);
             }
             match self.network.first_link(packet.route).filter(|next| self.network.link(*next).is_private) {
@@ -291,39 +292,38 @@ impl<O: Observer> World<O> {
     }
 
     fn transmit(&mut self, id: EndpointId) {
-        loop {
-            let endpoint = &mut self.endpoints[id.0 as usize];
-            let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-            let mut cx = Cx { now: self.now.at, trace: &mut listener };
-            let Some(outgoing) = endpoint.agent.poll_transmit(&mut cx) else {
-                return;
-            };
-            let packet = self.packet(id, &outgoing);
-            if O::PACKETS {
-                let event = if outgoing.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-                self.observer.on_packet(self.now.at, event, &packet);
-            }
-            let packet = self.packets.insert(packet);
+        while let Some((packet, is_data)) = self.next_packet(id) {
             self.forward(packet);
-            if outgoing.number.is_none() && !self.endpoints[id.0 as usize].agent.has_data() {
+            if !is_data && !self.endpoints[id.0 as usize].agent.has_data() {
                 // A packet without data is sent for want of anything better: nothing comes behind it.
                 return;
             }
         }
     }
 
-    fn packet(&self, id: EndpointId, outgoing: &Outgoing) -> Packet {
-        let endpoint = &self.endpoints[id.0 as usize];
-        Packet {
-            content: outgoing.content,
-            to: id.peer(),
-            generation: endpoint.generation,
-            route: endpoint.route,
-            flow: endpoint.flow,
-            group: endpoint.group,
-            bytes: endpoint.headers.bytes_of(&outgoing.content),
-            number: outgoing.number.map_or(Packet::PURE_ACK, |number| number as u32),
+    /// Puts the next packet that an agent wants to be sent among those on their way; says whether it carries data.
+    fn next_packet(&mut self, id: EndpointId) -> Option<(PacketId, bool)> {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        match &mut endpoint.agent {
+            Agent::Tcp(connection) => {
+                let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
+                let transmit = connection.poll_transmit(&mut Cx { now: self.now.at, trace: &mut listener })?;
+                Some(self.insert(id, Content::Segment(transmit.segment), transmit.number, transmit.is_again))
+            }
+            Agent::Datagrams(agent) => {
+                let transmit = agent.poll_transmit(self.now.at)?;
+                Some(self.insert(id, Content::Datagram(transmit.datagram), transmit.number, false))
+            }
         }
+    }
+
+    fn insert(&mut self, id: EndpointId, content: Content, number: Option<u64>, is_again: bool) -> (PacketId, bool) {
+        let packet = self.endpoints[id.0 as usize].packet(id.peer(), content, number);
+        if O::PACKETS {
+            let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+            self.observer.on_packet(self.now.at, event, &packet);
+        }
+        (self.packets.insert(packet), number.is_some())
     }
 
     /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that

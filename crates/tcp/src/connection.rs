@@ -6,6 +6,7 @@ use crate::handshake::Peer;
 use crate::policy::acking::AckDue;
 use crate::policy::control::Gauges;
 use crate::receive::Receiver;
+use crate::send::pacer::Pacer;
 use crate::send::sender::{Expiry, Sender};
 use crate::send::timer::TimerValue;
 use crate::state::{FirstToClose, ReceiveSide, RfcState, SendSide, Sides, State};
@@ -154,6 +155,10 @@ impl Connection {
         };
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
+        if self.sender.has_nothing_to_learn() {
+            self.sender.on_window(window);
+            return true;
+        }
         let was_drained = self.sender.is_drained();
         let flight = self.sender.board.outstanding();
         let blocks = &segment.options.sack;
@@ -262,7 +267,7 @@ impl Connection {
     /// Gives the time at which to call [`Self::on_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let pacer = self.sender.pacer.and_then(|pacer| pacer.deadline());
+        let pacer = self.sender.pacer.as_ref().and_then(Pacer::deadline);
         let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
         let others = [self.receiver.deadline(), self.time_wait_ends];
         // Asked after every packet: a fold over plain numbers is several times faster than one over options.
@@ -272,7 +277,7 @@ impl Connection {
     }
 
     fn recovery_deadline(&self) -> Option<Instant> {
-        if matches!(self.state, State::Transfer(_)) { self.sender.recovery.deadline() } else { None }
+        if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { None }
     }
 
     /// Gives the next segment to send, if there is one.
@@ -309,8 +314,10 @@ impl Connection {
         let (start, sent) = self.sender.board.segment(number)?;
         let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
         let (flags, is_again) = (sent.flags, sent.transmissions > 1);
-        let segment = self.emit(now, flags, start, len as u16);
-        let segment = if is_again { segment } else { self.make_markable(segment, start + len) };
+        let mut segment = self.emit(now, flags, start, len as u16);
+        if !is_again {
+            self.make_markable(&mut segment, start + len);
+        }
         Some(Transmit { segment, number: Some(number), is_again })
     }
 

@@ -150,11 +150,14 @@ impl Receiver {
 
     /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`. A duplicate is told once.
     pub(crate) fn sack(&mut self, origin: SeqNum) -> SackBlocks {
+        let block = |range: &Range<u64>| SackBlock { left: origin.at(range.start), right: origin.at(range.end) };
         let mut blocks = SackBlocks::default();
-        let duplicate = self.duplicate.take();
-        let room = self.sack_blocks - usize::from(duplicate.is_some());
-        for range in duplicate.iter().chain(self.recent.iter().take(room)) {
-            blocks.push(SackBlock { left: origin.at(range.start), right: origin.at(range.end) });
+        if let Some(duplicate) = self.duplicate.take() {
+            blocks.push(block(&duplicate));
+        }
+        let room = self.sack_blocks - blocks.len();
+        for range in self.recent.iter().take(room) {
+            blocks.push(block(range));
         }
         blocks
     }

@@ -5,7 +5,7 @@ use super::delivery::DeliverySampler;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
-use crate::ecn::MarkResponse;
+use crate::ecn::{Feedback, MarkResponse};
 use crate::policy::control::{CongestionControl, Flight};
 use crate::policy::recovery::{Limits, LossRecovery, Timing};
 use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
@@ -252,6 +252,11 @@ impl Sender {
         }
     }
 
+    /// Gives the deadline of a timed recovery.
+    pub(crate) fn recovery_deadline(&self) -> Option<Instant> {
+        if self.is_timed { self.recovery.deadline() } else { None }
+    }
+
     /// Adds what only some policies read in an ACK: duplicates, and the echoed time if there is one.
     pub(crate) fn read_details(
         &self,
@@ -260,10 +265,19 @@ impl Sender {
         blocks: &SackBlocks,
         echo: Option<u32>,
     ) {
-        if self.is_timed || self.spurious.is_some() {
+        if self.needs_details() {
             change.duplicate = self.board.duplicate(origin, blocks);
             change.echo = echo;
         }
+    }
+
+    fn needs_details(&self) -> bool {
+        self.is_timed || self.spurious.is_some()
+    }
+
+    /// Says whether ACKs tell nothing but the receiver's window: so it is on the side that only receives, with every segment.
+    pub(crate) fn has_nothing_to_learn(&self) -> bool {
+        self.has_nothing_to_send() && !self.needs_details() && self.marks.feedback == Feedback::None
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
