@@ -180,6 +180,6 @@ mod tests {
             assert_eq!(safest_marks(before, after, delivered), marks, "{before} to {after} with {delivered}");
         }
         let compared = "marks by change of the counter and segments delivered, at 10 points";
-        conforms(Area::Control, "prague", "RFC 9768 appendix A.2", compared, "10 of 10");
+        conforms(Area::Control, "accurate ecn", "RFC 9768 appendix A.2", compared, "10 of 10");
     }
 }

@@ -77,7 +77,7 @@ fn classic_feedback(flags: Flags) -> Feedback {
     if flags & (Flags::ECE | Flags::CWR) == expected { Feedback::Classic } else { Feedback::None }
 }
 
-/// RFC 9768 table 2; a SYN with other flags is a later version's (§3.1.3).
+/// RFC 9768 table 2; a SYN with other flags is a later version's (§3.1).
 fn agreed_feedback(flags: Flags) -> Feedback {
     match (flags.contains(Flags::ACK), count_in(flags)) {
         (_, 0b000) | (true, 0b111) => Feedback::None,

@@ -102,7 +102,7 @@ fn one_flow_and_five_fill_the_link_and_wait_less_than_a_millisecond() {
     conforms(
         Area::Control,
         "prague",
-        "RFC 9332 §1.1 and §2.5.2.1: below a millisecond on average at full utilisation",
+        "RFC 9332 §1 and appendix A, figure 7: a queue of about a millisecond at full utilisation",
         "40 Mb/s behind DualPI2: link used and mean wait with one and five flows at 10, 20 and 50 ms; no drops",
         &compared.join(", "),
     );

@@ -49,7 +49,7 @@ fn the_opener_offers_with_three_flags_and_finds_in_the_answer_what_the_peer_can(
         host.receives(&format!("{answer} 0:0(0) ack 1 <mss 1000,sackOK>")).forget_sent();
         host.write(1000).sends(&[&format!("{data} 1:1001(1000) ack 1")]);
     }
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// §3.2.2.1 and table 3: a pure ACK of the answer tells how that came, even if there are data.
@@ -63,10 +63,10 @@ fn the_opener_tells_in_a_pure_ack_how_the_answer_came() {
         host.receives(&format!("{field}SW. 0:0(0) ack 1 <mss 1000,sackOK>"));
         host.sends(&[&format!("{flags} 1:1(0) ack 1 win 64000"), &format!("[ect1] {data} 1:1001(1000) ack 1")]);
     }
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
-/// Table 2, and §3.1.3 for flags that nobody sends yet; a host with RFC 3168 alone does not know the third one.
+/// Table 2, and §3.1 for flags that nobody sends yet; a host with RFC 3168 alone does not know the third one.
 #[test]
 fn the_listener_answers_with_how_the_offer_came_or_as_the_opener_can() {
     for (config, offer, flags) in [
@@ -84,7 +84,7 @@ fn the_listener_answers_with_how_the_offer_came_or_as_the_opener_can() {
         host.receives(&format!("{offer} 0:0(0)"));
         host.sends(&[&format!("{flags} 0:0(0) ack 1 win 64000 <mss 1000>")]);
     }
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// §3.2.2.2: every packet counts, also without data, and the counter goes round.
@@ -97,7 +97,7 @@ fn the_receiver_counts_marked_packets_modulo_eight_from_five_on() {
     host.receives("[ce] EA. 3001:4001(1000) ack 1").sends(&[". 1:1(0) ack 4001 win 60000"]);
     host.receives("[ce] EA. 4001:4001(0) ack 1").sends_nothing();
     host.receives("[ect1] EA. 4001:5001(1000) ack 1").sends(&["E. 1:1(0) ack 5001 win 59000"]);
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// §3.2.2.5.1: a change to marked packets is told of at once, the others as usual.
@@ -110,7 +110,7 @@ fn the_first_mark_after_none_is_acknowledged_without_delay() {
     host.receives("[ce] EA. 2001:3001(1000) ack 1").sends(&["WA. 1:1(0) ack 3001 win 61000"]);
     host.receives("[ce] EA. 3001:4001(1000) ack 1").sends_nothing();
     host.receives("[ce] EA. 4001:5001(1000) ack 1").sends(&[". 1:1(0) ack 5001 win 59000"]);
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// The share begins at 1: the first mark halves. Segment 10 was the last one of that round.
@@ -146,7 +146,7 @@ fn a_counter_that_was_zeroed_on_the_way_ends_marking() {
     host.at(200).receives(". 1:1(0) ack 1001").has_window(11.0, f64::INFINITY).forget_sent();
     host.receives("E. 1:1(0) ack 11001").at(210);
     assert!(host.take_texts().iter().all(|text| text.starts_with("EA. ")));
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// §3.2.2.1: a mark on the answer is told in the handshake, and is no news afterwards.
@@ -158,7 +158,7 @@ fn a_mark_of_the_handshake_is_not_counted_again() {
     assert_eq!(host.connection.statistics().mark_responses, 0);
     host.write(1000).at(300).receives("EWA. 1:1(0) ack 2001");
     assert_eq!(host.connection.statistics().mark_responses, 1);
-    follows(Area::Control, "prague", SOURCE);
+    follows(Area::Control, "accurate ecn", SOURCE);
 }
 
 /// With a peer of RFC 3168 it is as Reno with marks.

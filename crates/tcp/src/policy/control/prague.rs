@@ -9,7 +9,7 @@ use earlybird_units::{Duration, Instant};
 /// Prague's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PragueParameters {
-    /// `g`: weight of a round trip in the smoothed share of marks (§2.4.2).
+    /// `g`: weight of a round trip in the smoothed share of marks (§2.3.2).
     pub gain: f64,
     /// Flows with shorter round trips act as often as with this one, and grow so that their rates are the same (§2.4.4).
     pub virtual_rtt: Duration,
@@ -25,7 +25,7 @@ impl PragueParameters {
 pub(crate) struct Prague {
     window: Reno,
     parameters: PragueParameters,
-    /// The smoothed share of marked segments, 1 until there is a mark (§2.4.2).
+    /// The smoothed share of marked segments, 1 until there is a mark (§2.3.2).
     alpha: f64,
     has_marks: bool,
     round: Round,
@@ -236,7 +236,7 @@ mod tests {
         let steady = shares(&mut prague(100.0), &[20; 40])[39];
         assert!((steady - (0.2 + 0.8 * libm::pow(15.0 / 16.0, 40.0))).abs() < 1e-12);
         let compared = "α over 8 rounds with g = 1/16, and after 40 with a steady share";
-        conforms(Area::Control, "prague", &format!("{SOURCE} §2.4.2"), compared, "9 of 9 within 1e-12");
+        conforms(Area::Control, "prague", &format!("{SOURCE} §2.3.2"), compared, "9 of 9 within 1e-12");
     }
 
     #[test]
