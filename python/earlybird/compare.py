@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from earlybird.description import resolve
+from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
 from earlybird.media import read_clip
 from earlybird.paths import RESULTS, repository_file
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from earlybird.clip import Clip
-    from earlybird.description import ScenarioLike
+    from earlybird.description import Overrides, ScenarioLike
 
 DEFAULT_TRANSPORTS: Final = ("sack", "sack-er", "pert", "pert-er")
 DEFAULT_RATE: Final = "300kb/s"
@@ -90,6 +90,7 @@ def compare_media(
     scale_to: str = DEFAULT_RATE,
     pairs: int | None = None,
     duration: str | None = None,
+    overrides: Overrides = (),
     seeds: int | Sequence[int] | None = None,
     jobs: int | None = None,
     out: str | Path = RESULTS,
@@ -114,6 +115,9 @@ def compare_media(
         transfers beside them.
     duration
         Simulated time, such as ``"300s"`` (default: the scenario's).
+    overrides
+        Values that replace the network's, as in `earlybird.run`, such as ``{"endpoint.profile": "rfc"}`` for the rules
+        of today.
     seeds
         Number of seeds, counted from 1, or the seeds (default: the scenario's, else 1).
     jobs
@@ -146,23 +150,27 @@ def compare_media(
     """
     source = read_clip(media)
     document = read_network(
-        repository_file("scenarios", "compare.toml") if network is None else network, pairs, duration
+        repository_file("scenarios", "compare.toml") if network is None else network, pairs, duration, overrides
     )
     sent = fit(source, scale_to, document["duration"])
     planned = plan(with_film(document, sent), grid={GRID_KEY: _distinct(transports)}, seeds=seeds)
     return judge(complete(planned, jobs=jobs, out=out, progress=progress), source, sent)
 
 
-def read_network(network: ScenarioLike, pairs: int | None, duration: str | None) -> dict[str, Any]:
+def read_network(
+    network: ScenarioLike, pairs: int | None, duration: str | None, overrides: Overrides = ()
+) -> dict[str, Any]:
     """Return the network as a complete scenario, with the values asked for."""
-    document: dict[str, Any] = json.loads(resolve(network))
+    settings = override_texts(overrides)
+    document: dict[str, Any] = json.loads(resolve(network, settings))
     if pairs is not None and "pairs" not in document.get("parameters", {}):
         raise InputError(
             f"pairs = {pairs} has no meaning here: the network declares no parameter `pairs`. Leave it out, or add "
             '`[parameters]` with `pairs = 28` to the network and use it, as in `count = "$pairs"`.'
         )
-    overrides = {"pairs": pairs, "duration": duration}
-    document = json.loads(resolve(network, {key: value for key, value in overrides.items() if value is not None}))
+    wanted = {"pairs": pairs, "duration": duration}
+    settings += [(key, str(value)) for key, value in wanted.items() if value is not None]
+    document = json.loads(resolve(network, settings))
     return document
 
 

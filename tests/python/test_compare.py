@@ -227,3 +227,9 @@ def test_the_command_draws_the_picture_where_it_is_told(network: Path, out: Path
     outcome = CliRunner().invoke(application, [*arguments, "--plot", str(tmp_path / "film")])
     assert outcome.exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"film.png", "film.svg"}
+
+
+def test_settings_of_the_network_can_be_replaced() -> None:
+    document = read_network(NETWORK, 4, "60s", {"endpoint.profile": "rfc", "endpoint.window": 32})
+    assert (document["endpoint"]["profile"], document["endpoint"]["window"]) == ("rfc", 32)
+    assert document["duration"] == "60s"

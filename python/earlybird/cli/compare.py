@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from earlybird.cli.arguments import Jobs, Json, examples
+from earlybird.cli.arguments import Jobs, Json, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
 from earlybird.paths import REPORTS, RESULTS
 
@@ -13,6 +13,7 @@ NAME = "compare"
 EXAMPLES = examples(
     "earlybird compare --media media/test-clip.mp4",
     "earlybird compare --media holiday.mkv --scale-to clip --pairs 8 --transport sack --transport pert-er",
+    "earlybird compare --media holiday.mkv --set endpoint.profile=rfc --transport cubic --transport bbr-rack",
     "earlybird compare --media holiday.mkv --network my-network.toml --duration 300s --seeds 5 --json",
 )
 
@@ -46,6 +47,7 @@ def command(
         int | None, typer.Option(min=1, metavar="N", help="Video flows, and as many file transfers beside them.")
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time, such as 300s.")] = None,
+    settings: Settings = None,
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs per transport.")] = None,
     jobs: Jobs = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")] = (
@@ -66,6 +68,7 @@ def command(
         scale_to=scale_to or DEFAULT_RATE,
         pairs=pairs,
         duration=duration,
+        overrides=overrides(settings),
         seeds=seeds,
         jobs=jobs,
         out=out,
