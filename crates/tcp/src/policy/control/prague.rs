@@ -184,7 +184,8 @@ impl CongestionControl for Prague {
 
     fn pacing_rate(&self) -> Option<f64> {
         let pace = if self.cwnd() < self.ssthresh() / 2.0 { SLOW_START_PACE } else { PACE };
-        self.rtt.filter(|rtt| *rtt > 0.0).map(|rtt| pace * self.cwnd() / rtt)
+        // Halved to nothing where windows are whole, it still sends a segment per round trip.
+        self.rtt.filter(|rtt| *rtt > 0.0).map(|rtt| pace * self.cwnd().max(1.0) / rtt)
     }
 
     fn gauges(&self) -> Gauges {
@@ -259,6 +260,15 @@ mod tests {
         assert!(!prague.on_marks(at(400), &recovering), "the loss has halved it");
         let compared = "reductions by α/2 at 4 marks of 2 rounds and of a recovery";
         conforms(Area::Control, "prague", &format!("{SOURCE} §2.4.2"), compared, "4 of 4");
+    }
+
+    #[test]
+    fn a_window_halved_to_nothing_still_has_a_rate() {
+        let mut prague = Prague::new(Reno::new(64, 1.0, Halved::WholeWindow), PragueParameters::DEFAULT);
+        shares(&mut prague, &[0]);
+        prague.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 1 });
+        assert!(prague.cwnd().abs() < f64::EPSILON);
+        assert!(prague.pacing_rate().is_some_and(|rate| rate >= 1.0 / 0.05), "{:?}", prague.pacing_rate());
     }
 
     #[test]
