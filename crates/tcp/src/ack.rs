@@ -33,7 +33,7 @@ impl Sender {
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
         self.act_on(cx, outcome, ack, &age, echoed_rtt, may_grow);
         self.reduce(ack);
-        self.examine(ack);
+        self.examine(ack, !may_grow);
         if ack.advanced > 0 {
             self.schedule(cx.now);
         }

@@ -12,7 +12,7 @@ impl Sender {
     pub(crate) fn watch_reduction(&mut self, by_timeout: bool, flight: u64) {
         let threshold = self.control.ssthresh().max(flight as f64);
         if let Some(spurious) = &mut self.spurious {
-            spurious.on_reduction(Reduced { by_timeout, threshold }, &self.board);
+            spurious.on_reduction(Reduced { by_timeout, threshold, is_marked: false }, &self.board);
         }
     }
 
@@ -24,10 +24,11 @@ impl Sender {
         }
     }
 
-    /// Takes the last reduction back if this ACK proves it needless.
-    pub(crate) fn examine(&mut self, ack: &Acknowledgement) {
-        if self.spurious.is_none() {
-            return;
+    /// Takes the last reduction back if this ACK, which may echo a mark, proves it needless.
+    pub(crate) fn examine(&mut self, ack: &Acknowledgement, is_echo: bool) {
+        let Some(spurious) = &mut self.spurious else { return };
+        if is_echo {
+            spurious.on_congestion_echo();
         }
         let limits = self.limits();
         let has_new = limits.has_new && self.board.outstanding() < limits.wnd;
@@ -39,17 +40,19 @@ impl Sender {
         }
     }
 
-    /// RFC 4015 §3.2: what was in flight may be in flight again (step 8), new data go next (step 7), and the timer takes
-    /// the next round trip seriously (steps 10 and 11).
+    /// RFC 4015 §3.2: what was in flight may be in flight again unless a mark was echoed (step 8), new data go next (step 7),
+    /// and the timer takes the next round trip seriously (steps 10 and 11).
     fn take_back(&mut self, reduced: &Reduced, acknowledged: u64) {
-        let cwnd = self.board.outstanding() as f64 + (acknowledged as f64).min(self.initial_window);
-        self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
+        if !reduced.is_marked {
+            let cwnd = self.board.outstanding() as f64 + (acknowledged as f64).min(self.initial_window);
+            self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
+            self.statistics.reductions_undone += 1;
+        }
         self.recovery.give_up(&mut self.board);
         self.proportional = None;
         if reduced.by_timeout {
             self.timer.on_needless();
         }
-        self.statistics.reductions_undone += 1;
     }
 
     fn forward_rto(&mut self) -> Option<&mut ForwardRto> {

@@ -4,7 +4,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, RackConfig, Recovery, SpuriousDetection, Trigger, Undo};
+use earlybird_tcp::{Config, EcnMode, RackConfig, Recovery, SpuriousDetection, Trigger, Undo};
 
 const FORWARD: SpuriousDetection = SpuriousDetection { forward_rto: true, undo: Undo::None };
 
@@ -133,6 +133,19 @@ fn eifel_takes_back_a_timeout_caused_by_a_delay() {
         "an ACK that echoes the time before the retransmission: cwnd, ssthresh, next segment",
         "cwnd 10 of 10 before, ssthresh as before, new data next",
     );
+}
+
+/// RFC 4015 (8): a mark was echoed, so there is congestion though nothing was lost.
+#[test]
+fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
+    let config = Config { initial_window: 10, timestamps: true, ecn: EcnMode::Classic, ..undoing(Undo::Eifel) };
+    let mut host = Host::connect(&config);
+    host.at(100).receives("SE. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
+    host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
+    // The first one forward neither grows the window nor restores it, but new data go on once others have arrived.
+    host.at(1150).receives("E. 1:1(0) ack 1001 <TS 8/100>").has_window(1.0, 5.0).sends_nothing();
+    host.receives(". 1:1(0) ack 10001 <TS 8/100>").has_window(2.0, 5.0).sends_numbers(&[11, 12]);
+    assert_eq!((undone(&host), host.connection.statistics().retransmissions), (0, 1));
 }
 
 /// The ACK of the retransmission echoes its time: the loss was real.

@@ -37,6 +37,8 @@ pub(crate) struct Reduced {
     pub(crate) by_timeout: bool,
     /// The larger of flight and slow-start threshold before it (`pipe_prev`, RFC 4015 §3.2).
     pub(crate) threshold: f64,
+    /// An ACK since then echoed a mark: the congestion was real.
+    pub(crate) is_marked: bool,
 }
 
 /// Watches the retransmissions after a reduction.
@@ -85,6 +87,11 @@ impl Spurious {
             self.eifel.iter_mut().for_each(|eifel| eifel.on_sent_again(now));
             self.repeats.iter_mut().for_each(|repeats| repeats.add(span));
         }
+    }
+
+    /// Learns that an ACK echoes a mark.
+    pub(crate) fn on_congestion_echo(&mut self) {
+        self.reduced.iter_mut().for_each(|reduced| reduced.is_marked = true);
     }
 
     /// Reads an ACK and gives the reduction if it proves needless. `has_new` says whether new data could go.
