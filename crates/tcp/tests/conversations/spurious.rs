@@ -135,6 +135,17 @@ fn eifel_takes_back_a_timeout_caused_by_a_delay() {
     );
 }
 
+/// Both retransmissions of the first segment arrive after it: what counts is the state before the first timeout.
+#[test]
+fn dsacks_take_two_timeouts_for_one_segment_back() {
+    let mut host = timed_out(undoing(Undo::DuplicateSack));
+    host.at(3100).sends_timed(&[(3100, 1)]).has_window(1.0, 5.0);
+    host.at(3200).ack(11, &[]).forget_sent().ack(11, &[1..2]);
+    assert_eq!(undone(&host), 0);
+    host.ack(11, &[1..2]);
+    assert_eq!((undone(&host), host.connection.ssthresh()), (1, f64::INFINITY));
+}
+
 /// RFC 4015 (8): a mark was echoed, so there is congestion though nothing was lost.
 #[test]
 fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {

@@ -18,7 +18,7 @@ impl Eifel {
     }
 
     /// Says whether a retransmission waits for its ACK.
-    pub(super) fn is_waiting(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         self.is_armed && self.sent_again_at.is_some()
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Spurious {
     eifel: Option<Eifel>,
     repeats: Option<Repeats>,
     reduced: Option<Reduced>,
+    /// The first segment not acknowledged then.
+    reduced_at: u64,
 }
 
 impl Spurious {
@@ -59,6 +61,7 @@ impl Spurious {
             eifel: (detection.undo == Undo::Eifel).then(Eifel::default),
             repeats: (detection.undo == Undo::DuplicateSack).then(Repeats::default),
             reduced: None,
+            reduced_at: 0,
         })
     }
 
@@ -73,7 +76,8 @@ impl Spurious {
         if let Some(forward) = self.forward.as_mut().filter(|_| reduced.by_timeout) {
             forward.on_timeout(board);
         }
-        let is_repeated = reduced.by_timeout && self.eifel.as_ref().is_some_and(Eifel::is_waiting);
+        let is_repeated = reduced.by_timeout && self.reduced_at == board.una();
+        self.reduced_at = board.una();
         if self.reduced.is_none() || !is_repeated {
             self.reduced = Some(reduced);
             self.eifel = self.eifel.map(|_| Eifel::armed());
