@@ -77,7 +77,7 @@ class EarlyRetransmission:
     """
 
 
-EcnMode: TypeAlias = Literal["off", "classic"] | Parameter
+EcnMode: TypeAlias = Literal["off", "classic", "accurate"] | Parameter
 """
 Explicit congestion notification: whether queues may mark packets in place of dropping them.
 """
@@ -389,6 +389,12 @@ Transport: TypeAlias = (
         "bbr-er-fg",
         "bbr-rack",
         "bbr-rack-fg",
+        "prague",
+        "prague-fg",
+        "prague-er",
+        "prague-er-fg",
+        "prague-rack",
+        "prague-rack-fg",
         "udp",
         "tfrc",
     ]
@@ -900,6 +906,23 @@ class Pie:
 
 
 @dataclass(kw_only=True)
+class Prague:
+    """
+    Prague's parameters; those left out come from the draft.
+    """
+
+    gain: Fraction | None = None
+    """
+    Weight of a round trip in the smoothed share of marked segments (the draft's `g`; default 0.0625).
+    """
+    virtual_rtt: Time | None = None
+    """
+    Flows with shorter round trips act as often and grow as fast as with this one (the draft's virtual RTT; default 25 ms;
+    zero: no such help).
+    """
+
+
+@dataclass(kw_only=True)
 class Rack:
     """
     RACK-TLP's parameters; those left out are RFC 8985's.
@@ -1354,7 +1377,7 @@ class Endpoint:
     ecn: EcnMode | None = None
     """
     Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
-    `tfrc`).
+    `tfrc`; `prague` always has `accurate`).
     """
     hold_new_data: bool | Parameter | None = None
     """
@@ -1379,11 +1402,15 @@ class Endpoint:
     pacing: bool | Parameter | None = None
     """
     Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    does (default false; `bbr` always has a rate of its own).
+    does (default false; `bbr` and `prague` always have a rate of their own).
     """
     pert: Pert | None = None
     """
     PERT's flags (transports with `pert`).
+    """
+    prague: Prague | None = None
+    """
+    Prague's parameters (transports with `prague`).
     """
     precise_halving: bool | Parameter | None = None
     """
