@@ -155,7 +155,7 @@ impl Sender {
         let len = if self.probes_window { self.unsent.min(1) } else { self.unsent.min(self.mss) };
         let room = (self.board.una_position() + self.peer_window).saturating_sub(self.board.end_position());
         if len > 0 {
-            let len = if self.must_make_do(room) { len.min(room) } else { len };
+            let len = if len > room && self.must_make_do(room) { room } else { len };
             (len <= room || self.probes_window).then_some((len, Flags::ACK))
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
