@@ -247,6 +247,15 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
      false. hint: `endpoint.recovery = \"rfc6675\"` can wait."
 )]
 #[case(
+    "endpoint={profile='rfc',transport='bbr',pacing=false}",
+    "endpoint.pacing: `false` does not go with `bbr`, which always sends at a rate of its own; allowed: true."
+)]
+#[case(
+    "endpoint={profile='ns2',transport='vegas',early-retransmit=true}",
+    "endpoint.early-retransmit: `true` does not go with ns-2's Vegas, which has a fine timer of its own; allowed: false. \
+     hint: profile `rfc` repairs by SACK."
+)]
+#[case(
     "endpoint.transport=bbr",
     "endpoint.transport: `bbr` does not go with recovery `sack1`, which forgets a retransmission that has to wait; \
      allowed: what goes with recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."

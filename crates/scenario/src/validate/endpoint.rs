@@ -120,13 +120,18 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
 /// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. Recoveries
 /// made to send at once forget it then, and do not say which segments are lost either.
 fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let has_rate = matches!(endpoint.transport.control, Control::Bbr | Control::Prague);
+    ensure(!has_rate || endpoint.pacing != Some(false), || {
+        let problem = format!("does not go with `{}`, which always sends at a rate of its own", endpoint.transport);
+        ScenarioError::new(&join(path, "pacing"), problem).text("false").allowed("true")
+    })?;
     let recovery = recovery_of(endpoint);
     let forgets = matches!(recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
     let name = name_of(recovery);
     let problem = format!("does not go with recovery `{name}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
     let error = |key: &str, value: &str| ScenarioError::new(&join(path, key), problem).text(value).hint(hint);
-    if forgets && matches!(endpoint.transport.control, Control::Bbr | Control::Prague) {
+    if forgets && has_rate {
         let allowed = format!("what goes with recovery `{name}`");
         return Err(error("transport", &endpoint.transport.to_string()).allowed(allowed));
     }

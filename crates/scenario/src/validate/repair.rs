@@ -54,6 +54,9 @@ fn window_reduction(endpoint: &Endpoint) -> Option<Refusal> {
 
 fn early_retransmit(endpoint: &Endpoint) -> Option<Refusal> {
     let (problem, hint) = match (endpoint.transport.detection, recovery_of(endpoint)) {
+        (_, Recovery::Sack1) if endpoint.transport.control == Control::Vegas && endpoint.recovery.is_none() => {
+            ("does not go with ns-2's Vegas, which has a fine timer of its own", "profile `rfc` repairs by SACK.")
+        }
         (_, Recovery::RackTlp) => {
             ("does not go with `rack-tlp`, which counts no duplicate ACKs", "it is early itself.")
         }
