@@ -198,7 +198,7 @@ def panelled(
             axes.set_title(title)
             if narrow or axes is grid[0]:
                 axes.set_ylabel(fill(y, LABEL_WIDTH))
-        _legend(figure, grid[0], columns=2 if narrow else 3 if len(grid) == 1 else 5)
+        _legend(figure, grid[0], columns=2 if narrow else 3 if len(grid) <= 2 else 5)
     return figure
 
 

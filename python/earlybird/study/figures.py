@@ -77,7 +77,7 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
 
 def _lines(plot: Plot, measurements: Measurements) -> PlotData:
     table = pl.DataFrame(list(_points(plot, measurements)), schema=POINT, orient="row")
-    table = table.filter(pl.col("value").is_not_null().any().over("panel"))
+    table = table.filter(*(pl.col("value").is_not_null().any().over(name) for name in ("panel", "line")))
     wording = _wording(plot, measurements.study)
     return PlotData(table, lambda points, narrow: lines_figure(points, wording, narrow=narrow))
 

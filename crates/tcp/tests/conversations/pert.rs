@@ -53,7 +53,7 @@ fn there_is_one_response_per_round_trip() {
     assert_eq!(host.connection.gauges().early_responses, 2);
 }
 
-/// otherwise the flow would be caught in slow start.
+/// Our choice where the papers are silent: otherwise the flow would be caught in slow start.
 #[test]
 fn a_response_leaves_at_least_2_segments() {
     let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
