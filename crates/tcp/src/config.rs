@@ -20,6 +20,7 @@ use crate::policy::reduction::WindowReduction;
 use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 use crate::policy::spurious::{SpuriousDetection, Undo};
 use crate::policy::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
+use crate::real_time::RealTime;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, SeedTree};
 
@@ -73,6 +74,8 @@ pub struct Config {
     /// The timer runs on when nothing is outstanding and closes the window to one segment (ns-2's
     /// `slow_start_restart_`).
     pub keeps_idle_timer: bool,
+    /// The policies for frames that are worthless when late.
+    pub real_time: RealTime,
 }
 
 /// How much may be in flight.
@@ -172,6 +175,7 @@ impl Config {
             rto: RtoConfig::NS2,
             restart_on_duplicate: false,
             keeps_idle_timer: true,
+            real_time: RealTime::default(),
         }
     }
 

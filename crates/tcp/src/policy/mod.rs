@@ -1,7 +1,9 @@
 //! Decisions, each small and named as the RFCs and papers name it.
 
 pub(crate) mod acking;
+pub(crate) mod backlog;
 pub(crate) mod control;
+pub(crate) mod delivery;
 pub(crate) mod recovery;
 pub(crate) mod reduction;
 pub(crate) mod rto;

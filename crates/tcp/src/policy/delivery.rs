@@ -1,0 +1,22 @@
+//! When the reader steps over what is missing.
+
+use earlybird_units::Duration;
+
+/// What the receiver does about a hole in front of data that arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// Waits until it is filled, for ever: ordinary TCP.
+    #[default]
+    InOrder,
+    /// Steps over it when the application reads and nothing is there in order (TCP-RTM; MTCP paper, rules R2 and R3).
+    SkipWhenWaiting,
+    /// Steps over it when the first segment behind it has waited this long, reader or not (TCP-RC).
+    SkipAtDeadline(Duration),
+}
+
+impl Delivery {
+    /// Says whether anything may be stepped over.
+    pub const fn skips(self) -> bool {
+        !matches!(self, Self::InOrder)
+    }
+}

@@ -1,0 +1,72 @@
+//! The real-time mode: what it is made of, and the words its interface speaks.
+
+use crate::policy::backlog::Backlog;
+use crate::policy::delivery::Delivery;
+
+/// The policies that turn TCP into a transport for frames that are worthless when late. The default is ordinary TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RealTime {
+    /// When the reader steps over what is missing.
+    pub delivery: Delivery,
+    /// What a full send buffer does.
+    pub backlog: Backlog,
+    /// One write is one segment is one read: frames are never merged, split or delivered in part.
+    pub framing: bool,
+    /// Offer and use the SNACK option, which tells the sender what was stepped over. With it the reader steps over
+    /// nothing, and nothing that was sent is given up, unless the peer offered it too.
+    pub skip_notice: bool,
+    /// What the sender does when it learns that something was stepped over.
+    pub skip_response: SkipResponse,
+    /// Never send anything twice (MTP): what is lost is given up.
+    pub never_retransmits: bool,
+}
+
+/// What the sender does about a frame that was lost and stepped over before its window was reduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkipResponse {
+    /// Nothing beyond the usual: only the third duplicate and the timer reduce.
+    #[default]
+    None,
+    /// Reduces as for a fast retransmit, at most once per window.
+    Reduce,
+}
+
+/// A frame as the reader gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Place of its first byte in the stream: 0 is the first byte behind the SYN.
+    pub position: u64,
+    /// Its bytes.
+    pub bytes: u16,
+}
+
+/// Why a frame could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// It does not fit into a segment.
+    TooLong {
+        /// The most bytes that do.
+        mss: u16,
+    },
+    /// It has no bytes.
+    Empty,
+    /// The send buffer is full, and discards nothing.
+    Full,
+    /// This side sends no more.
+    Closed,
+}
+
+impl core::fmt::Display for WriteError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooLong { mss } => {
+                write!(formatter, "a frame may have {mss} bytes at most: one frame is one segment")
+            }
+            Self::Empty => formatter.write_str("a frame needs at least one byte"),
+            Self::Full => formatter.write_str("the send buffer is full"),
+            Self::Closed => formatter.write_str("this side sends no more"),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}
