@@ -1,10 +1,15 @@
-use crate::{Datagram, Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use crate::{Datagram, Ecn, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
 use core::fmt;
 use core::num::NonZeroU16;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader, TcpHeaderSlice, UdpHeader};
 
 /// The most bytes that [`emit_headers`] writes: IPv4 without options and TCP with all of them.
 pub const HEADERS_MAX: usize = 20 + 60;
+
+/// The option kind that experiments share (RFC 6994 §3).
+const EXPERIMENT: u8 = 253;
+/// The experiment identifier of SNACK, not registered: "SK".
+const SKIP_NOTICE: [u8; 2] = [0x53, 0x4B];
 
 /// Who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +175,23 @@ impl OptionWriter {
             self.put(&timestamps.value.to_be_bytes())?;
             self.put(&timestamps.echo.to_be_bytes())?;
         }
+        if let Some(notice) = options.skip_notice {
+            self.write_notice(notice)?;
+        }
         self.write_sack(options)
+    }
+
+    fn write_notice(&mut self, notice: SkipNotice) -> Result<(), Malformed> {
+        let [high, low] = SKIP_NOTICE;
+        match notice {
+            SkipNotice::Offer => self.put(&[EXPERIMENT, 4, high, low]),
+            SkipNotice::Skipped { total, first, segments } => {
+                self.put(&[1, 1, EXPERIMENT, 14, high, low])?;
+                self.put(&total.to_be_bytes())?;
+                self.put(&first.0.to_be_bytes())?;
+                self.put(&segments.to_be_bytes())
+            }
+        }
     }
 
     fn write_sack(&mut self, options: &Options) -> Result<(), Malformed> {
@@ -224,7 +245,22 @@ fn parse_option(kind: u8, body: &[u8], options: &mut Options) {
         (8, stamps) if stamps.len() == 8 => {
             options.timestamps = Some(Timestamps { value: word(&stamps[..4]), echo: word(&stamps[4..]) });
         }
+        (EXPERIMENT, &[high, low, ref notice @ ..]) if [high, low] == SKIP_NOTICE => {
+            options.skip_notice = parse_notice(notice).or(options.skip_notice);
+        }
         _ => {}
+    }
+}
+
+fn parse_notice(body: &[u8]) -> Option<SkipNotice> {
+    match body.len() {
+        0 => Some(SkipNotice::Offer),
+        10 => Some(SkipNotice::Skipped {
+            total: word(&body[..4]),
+            first: SeqNum(word(&body[4..8])),
+            segments: word(&body[8..]) as u16,
+        }),
+        _ => None,
     }
 }
 
@@ -240,12 +276,25 @@ mod tests {
     const ADDRESSES: Addresses =
         Addresses { source: [10, 0, 0, 1], destination: [10, 1, 0, 2], source_port: 5001, destination_port: 80 };
 
+    fn notices() -> impl Strategy<Value = SkipNotice> {
+        let skipped = any::<(u32, u32, u16)>().prop_map(|(total, first, segments)| SkipNotice::Skipped {
+            total,
+            first: SeqNum(first),
+            segments,
+        });
+        prop_oneof![Just(SkipNotice::Offer), skipped]
+    }
+
     fn segments() -> impl Strategy<Value = Segment> {
         let blocks = proptest::collection::vec((any::<u32>(), any::<u32>()), 0..=3);
-        (any::<(u32, u32, u16, u16, u8)>(), any::<bool>(), blocks).prop_map(|(numbers, stamped, blocks)| {
+        let notice = proptest::option::of(notices());
+        (any::<(u32, u32, u16, u16, u8)>(), any::<bool>(), blocks, notice).prop_map(|fields| {
+            let (numbers, stamped, blocks, skip_notice) = fields;
             let timestamps = stamped.then_some(Timestamps { value: 7, echo: 9 });
-            let mut options = Options { timestamps, ..Options::default() };
-            for (left, right) in blocks {
+            let mut options = Options { timestamps, skip_notice, ..Options::default() };
+            // Beside timestamps and a notice one block fits.
+            let room = (40 - options.wire_len() - 4) / 8;
+            for (left, right) in blocks.into_iter().take(room) {
                 options.sack.push(SackBlock { left: SeqNum(left), right: SeqNum(right) });
             }
             Segment {
@@ -275,6 +324,32 @@ mod tests {
         }
     }
 
+    /// The layout of the specification, byte by byte: kind, length, identifier, total, first, count.
+    #[test]
+    fn a_skip_notice_stands_behind_the_timestamps_and_before_the_sack_blocks() {
+        let skip_notice =
+            Some(SkipNotice::Skipped { total: 0x0102_0304, first: SeqNum(0x0506_0708), segments: 0x090A });
+        let mut options = Options { timestamps: Some(Timestamps::default()), skip_notice, ..Options::default() };
+        options.sack.push(SackBlock::default());
+        let segment = Segment { options, ..Segment::default() };
+        let mut bytes = [0; HEADERS_MAX];
+        assert_eq!(emit_headers(&segment, &ADDRESSES, 1, &[], &mut bytes), Ok(HEADERS_MAX), "all of the 40 bytes");
+        assert_eq!(bytes[52..68], [1, 1, 253, 14, 0x53, 0x4B, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(bytes[70..72], [5, 10]);
+    }
+
+    #[test]
+    fn experiments_of_others_and_notices_of_another_length_are_passed_over() {
+        let others: [&[u8]; 4] = [&[253, 4, 0xF9, 0x89], &[253, 5, 0x53, 0x4B, 0], &[253, 2], &[254, 4, 0x53, 0x4B]];
+        for option in others {
+            assert_eq!(parse_options(option), Options::default(), "{option:?}");
+            let mut with_offer = [1; 9];
+            with_offer[..option.len()].copy_from_slice(option);
+            with_offer[5..].copy_from_slice(&[253, 4, 0x53, 0x4B]);
+            assert_eq!(parse_options(&with_offer).skip_notice, Some(SkipNotice::Offer), "{option:?}");
+        }
+    }
+
     #[test]
     fn a_datagram_has_28_bytes_of_headers_and_its_mark() {
         let datagram = Datagram { len: 3, ecn: Ecn::Congested, ..Datagram::default() };
@@ -293,6 +368,7 @@ mod tests {
             window_scale: Some(2),
             sack_permitted: true,
             timestamps: Some(Timestamps { value: 1, echo: 0 }),
+            skip_notice: Some(SkipNotice::Offer),
             ..Options::default()
         };
         let segment = Segment { flags: Flags::SYN, options, ..Segment::default() };

@@ -12,6 +12,6 @@ mod sequence;
 
 pub use bytes::{Addresses, HEADERS_MAX, Malformed, emit_datagram_headers, emit_headers, parse};
 pub use datagram::{Datagram, DatagramHeader, TfrcData, TfrcFeedback};
-pub use options::{Options, SackBlock, SackBlocks, Timestamps};
+pub use options::{Options, SackBlock, SackBlocks, SkipNotice, Timestamps};
 pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;

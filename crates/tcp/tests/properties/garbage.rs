@@ -3,7 +3,7 @@
 use crate::settings::configs;
 use earlybird_tcp::{Config, Connection, Cx, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, SkipNotice, Timestamps};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -35,7 +35,14 @@ struct Garbage {
     len: u16,
     blocks: Vec<(Number, Number)>,
     stamps: Option<(u32, u32)>,
+    notice: Option<Notice>,
     opening: (Option<u16>, Option<u8>, bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Notice {
+    Offer,
+    Skipped(Number, u32, u16),
 }
 
 /// What befalls the connection.
@@ -65,8 +72,9 @@ fn garbage() -> impl Strategy<Value = Garbage> {
     let lengths = prop_oneof![Just(0_u16), 0_u16..1500, any::<u16>()];
     let blocks = vec((numbers(), numbers()), 0..=4);
     let opening = (option::of(any::<u16>()), option::of(any::<u8>()), any::<bool>());
-    (numbers(), numbers(), flags, any::<u16>(), lengths, blocks, option::of(any::<(u32, u32)>()), opening).prop_map(
-        |(seq, ack, flags, window, len, blocks, stamps, opening)| Garbage {
+    let options = (option::of(any::<(u32, u32)>()), option::of(notices()), opening);
+    (numbers(), numbers(), flags, any::<u16>(), lengths, blocks, options).prop_map(
+        |(seq, ack, flags, window, len, blocks, (stamps, notice, opening))| Garbage {
             seq,
             ack,
             flags,
@@ -74,9 +82,17 @@ fn garbage() -> impl Strategy<Value = Garbage> {
             len,
             blocks,
             stamps,
+            notice,
             opening,
         },
     )
+}
+
+fn notices() -> impl Strategy<Value = Notice> {
+    let totals = prop_oneof![0_u32..10, any::<u32>()];
+    let skipped =
+        (numbers(), totals, any::<u16>()).prop_map(|(first, total, count)| Notice::Skipped(first, total, count));
+    prop_oneof![1 => Just(Notice::Offer), 3 => skipped]
 }
 
 fn blows() -> impl Strategy<Value = Vec<Blow>> {
@@ -179,7 +195,17 @@ impl Victim {
                 sack_permitted,
                 timestamps: garbage.stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
+                skip_notice: garbage.notice.map(|notice| self.forge_notice(notice)),
             },
+        }
+    }
+
+    fn forge_notice(&self, notice: Notice) -> SkipNotice {
+        match notice {
+            Notice::Offer => SkipNotice::Offer,
+            Notice::Skipped(first, total, segments) => {
+                SkipNotice::Skipped { total, first: first.from(self.last.seq), segments }
+            }
         }
     }
 
