@@ -17,7 +17,12 @@ fn rule_of(model: &LossModel) -> LossRule {
     match model {
         LossModel::List(list) => LossRule::List(list.packets.clone()),
         LossModel::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
-        LossModel::Periodic(periodic) => LossRule::Periodic { period: periodic.period, burst: periodic.burst },
+        LossModel::Periodic(periodic) => LossRule::Periodic {
+            first: periodic.first.unwrap_or(periodic.period),
+            period: periodic.period,
+            burst: periodic.burst,
+            bursts: periodic.bursts.unwrap_or(u64::MAX),
+        },
         LossModel::GilbertElliott(model) => {
             let [p, r, bad, good] = [model.p, model.r, model.loss_in_bad, model.loss_in_good].map(Fraction::value);
             LossRule::GilbertElliott(GilbertElliott::new(p, r, bad, good))

@@ -150,7 +150,11 @@ fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
 
 fn application(model: &Application, path: PathId) -> Box<dyn traffic::Application> {
     match model {
-        Application::Cbr(cbr) => Box::new(ConstantRate::new(path, cbr.rate.rate(), u64::from(cbr.packet))),
+        Application::Cbr(cbr) => {
+            let source = ConstantRate::new(path, cbr.rate.rate(), u64::from(cbr.packet));
+            let source = cbr.interval.map_or(source.clone(), |seconds| source.with_interval(seconds));
+            Box::new(source.with_packets(cbr.packets.unwrap_or(u64::MAX)))
+        }
         Application::Media(media) => {
             let frame =
                 |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };

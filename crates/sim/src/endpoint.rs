@@ -1,6 +1,7 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, RouteId};
+use crate::moment::Moment;
 use crate::packet::{Content, Packet};
 use earlybird_datagram as datagram;
 use earlybird_tcp as tcp;
@@ -198,6 +199,9 @@ pub(crate) struct Endpoint {
     pub(crate) headers: HeaderSize,
     /// The earliest timer event in the queue for this endpoint.
     pub(crate) armed: Instant,
+    /// The agent's deadline, and when it was set: this decides what comes first where other events meet it.
+    pub(crate) deadline: Instant,
+    pub(crate) deadline_set: Moment,
     pub(crate) is_in_use: bool,
 }
 

@@ -12,12 +12,12 @@ use std::collections::binary_heap::PeekMut;
 pub(crate) enum Kind {
     /// A link may send its next packet.
     Service = 0,
+    /// An endpoint's timer, set long before.
+    Timer = 1,
     /// The first packet in a link's pipe reaches the far end.
-    Arrival = 1,
+    Arrival = 2,
     /// A packet that a link kept back reaches the far end, behind those that pass it.
-    Straggler = 2,
-    /// An endpoint's timer.
-    Timer = 3,
+    Straggler = 3,
     /// An application's wake-up.
     Wake = 4,
     /// A measurement.
@@ -45,9 +45,9 @@ impl Event {
     pub(crate) fn kind(self) -> Kind {
         match (self.0 >> 32) as u8 {
             0 => Kind::Service,
-            1 => Kind::Arrival,
-            2 => Kind::Straggler,
-            3 => Kind::Timer,
+            1 => Kind::Timer,
+            2 => Kind::Arrival,
+            3 => Kind::Straggler,
             4 => Kind::Wake,
             _ => Kind::Probe,
         }

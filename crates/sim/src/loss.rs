@@ -15,12 +15,16 @@ pub enum LossRule {
     List(Vec<u64>),
     /// Each with this probability.
     Bernoulli(f64),
-    /// From number `period` on, the first `burst` of every `period` packets.
+    /// From number `first` on, the first `burst` of every `period` packets.
     Periodic {
+        /// Number of the first packet lost.
+        first: u64,
         /// Packets from one burst to the next.
         period: u64,
         /// Packets lost in a row.
         burst: u64,
+        /// How often that happens.
+        bursts: u64,
     },
     /// A channel that is good or bad.
     GilbertElliott(GilbertElliott),
@@ -57,7 +61,9 @@ impl Loss {
         match &mut self.rule {
             LossRule::List(numbers) => numbers.binary_search(&number).is_ok(),
             LossRule::Bernoulli(probability) => self.random.unit() < *probability,
-            LossRule::Periodic { period, burst } => number >= *period && number % *period < *burst,
+            LossRule::Periodic { first, period, burst, bursts } => {
+                number.checked_sub(*first).is_some_and(|since| since % *period < *burst && since / *period < *bursts)
+            }
             LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
             LossRule::FourState(channel) => channel.is_lost(&mut self.random),
         }

@@ -24,6 +24,11 @@ impl Moment {
         Self { at, ns2: at.as_secs_f64() }
     }
 
+    /// Gives the moment at which ns-2's clock says so many seconds.
+    pub(crate) fn at_seconds(seconds: f64) -> Self {
+        Self { at: Instant::ZERO + Duration::from_secs_f64(seconds), ns2: seconds }
+    }
+
     /// Gives a later moment: `span` in nanoseconds and as the number of seconds that ns-2 would add.
     pub(crate) fn after(self, span: Duration, seconds: f64) -> Self {
         Self { at: self.at + span, ns2: self.ns2 + seconds }

@@ -330,11 +330,13 @@ impl<O: Observer> World<O> {
     /// is there: moving the timer with every ACK costs nothing.
     fn arm(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if let Some(deadline) = endpoint.agent.poll_timeout()
-            && deadline < endpoint.armed
-        {
+        let Some(deadline) = endpoint.agent.poll_timeout() else { return };
+        if deadline != endpoint.deadline {
+            (endpoint.deadline, endpoint.deadline_set) = (deadline, self.now);
+        }
+        if deadline < endpoint.armed {
             endpoint.armed = deadline;
-            self.events.push(Event::new(self.now.until(deadline), Kind::Timer, id.0));
+            self.events.push(Event::new(endpoint.deadline_set.until(deadline), Kind::Timer, id.0));
         }
     }
 
@@ -422,6 +424,8 @@ impl<O: Observer> World<O> {
                 generation,
                 headers,
                 armed: Instant::NEVER,
+                deadline: Instant::NEVER,
+                deadline_set: Moment::ZERO,
                 is_in_use: true,
             };
             self.put(id, endpoint);

@@ -17,7 +17,7 @@ pub use media::{Frame, Media};
 pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession};
 
 use core::fmt::Debug;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 /// A connection that an application opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +41,11 @@ pub trait Io {
     fn close(&mut self, connection: ConnectionId);
     /// Asks to be woken; an earlier wish that has not come true is forgotten.
     fn wake_at(&mut self, at: Instant);
+    /// The same for a time in seconds since the start of the run, whose part below a nanosecond decides what comes first
+    /// where that can be told.
+    fn wake_at_seconds(&mut self, seconds: f64) {
+        self.wake_at(Instant::ZERO + Duration::from_secs_f64(seconds));
+    }
     /// Gives the largest payload of a segment in bytes.
     fn mss(&self) -> u64;
 }

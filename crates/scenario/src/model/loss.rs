@@ -10,7 +10,7 @@ pub enum Loss {
     List(DropList),
     /// Loses each packet with the same probability, independently.
     Bernoulli(Bernoulli),
-    /// Loses `burst` packets in a row at the end of every `period` packets.
+    /// Loses `burst` packets in a row once in every `period` packets.
     Periodic(Periodic),
     /// Loses packets by the state of a channel that is good or bad, with netem's parameters (`loss gemodel`).
     GilbertElliott(GilbertElliott),
@@ -46,13 +46,20 @@ pub struct Bernoulli {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Periodic {
-    /// Packets from the start of one burst to the start of the next; burst k covers packets k·period … k·period + burst − 1, k ≥ 1.
+    /// Packets from the start of one burst to the start of the next.
     #[schemars(range(min = 1))]
     pub period: u64,
+    /// Number of the first packet lost, counted from 0 (default: `period`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
     /// Packets lost in a row (default 1).
     #[schemars(range(min = 1))]
     #[serde(default = "one")]
     pub burst: u64,
+    /// Number of bursts (default: without end).
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<u64>,
     /// Counts and loses only the packets of this flow or group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,

@@ -68,7 +68,7 @@ pub enum Application {
 }
 
 /// A source of constant bit rate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cbr {
     /// Payload bits per second.
@@ -76,6 +76,15 @@ pub struct Cbr {
     /// Payload bytes of one write.
     #[schemars(range(min = 1))]
     pub packet: u32,
+    /// Seconds between two packets (default: as the rate says). Packet k is written at k·interval after the start in double
+    /// precision, as ns-2's scripts count: that decides what comes first where the packet's ACK and a timer meet.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
+    /// Packets to write (default: without end).
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
 }
 
 /// A transfer that always has data, or a given amount.

@@ -4,6 +4,7 @@ use super::World;
 use crate::endpoint::Agent;
 use crate::events::{Event, Kind};
 use crate::ids::AppId;
+use crate::moment::Moment;
 use crate::observer::Observer;
 use earlybird_traffic::{ConnectionId, Io, PathId};
 use earlybird_units::Instant;
@@ -23,6 +24,11 @@ impl<'a, O: Observer> AppIo<'a, O> {
 
     pub(super) fn touched(&self) -> Option<ConnectionId> {
         self.touched
+    }
+
+    fn wake_at_moment(&mut self, moment: Moment) {
+        self.world.apps[self.app.0 as usize].wake = moment.at;
+        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
     }
 
     fn agent(&mut self, id: ConnectionId) -> &mut Agent {
@@ -59,9 +65,11 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn wake_at(&mut self, at: Instant) {
-        self.world.apps[self.app.0 as usize].wake = at;
-        let moment = self.world.now.until(at);
-        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
+        self.wake_at_moment(self.world.now.until(at));
+    }
+
+    fn wake_at_seconds(&mut self, seconds: f64) {
+        self.wake_at_moment(Moment::at_seconds(seconds));
     }
 
     fn mss(&self) -> u64 {

@@ -38,13 +38,22 @@ fn a_list_loses_the_packets_it_names() {
 
 #[test]
 fn period_10_burst_2_loses_10_11_20_21_30_31() {
-    let rule = LossRule::Periodic { period: 10, burst: 2 };
+    let rule = LossRule::Periodic { first: 10, period: 10, burst: 2, bursts: u64::MAX };
     assert_eq!(lost_among(40, loss(rule, 1)), [10, 11, 20, 21, 30, 31]);
 }
 
 #[test]
+fn two_bursts_of_two_from_4_on_lose_4_5_14_15() {
+    let rule = LossRule::Periodic { first: 4, period: 10, burst: 2, bursts: 2 };
+    assert_eq!(lost_among(40, loss(rule, 1)), [4, 5, 14, 15]);
+}
+
+#[test]
 fn a_burst_as_long_as_the_period_loses_everything_from_there_on() {
-    assert_eq!(lost_among(8, loss(LossRule::Periodic { period: 3, burst: 3 }, 1)), [3, 4, 5, 6, 7]);
+    assert_eq!(
+        lost_among(8, loss(LossRule::Periodic { first: 3, period: 3, burst: 3, bursts: u64::MAX }, 1)),
+        [3, 4, 5, 6, 7]
+    );
 }
 
 /// 100,000 draws with probability 0.02: 2000 ± 5·√(100000·0.02·0.98) = 2000 ± 221.
@@ -78,7 +87,10 @@ fn a_rule_for_a_flow_or_group_counts_only_its_packets() {
 /// Each rule of a link counts every packet, also those that another rule loses.
 #[test]
 fn two_rules_of_a_link_lose_what_either_loses() {
-    let rules = vec![loss(LossRule::List(vec![3, 5]), 1), loss(LossRule::Periodic { period: 4, burst: 1 }, 1)];
+    let rules = vec![
+        loss(LossRule::List(vec![3, 5]), 1),
+        loss(LossRule::Periodic { first: 4, period: 4, burst: 1, bursts: u64::MAX }, 1),
+    ];
     let forward = lossy(link(8_000_000, 10, QueueLimit::Unlimited), rules);
     let mut world = Line::new(forward).world(ns2(Config::ns2()), 20_000, Gate::default());
     assert!(world.run_until(seconds(30), BUDGET));
