@@ -18,6 +18,8 @@ pub enum Area {
     Recovery,
     /// The retransmission timer.
     Timer,
+    /// TCP that would rather skip than stall.
+    RealTime,
     /// Queues and marking.
     Queue,
     /// Losses, reordering, duplication and changing rates.
@@ -32,6 +34,7 @@ impl Area {
             Self::Control => "Congestion control",
             Self::Recovery => "Loss recovery",
             Self::Timer => "Retransmission timer",
+            Self::RealTime => "Real-time mode",
             Self::Queue => "Queues",
             Self::Network => "Network",
             Self::Traffic => "Traffic",

@@ -184,7 +184,7 @@ impl Connection {
         }
     }
 
-    fn close_if_finished(&mut self, now: Instant) {
+    pub(crate) fn close_if_finished(&mut self, now: Instant) {
         let State::Transfer(mut sides) = self.state else {
             return;
         };
@@ -241,12 +241,15 @@ impl Connection {
         self.state = State::Closed;
         self.sender.timer.stop();
         self.receiver.due = AckDue::Nothing;
+        self.receiver.skip_nothing();
         self.tell(event);
     }
 
     /// Acts on whatever deadline has come.
     pub fn on_timeout(&mut self, cx: &mut Cx<'_>) {
-        self.receiver.on_timeout(cx.now);
+        if let Some(readable) = self.receiver.on_timeout(cx.now) {
+            self.on_stepped(cx.now, readable);
+        }
         if self.time_wait_ends.is_some_and(|ends| ends <= cx.now) {
             self.time_wait_ends = None;
             self.state = State::Closed;
@@ -324,14 +327,18 @@ impl Connection {
     pub(crate) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
         self.receiver.on_acknowledged();
         self.peer.last_ack_sent = self.receiver.nxt();
+        let origin = self.peer.origin;
+        let skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
+        let has_notice = skip_notice.is_some();
         let options = Options {
             timestamps: self.peer.timestamps.then(|| self.timestamps(now)),
-            sack: if self.peer.sack { self.receiver.sack(self.peer.origin) } else { SackBlocks::default() },
+            sack: if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() },
+            skip_notice,
             ..Options::default()
         };
         Segment {
             seq: self.local_origin.at(position),
-            ack: self.peer.origin.at(self.receiver.nxt()),
+            ack: origin.at(self.receiver.nxt()),
             window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
             len,
             flags: flags | self.echo,
@@ -373,7 +380,10 @@ impl Connection {
         }
     }
 
-    /// Reads up to `bytes` of what arrived in order, and gives how many there were.
+    /// Reads up to `bytes` of what arrived in order, and gives how many there were; with framing, of whole frames.
+    ///
+    /// Where the reader stepped over something, the bytes before and behind it follow one another:
+    /// [`poll_skipped`](Self::poll_skipped) tells where.
     pub fn read(&mut self, bytes: u64) -> u64 {
         self.receiver.read(bytes)
     }
@@ -400,6 +410,7 @@ impl Connection {
         self.state = State::Closed;
         self.opening_due = false;
         self.sender.timer.stop();
+        self.receiver.skip_nothing();
     }
 
     /// Gives the state's name in RFC 9293.
@@ -412,7 +423,7 @@ impl Connection {
         !self.sender.has_nothing_to_send()
     }
 
-    /// Gives the bytes received in order so far.
+    /// Gives the bytes received in order so far, without those stepped over.
     pub fn received(&self) -> u64 {
         self.receiver.received()
     }

@@ -6,7 +6,7 @@ use crate::state::{FirstToClose, SendSide, Sides, State};
 use crate::trace::Cx;
 use core::num::NonZeroU16;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum};
+use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, SkipNotice};
 
 /// What is known of the peer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     pub(crate) scales_window: bool,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
+    /// Both sides know the SNACK option.
+    pub(crate) skip_notice: bool,
     /// The timestamp to echo (TS.Recent).
     pub(crate) timestamp: u32,
     pub(crate) last_ack_sent: u64,
@@ -91,6 +93,7 @@ impl Connection {
             scales_window: options.window_scale.is_some(),
             sack: options.sack_permitted && self.config.sack_blocks > 0,
             timestamps: options.timestamps.is_some() && self.config.timestamps,
+            skip_notice: options.skip_notice == Some(SkipNotice::Offer) && self.config.real_time.skip_notice,
             timestamp: options.timestamps.map_or(0, |stamps| stamps.value),
             last_ack_sent: 0,
         };
@@ -99,6 +102,9 @@ impl Connection {
         let peer_mss = options.mss.map_or(536, NonZeroU16::get);
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
         self.receiver.on_syn();
+        if self.config.real_time.skip_notice && !self.peer.skip_notice {
+            self.receiver.skip_nothing();
+        }
         if !self.peer.sack && self.sender.recovery.needs_sack() {
             self.sender.do_without_sack(&self.config);
         }
@@ -148,12 +154,14 @@ impl Connection {
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {
         let offers_timestamps = if is_answer { self.peer.timestamps } else { self.config.timestamps };
+        let offers_notice = if is_answer { self.peer.skip_notice } else { self.config.real_time.skip_notice };
         let offers_sack = self.config.sack_blocks > 0 && (!is_answer || self.peer.sack);
         Options {
             mss: NonZeroU16::new(self.config.mss),
             window_scale: (!is_answer || self.peer.scales_window).then(|| self.wanted_window_shift()),
             sack_permitted: offers_sack,
             timestamps: offers_timestamps.then(|| self.timestamps(now)),
+            skip_notice: offers_notice.then_some(SkipNotice::Offer),
             ..Options::default()
         }
     }

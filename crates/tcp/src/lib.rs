@@ -69,7 +69,7 @@ pub use policy::reduction::WindowReduction;
 pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
-pub use real_time::{Frame, RealTime, SkipResponse, WriteError};
+pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::timer::TimerValue;
 pub use state::RfcState;
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

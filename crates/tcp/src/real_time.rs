@@ -40,6 +40,22 @@ pub struct Frame {
     pub bytes: u16,
 }
 
+/// Counters of the real-time mode over a connection's whole life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RealTimeStatistics {
+    /// Frames handed to the reader.
+    pub frames_delivered: u64,
+    /// Segments that the reader stepped over: as few as the missing bytes can have been, if none was longer than the
+    /// longest that came.
+    pub segments_skipped: u64,
+    /// Bytes that the reader stepped over.
+    pub bytes_skipped: u64,
+    /// Segments that came after they had been stepped over, and were dropped.
+    pub late_after_skip: u64,
+    /// Segments sent that carried a skip notice.
+    pub notices_sent: u64,
+}
+
 /// Why a frame could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError {

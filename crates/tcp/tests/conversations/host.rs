@@ -148,6 +148,20 @@ impl Host {
         read
     }
 
+    /// Reads a frame; its position and length.
+    pub(crate) fn read_frame(&mut self) -> Option<(u64, u16)> {
+        let frame = self.connection.read_frame(&mut Cx { now: self.now, trace: &mut self.decisions });
+        self.transmit();
+        frame.map(|frame| (frame.position, frame.bytes))
+    }
+
+    /// Lets a reader without framing wait.
+    pub(crate) fn wait(&mut self) -> &mut Self {
+        self.connection.wait(&mut Cx { now: self.now, trace: &mut self.decisions });
+        self.transmit();
+        self
+    }
+
     pub(crate) fn shutdown(&mut self) -> &mut Self {
         self.connection.shutdown();
         self.transmit();

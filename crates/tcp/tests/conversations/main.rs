@@ -17,6 +17,7 @@ mod pacing;
 mod pert;
 mod prr;
 mod rack;
+mod real_time;
 mod reno;
 mod reset;
 mod rfc6675;

@@ -2,9 +2,10 @@
 //!
 //! `S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>`: flags, stream positions `first:end(length)` without counting SYN and
 //! FIN, acknowledgement, window, options. `E`, `W` and `A` are the flags ECE, CWR and AE; `[ect0]`, `[ect1]` or `[ce]` in front is
-//! the ECN field of the packet. Positions count from the SYN, so the first byte of data is number 1.
+//! the ECN field of the packet. `snack` offers skip notices, `snack 3 101:2` is one: three segments skipped in all, the newest
+//! skip begins at 101 and has two. Positions count from the SYN, so the first byte of data is number 1.
 
-use earlybird_wire::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
@@ -51,6 +52,12 @@ fn write_options(options: &Options, peer: SeqNum) -> Vec<String> {
     words.extend(options.sack_permitted.then(|| "sackOK".to_owned()));
     words.extend(options.timestamps.map(|stamps| format!("TS {}/{}", stamps.value, stamps.echo)));
     words.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
+    words.extend(options.skip_notice.map(|notice| match notice {
+        SkipNotice::Offer => "snack".to_owned(),
+        SkipNotice::Skipped { total, first, segments } => {
+            format!("snack {total} {}:{segments}", first.0.wrapping_sub(peer.0))
+        }
+    }));
     if !options.sack.is_empty() {
         let mut word = "sack".to_owned();
         for block in options.sack.as_slice() {
@@ -107,6 +114,7 @@ fn read_options(text: &str, peer: SeqNum) -> Options {
             "mss" => options.mss = NonZeroU16::new(value.parse().expect("a size")),
             "sackOK" => options.sack_permitted = true,
             "wscale" => options.window_scale = Some(value.parse().expect("a shift")),
+            "snack" => options.skip_notice = Some(read_notice(value, peer)),
             "TS" => options.timestamps = Some(read_timestamps(value)),
             "sack" => value.split(' ').for_each(|block| options.sack.push(read_block(block, peer))),
             _ => panic!("unknown option {name}"),
@@ -118,6 +126,13 @@ fn read_options(text: &str, peer: SeqNum) -> Options {
 fn read_timestamps(text: &str) -> Timestamps {
     let (value, echo) = text.split_once('/').expect("value/echo");
     Timestamps { value: number(value) as u32, echo: number(echo) as u32 }
+}
+
+fn read_notice(text: &str, peer: SeqNum) -> SkipNotice {
+    let Some((total, newest)) = text.split_once(' ') else { return SkipNotice::Offer };
+    let (first, segments) = newest.split_once(':').expect("first:segments");
+    let [total, first, segments] = [total, first, segments].map(number);
+    SkipNotice::Skipped { total: total as u32, first: peer.at(first), segments: segments as u16 }
 }
 
 fn read_block(text: &str, peer: SeqNum) -> SackBlock {

@@ -1,8 +1,15 @@
 //! The receiving half: what arrived, what is missing, and what to tell the sender about it.
 
+mod frames;
+mod interface;
+mod reader;
+mod skips;
+
+use self::reader::Reader;
 use crate::config::Config;
 use crate::policy::acking::{AckDue, Acking};
 use crate::ranges::Ranges;
+use alloc::boxed::Box;
 use arrayvec::ArrayVec;
 use core::ops::Range;
 use earlybird_units::Instant;
@@ -26,6 +33,10 @@ pub(crate) struct Receiver {
     /// First position beyond the window that the peer was last told of.
     advertised: u64,
     fin: Option<u64>,
+    /// Bytes stepped over.
+    skipped: u64,
+    /// For frames and skipping.
+    reader: Option<Box<Reader>>,
 }
 
 impl Receiver {
@@ -44,6 +55,8 @@ impl Receiver {
             buffer: u64::from(config.window) * u64::from(config.mss),
             advertised: 0,
             fin: None,
+            skipped: 0,
+            reader: Reader::new(config).map(Box::new),
         }
     }
 
@@ -58,9 +71,9 @@ impl Receiver {
         self.nxt
     }
 
-    /// Gives the bytes received in order: without the SYN, and without the FIN.
+    /// Gives the bytes received in order: without the SYN, the FIN, and what was stepped over.
     pub(crate) fn received(&self) -> u64 {
-        self.nxt.saturating_sub(1) - u64::from(self.is_finished())
+        self.nxt.saturating_sub(1) - u64::from(self.is_finished()) - self.skipped
     }
 
     /// Says whether everything up to the peer's FIN arrived.
@@ -85,13 +98,14 @@ impl Receiver {
 
     /// Takes payload (and FIN) at these positions, and gives the bytes that became deliverable.
     pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> u64 {
-        if has_fin {
+        // An end before what came already is a lie.
+        if has_fin && range.end > self.nxt.max(self.above.end()) {
             self.fin.get_or_insert(range.end - 1);
         }
         self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
         let before = self.received();
-        self.store(range);
+        self.store(now, range);
         let is_plain = !had_holes && self.above.is_empty() && self.received() > before && !has_fin;
         self.due = self.acking.on_data(now, self.due, is_plain);
         let delivered = self.received() - before;
@@ -101,18 +115,24 @@ impl Receiver {
 
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
-        if !self.tells_duplicates {
+        let below = range.start..range.end.min(self.nxt);
+        if self.reader.as_mut().is_some_and(|reader| reader.is_late(&below)) || !self.tells_duplicates {
             return;
         }
-        let below = range.start..range.end.min(self.nxt);
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
-    fn store(&mut self, range: Range<u64>) {
-        let range = range.start.max(self.nxt)..range.end.min(self.limit());
-        if range.is_empty() {
-            return;
+    fn store(&mut self, now: Instant, range: Range<u64>) {
+        if self.reader.is_some() {
+            return self.store_for_reader(now, range);
         }
+        let range = range.start.max(self.nxt)..range.end.min(self.limit());
+        if !range.is_empty() {
+            self.place(range);
+        }
+    }
+
+    fn place(&mut self, range: Range<u64>) {
         if range.start == self.nxt {
             self.nxt = range.end;
             if !self.above.is_empty() {
@@ -148,29 +168,39 @@ impl Receiver {
         }
     }
 
-    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`. A duplicate is told once.
-    pub(crate) fn sack(&mut self, origin: SeqNum) -> SackBlocks {
+    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`: fewer beside a skip notice. A
+    /// duplicate is told once.
+    pub(crate) fn sack(&mut self, origin: SeqNum, has_notice: bool) -> SackBlocks {
         let block = |range: &Range<u64>| SackBlock { left: origin.at(range.start), right: origin.at(range.end) };
         let mut blocks = SackBlocks::default();
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(block(&duplicate));
         }
-        let room = self.sack_blocks - blocks.len();
+        let room = self.sack_room(has_notice).saturating_sub(blocks.len());
         for range in self.recent.iter().take(room) {
             blocks.push(block(range));
         }
         blocks
     }
 
-    /// Reads up to `bytes` and gives how many were there. A window that was nearly closed is told anew.
+    /// Reads up to `bytes` and gives how many were there.
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
-        let read = bytes.min(self.unread);
-        self.unread -= read;
-        let is_nearly_closed = self.advertised < self.nxt + self.buffer / 4;
+        let read = match &mut self.reader {
+            None => bytes.min(self.unread),
+            Some(reader) => reader.read(bytes, self.unread, self.nxt),
+        };
+        self.take_out(read);
+        read
+    }
+
+    /// Makes room for so many bytes. A window that was nearly closed is told anew.
+    fn take_out(&mut self, bytes: u64) {
+        self.unread -= bytes;
+        let smallest = self.reader.as_ref().map_or(0, |reader| reader.smallest_window());
+        let is_nearly_closed = self.advertised < self.nxt + smallest.max(self.buffer / 4);
         if is_nearly_closed && self.window() >= self.buffer / 2 && self.nxt > 1 {
             self.due = AckDue::Now;
         }
-        read
     }
 
     /// Learns that a segment with the current acknowledgement and window leaves.
@@ -179,18 +209,27 @@ impl Receiver {
         self.advertised = self.nxt + self.window();
     }
 
-    /// Gives the time at which a delayed ACK must go.
+    /// Gives the time at which a delayed ACK must go, or the reader steps over what is missing.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        match self.due {
+        let ack = match self.due {
             AckDue::By(at) => Some(at),
             AckDue::Nothing | AckDue::Now => None,
+        };
+        match &self.reader {
+            None => ack,
+            Some(reader) => [ack, reader.deadline()].into_iter().flatten().min(),
         }
     }
 
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
-        if self.deadline().is_some_and(|at| at <= now) {
+    /// Acts on whatever deadline has come; gives the bytes that became readable if something was stepped over.
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> Option<u64> {
+        if let AckDue::By(at) = self.due
+            && at <= now
+        {
             self.due = AckDue::Now;
         }
+        let is_due = self.reader.as_ref()?.deadline()? <= now;
+        is_due.then(|| self.step_over_what_is_due(now))
     }
 }
 

@@ -1,0 +1,50 @@
+//! Frames that arrived and were not read: one segment, one frame.
+
+use alloc::collections::VecDeque;
+use core::ops::Range;
+
+/// The frames that are held, by their places in the stream: in order first, then those behind a hole.
+#[derive(Clone, Debug)]
+pub(super) struct Frames {
+    held: VecDeque<Range<u64>>,
+    limit: usize,
+}
+
+impl Frames {
+    /// Makes an empty store for so many frames.
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { held: VecDeque::new(), limit }
+    }
+
+    /// Takes a frame that touches none that is held, and says whether there was room. The last place is kept for the one
+    /// that is next in order: those behind it must not shut it out for ever.
+    pub(super) fn insert(&mut self, frame: Range<u64>, is_next: bool) -> bool {
+        if self.held.len() + usize::from(!is_next) >= self.limit {
+            return false;
+        }
+        let place = self.held.partition_point(|held| held.start < frame.start);
+        self.held.insert(place, frame);
+        true
+    }
+
+    /// Takes out the lowest frame if it ends at or below `nxt` and has at most so many bytes.
+    pub(super) fn pop(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
+        self.held.pop_front_if(|frame| frame.end <= nxt && frame.end - frame.start <= bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_place_is_for_the_frame_that_is_next() {
+        let mut frames = Frames::new(2);
+        assert!(frames.insert(11..21, false));
+        assert!(!frames.insert(31..41, false), "one behind a hole does not get the last place");
+        assert!(frames.insert(1..11, true));
+        assert!(!frames.insert(21..31, true));
+        assert_eq!(frames.pop(21, 9), None, "a frame is never handed over in part");
+        assert_eq!([10, 10, 10].map(|bytes| frames.pop(20, bytes)), [Some(1..11), None, None]);
+    }
+}

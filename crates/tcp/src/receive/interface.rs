@@ -1,0 +1,62 @@
+//! What an application of the real-time mode reads from a connection.
+
+use crate::connection::{Connection, Event};
+use crate::real_time::{Frame, RealTimeStatistics};
+use crate::trace::Cx;
+use core::ops::Range;
+use earlybird_units::Instant;
+
+impl Connection {
+    /// Reads one frame, which is one segment as the peer wrote it; needs [`RealTime::framing`](crate::RealTime::framing).
+    ///
+    /// With `None` nothing is there, and the reader *waits* until a frame was handed over or
+    /// [`stop_waiting`](Self::stop_waiting): with [`Delivery::SkipWhenWaiting`](crate::Delivery::SkipWhenWaiting) it gets
+    /// the next frame that arrives, whatever is missing before it (MTCP paper, rules R2 and R3). So when an application
+    /// reads decides what it loses: a frame may be repaired as long as nobody asks for it. Where only the end of the
+    /// stream is left to come, it is stepped to as well: [`Event::PeerClosed`] tells.
+    ///
+    /// A peer that is no sender of frames, and cuts differently what it sends again, is read in the pieces that came.
+    pub fn read_frame(&mut self, cx: &mut Cx<'_>) -> Option<Frame> {
+        let frame = self.receiver.read_frame().or_else(|| {
+            self.receiver.wait();
+            self.close_if_finished(cx.now);
+            self.receiver.read_frame()
+        })?;
+        Some(Frame { position: frame.start - 1, bytes: (frame.end - frame.start) as u16 })
+    }
+
+    /// Makes the reader wait, as a [`read_frame`](Self::read_frame) without result does: for connections without framing,
+    /// whose [`read`](Self::read) gave nothing. It ends with a read that finds something. Tells [`Event::Readable`] if
+    /// there is something at once; a reader that has something to read does not wait.
+    pub fn wait(&mut self, cx: &mut Cx<'_>) {
+        let readable = self.receiver.wait();
+        self.on_stepped(cx.now, readable);
+    }
+
+    /// Ends the wait for a frame: what is missing may be repaired again.
+    pub fn stop_waiting(&mut self) {
+        self.receiver.stop_waiting();
+    }
+
+    /// Gives the next part of the stream that the reader stepped over, by positions as in [`Frame::position`]. Without
+    /// framing it is how a reader learns where in what [`read`](Self::read) gave a part is missing.
+    ///
+    /// The last 256 are kept for a reader that does not ask.
+    pub fn poll_skipped(&mut self) -> Option<Range<u64>> {
+        let skipped = self.receiver.poll_skipped()?;
+        Some(skipped.start - 1..skipped.end - 1)
+    }
+
+    /// Gives the counters of the real-time mode.
+    pub fn real_time_statistics(&self) -> RealTimeStatistics {
+        self.receiver.real_time_statistics()
+    }
+
+    /// A skip may have led to something readable, or to the end of the stream.
+    pub(crate) fn on_stepped(&mut self, now: Instant, readable: u64) {
+        if readable > 0 {
+            self.tell(Event::Readable);
+        }
+        self.close_if_finished(now);
+    }
+}

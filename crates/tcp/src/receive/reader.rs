@@ -1,0 +1,296 @@
+//! The reader of the real-time mode: it would rather skip than wait (rules R1 to R6 of the specification, §8.3).
+//!
+//! R1 and R4 are ordinary TCP. R2 and R3 are one rule: a reader that waits while nothing is there in order gets what
+//! arrived behind the hole, whether that was there before it asked (R3) or comes later (R2). What is stepped over is told
+//! to the sender at once (R6), and dropped if it comes after all (R5).
+//!
+//! A FIN behind a hole counts as anything else behind it. A reader that waits with only the FIN left to come steps over
+//! the hole and is at the end: whatever is missing has missed its time as any frame would have, and a sender that gave it
+//! up will never fill the hole.
+
+use super::Receiver;
+use super::frames::Frames;
+use super::skips::Skips;
+use crate::config::Config;
+use crate::policy::acking::AckDue;
+use crate::policy::delivery::Delivery;
+use crate::real_time::RealTimeStatistics;
+use alloc::collections::VecDeque;
+use core::ops::Range;
+use earlybird_units::Instant;
+use earlybird_wire::{SackBlocks, SeqNum, SkipNotice};
+
+/// What a receiver needs to know beyond an ordinary one, to keep frames whole or to skip.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    delivery: Delivery,
+    /// With framing only.
+    frames: Option<Frames>,
+    is_waiting: bool,
+    waits: VecDeque<Wait>,
+    waits_limit: usize,
+    /// Bytes of the longest segment that came.
+    longest: u64,
+    mss: u64,
+    skips: Skips,
+    /// The most SACK blocks beside a notice.
+    sack_blocks: usize,
+    statistics: RealTimeStatistics,
+}
+
+/// Data behind a hole that wait for a deadline: since when, and to which position.
+#[derive(Clone, Debug)]
+struct Wait {
+    since: Instant,
+    end: u64,
+}
+
+/// Frames held for each segment of the window: a peer that sends a byte at a time must not fill the memory. Sound in
+/// 100-byte frames beside full segments stays below it.
+const FRAMES_PER_SEGMENT: usize = 16;
+
+impl Reader {
+    /// Gives nothing for ordinary TCP, which needs none of this.
+    pub(super) fn new(config: &Config) -> Option<Self> {
+        let real_time = &config.real_time;
+        if !real_time.framing && !real_time.delivery.skips() {
+            return None;
+        }
+        let limit = FRAMES_PER_SEGMENT * config.window as usize;
+        // Of the 40 bytes, timestamps take 12, a notice 16, and blocks 4 and 8 for each.
+        let room = SackBlocks::MAX - usize::from(config.timestamps) - SkipNotice::WIRE_LEN / 8;
+        Some(Self {
+            delivery: real_time.delivery,
+            frames: real_time.framing.then(|| Frames::new(limit)),
+            is_waiting: false,
+            waits: VecDeque::new(),
+            waits_limit: limit,
+            longest: 0,
+            mss: u64::from(config.mss),
+            skips: Skips::default(),
+            sack_blocks: config.sack_blocks.min(room),
+            statistics: RealTimeStatistics::default(),
+        })
+    }
+
+    /// Reads up to `bytes` of the `unread` ones; with framing only whole frames.
+    pub(super) fn read(&mut self, bytes: u64, unread: u64, nxt: u64) -> u64 {
+        if self.frames.is_none() {
+            self.is_waiting &= unread == 0;
+            return bytes.min(unread);
+        }
+        let mut read = 0;
+        while let Some(frame) = self.next_frame(nxt, bytes - read) {
+            read += frame.end - frame.start;
+        }
+        read
+    }
+
+    /// Hands over the next frame if it is there and has at most so many bytes; then the reader waits no more.
+    fn next_frame(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
+        let frame = self.frames.as_mut()?.pop(nxt, bytes)?;
+        self.is_waiting = false;
+        self.statistics.frames_delivered += 1;
+        Some(frame)
+    }
+
+    /// Gives the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
+    pub(super) fn smallest_window(&self) -> u64 {
+        if self.frames.is_some() { self.mss } else { 0 }
+    }
+
+    /// Gives the length of a segment as far as it is known.
+    fn segment_bytes(&self) -> u64 {
+        if self.longest > 0 { self.longest } else { self.mss }
+    }
+
+    /// Says whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate: nothing
+    /// that DSACK tells of, for the sender would take its reduction back.
+    pub(super) fn is_late(&mut self, below: &Range<u64>) -> bool {
+        let is_late = self.skips.touches(below);
+        self.statistics.late_after_skip += u64::from(is_late);
+        is_late
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let Delivery::SkipAtDeadline(patience) = self.delivery else { return None };
+        self.waits.front().map(|wait| wait.since + patience)
+    }
+
+    /// Begins to wait for what is missing before `end`. What ends no later than something older waits with that.
+    fn begin_wait(&mut self, now: Instant, end: u64) {
+        let is_full = self.waits.len() >= self.waits_limit;
+        match self.waits.back_mut() {
+            Some(last) if last.end >= end => {}
+            Some(last) if is_full || last.since == now => last.end = end,
+            _ => self.waits.push_back(Wait { since: now, end }),
+        }
+    }
+
+    fn end_waits(&mut self, nxt: u64) {
+        while self.waits.pop_front_if(|wait| wait.end <= nxt).is_some() {}
+    }
+}
+
+impl Receiver {
+    /// Takes an arrival and does what it means for a reader that waits (R2), or may wait too long.
+    pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) {
+        let before = self.nxt;
+        let range = self.fitting(range);
+        if range.is_empty() {
+            return;
+        }
+        if self.reader.as_ref().is_some_and(|reader| reader.frames.is_some()) {
+            self.store_frames(&range);
+        } else {
+            self.place(range.clone());
+        }
+        self.note_arrival(now, &range);
+        if self.nxt == before {
+            self.step_over_for_waiting();
+        }
+    }
+
+    fn note_arrival(&mut self, now: Instant, range: &Range<u64>) {
+        let payload = self.payload_of(range);
+        let is_above = self.above.contains(range.end - 1);
+        let Some(reader) = &mut self.reader else { return };
+        reader.longest = reader.longest.max(payload.end - payload.start);
+        reader.end_waits(self.nxt);
+        if is_above && matches!(reader.delivery, Delivery::SkipAtDeadline(_)) {
+            reader.begin_wait(now, range.end);
+        }
+    }
+
+    /// Gives what of an arrival can be taken. A frame is taken whole or not at all, not even to probe a closed window.
+    fn fitting(&self, range: Range<u64>) -> Range<u64> {
+        let cut = range.start.max(self.nxt)..range.end.min(self.limit());
+        if self.reader.as_ref().is_none_or(|reader| reader.frames.is_none()) {
+            return cut;
+        }
+        let behind_fin = self.fin.map_or(range.end, |fin| fin + 1);
+        let fits = self.payload_of(&range).end <= self.nxt + self.window();
+        if fits { cut.start..range.end.min(behind_fin) } else { cut.start..cut.start }
+    }
+
+    /// Gives the range without the peer's FIN.
+    fn payload_of(&self, range: &Range<u64>) -> Range<u64> {
+        range.start..self.fin.map_or(range.end, |fin| range.end.min(fin))
+    }
+
+    /// A segment is a frame. One that overlaps what is held was cut differently before, which no sender of frames does:
+    /// each part that is new becomes a frame, so that nothing is delivered twice and nothing is lost.
+    fn store_frames(&mut self, range: &Range<u64>) {
+        let mut from = range.start;
+        while from < range.end {
+            let held = self.above.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
+            if from < held.start {
+                self.store_frame(from..held.start);
+            }
+            from = held.end;
+        }
+    }
+
+    fn store_frame(&mut self, new: Range<u64>) {
+        let payload = self.payload_of(&new);
+        let is_next = new.start == self.nxt;
+        let frames = self.reader.as_mut().and_then(|reader| reader.frames.as_mut());
+        if payload.is_empty() || frames.is_some_and(|frames| frames.insert(payload, is_next)) {
+            self.place(new);
+        }
+    }
+
+    /// R2 and R3: a reader waits, nothing is readable, something lies behind the hole.
+    fn step_over_for_waiting(&mut self) {
+        let skips = |reader: &Reader| reader.is_waiting && reader.delivery == Delivery::SkipWhenWaiting;
+        if self.unread == 0 && self.reader.as_deref().is_some_and(skips) {
+            self.step_over();
+        }
+    }
+
+    /// Steps over the lowest hole, says that it was there, and has it told at once (R6).
+    fn step_over(&mut self) -> bool {
+        let (Some(first), Some(reader)) = (self.above.first(), &mut self.reader) else { return false };
+        reader.skips.note(self.nxt..first, reader.segment_bytes());
+        self.skipped = reader.skips.bytes;
+        self.nxt = first;
+        self.close_holes();
+        if let Some(reader) = &mut self.reader {
+            reader.end_waits(self.nxt);
+        }
+        self.due = AckDue::Now;
+        true
+    }
+
+    /// The reader waits from now on; gives the bytes that this made readable (R3).
+    pub(crate) fn wait(&mut self) -> u64 {
+        let before = self.received();
+        if let Some(reader) = &mut self.reader {
+            reader.is_waiting = self.unread == 0;
+            self.step_over_for_waiting();
+        }
+        self.gain(before)
+    }
+
+    pub(crate) fn stop_waiting(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            reader.is_waiting = false;
+        }
+    }
+
+    /// Takes out the next frame.
+    pub(crate) fn read_frame(&mut self) -> Option<Range<u64>> {
+        let frame = self.reader.as_mut()?.next_frame(self.nxt, u64::MAX)?;
+        self.take_out(frame.end - frame.start);
+        Some(frame)
+    }
+
+    /// Steps over whatever has kept something waiting too long; gives the bytes that became readable.
+    pub(super) fn step_over_what_is_due(&mut self, now: Instant) -> u64 {
+        let before = self.received();
+        let is_due =
+            |receiver: &Self| receiver.reader.as_deref().and_then(Reader::deadline).is_some_and(|at| at <= now);
+        while is_due(self) && self.step_over() {}
+        self.gain(before)
+    }
+
+    fn gain(&mut self, before: u64) -> u64 {
+        let gained = self.received() - before;
+        self.unread += gained;
+        gained
+    }
+
+    /// Waits for everything from now on: the peer would not understand a skip, or the connection has ended.
+    pub(crate) fn skip_nothing(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            reader.delivery = Delivery::InOrder;
+        }
+    }
+
+    pub(crate) fn poll_skipped(&mut self) -> Option<Range<u64>> {
+        self.reader.as_mut()?.skips.poll()
+    }
+
+    /// Gives the notice that an ACK sent now carries, the peer's SYN having number `origin`.
+    pub(crate) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
+        let reader = self.reader.as_mut()?;
+        let notice = reader.skips.notice(origin)?;
+        reader.statistics.notices_sent += 1;
+        Some(notice)
+    }
+
+    /// Gives the most SACK blocks, beside a notice or without one.
+    pub(super) fn sack_room(&self, has_notice: bool) -> usize {
+        let beside = self.reader.as_ref().filter(|_| has_notice).map(|reader| reader.sack_blocks);
+        beside.unwrap_or(self.sack_blocks)
+    }
+
+    pub(crate) fn real_time_statistics(&self) -> RealTimeStatistics {
+        let of_reader = |reader: &Reader| RealTimeStatistics {
+            segments_skipped: reader.skips.segments,
+            bytes_skipped: reader.skips.bytes,
+            ..reader.statistics
+        };
+        self.reader.as_deref().map_or_else(RealTimeStatistics::default, of_reader)
+    }
+}
