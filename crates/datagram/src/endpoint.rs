@@ -1,12 +1,13 @@
 //! One end of a flow of datagrams, whatever decides about its rate.
 
+use crate::srt;
 use crate::tfrc::{Gauges, Receiver, Sender};
 use crate::udp::Udp;
 use earlybird_units::Instant;
-use earlybird_wire::Datagram;
+use earlybird_wire::{Datagram, DatagramHeader};
 
 /// What a flow of datagrams is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// What decides about the rate.
     pub control: Control,
@@ -17,12 +18,14 @@ pub struct Config {
 }
 
 /// What decides about the rate of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// The application alone.
     Udp,
     /// The equation of TCP's throughput (RFC 5348).
     Tfrc,
+    /// The application, and repairs of what is lost (SRT's live mode).
+    Srt(srt::Parameters),
 }
 
 /// One end of a flow.
@@ -34,12 +37,16 @@ pub enum Endpoint {
     TfrcSender(Sender),
     /// The end that receives and reports.
     TfrcReceiver(Receiver),
+    /// The end that sends and repairs.
+    SrtSender(srt::Sender),
+    /// The end that asks for repairs and releases in time.
+    SrtReceiver(srt::Receiver),
 }
 
 /// What the application should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// All parts of this unit arrived.
+    /// All parts of this unit arrived and may be used: SRT holds them back until their time.
     Delivered(u32),
     /// Everything written was sent.
     Drained,
@@ -52,6 +59,15 @@ pub struct Transmit {
     pub datagram: Datagram,
     /// Number of the datagram among those of the sender; `None` for a report.
     pub number: Option<u64>,
+    /// Whether its payload was sent before.
+    pub is_again: bool,
+}
+
+impl Transmit {
+    /// Makes a datagram without payload.
+    pub(crate) fn control(header: DatagramHeader) -> Self {
+        Self { datagram: Datagram { header, ..Datagram::default() }, number: None, is_again: false }
+    }
 }
 
 impl Endpoint {
@@ -60,6 +76,10 @@ impl Endpoint {
         match config.control {
             Control::Udp => [Self::Udp(Udp::new(config.mss)), Self::Udp(Udp::new(config.mss))],
             Control::Tfrc => [Self::TfrcSender(Sender::new(config)), Self::TfrcReceiver(Receiver::default())],
+            Control::Srt(parameters) => [
+                Self::SrtSender(srt::Sender::new(parameters, config.mss)),
+                Self::SrtReceiver(srt::Receiver::new(parameters.latency)),
+            ],
         }
     }
 
@@ -69,6 +89,8 @@ impl Endpoint {
             Self::Udp(udp) => udp.on_datagram(datagram),
             Self::TfrcSender(sender) => sender.on_datagram(now, datagram),
             Self::TfrcReceiver(receiver) => receiver.on_datagram(now, datagram),
+            Self::SrtSender(sender) => sender.on_datagram(now, datagram),
+            Self::SrtReceiver(receiver) => receiver.on_datagram(now, datagram),
         }
     }
 
@@ -79,6 +101,8 @@ impl Endpoint {
             Self::Udp(udp) => udp.take_completed().map(Event::Delivered),
             Self::TfrcSender(sender) => sender.take_drained().then_some(Event::Drained),
             Self::TfrcReceiver(receiver) => receiver.take_completed().map(Event::Delivered),
+            Self::SrtSender(_) => None,
+            Self::SrtReceiver(receiver) => receiver.take_completed().map(Event::Delivered),
         }
     }
 
@@ -89,6 +113,8 @@ impl Endpoint {
             Self::Udp(udp) => udp.poll_transmit(),
             Self::TfrcSender(sender) => sender.poll_transmit(now),
             Self::TfrcReceiver(receiver) => receiver.poll_transmit(now),
+            Self::SrtSender(sender) => sender.poll_transmit(now),
+            Self::SrtReceiver(receiver) => receiver.poll_transmit(now),
         }
     }
 
@@ -99,25 +125,30 @@ impl Endpoint {
             Self::Udp(_) => None,
             Self::TfrcSender(sender) => sender.poll_timeout(),
             Self::TfrcReceiver(receiver) => receiver.poll_timeout(),
+            Self::SrtSender(sender) => sender.poll_timeout(),
+            Self::SrtReceiver(receiver) => receiver.poll_timeout(),
         }
     }
 
     /// Acts on whatever deadline has come.
     pub fn on_timeout(&mut self, now: Instant) {
         match self {
-            Self::Udp(_) => {}
+            // All that waits for a time is sent when it is asked for.
+            Self::Udp(_) | Self::SrtSender(_) => {}
             Self::TfrcSender(sender) => sender.on_timeout(now),
             Self::TfrcReceiver(receiver) => receiver.on_timeout(now),
+            Self::SrtReceiver(receiver) => receiver.on_timeout(now),
         }
     }
 
-    /// Queues bytes that are no unit. UDP has no stream: they are one all the same. TFRC cuts them into units of one
-    /// datagram.
+    /// Queues bytes that are no unit. UDP and SRT have no stream: they are one all the same. TFRC cuts them into units of
+    /// one datagram.
     pub fn write(&mut self, bytes: u64) {
         match self {
             Self::Udp(udp) => udp.write_unit(bytes),
             Self::TfrcSender(sender) => sender.write(bytes),
-            Self::TfrcReceiver(_) => {}
+            Self::SrtSender(sender) => sender.write_unit(bytes),
+            Self::TfrcReceiver(_) | Self::SrtReceiver(_) => {}
         }
     }
 
@@ -126,25 +157,46 @@ impl Endpoint {
         match self {
             Self::Udp(udp) => udp.write_unit(bytes),
             Self::TfrcSender(sender) => sender.write_unit(bytes),
-            Self::TfrcReceiver(_) => {}
+            Self::SrtSender(sender) => sender.write_unit(bytes),
+            Self::TfrcReceiver(_) | Self::SrtReceiver(_) => {}
         }
     }
 
-    /// Gives the datagrams with payload sent so far.
+    /// Gives the datagrams with payload sent so far, repairs included.
     pub fn sent(&self) -> u64 {
         match self {
             Self::Udp(udp) => udp.sent(),
             Self::TfrcSender(sender) => sender.sent(),
-            Self::TfrcReceiver(_) => 0,
+            Self::SrtSender(sender) => sender.sent(),
+            Self::TfrcReceiver(_) | Self::SrtReceiver(_) => 0,
         }
     }
 
-    /// Gives the payload bytes that arrived so far.
+    /// Gives the repairs among them.
+    pub fn repeated(&self) -> u64 {
+        match self {
+            Self::SrtSender(sender) => sender.repeated(),
+            _ => 0,
+        }
+    }
+
+    /// Gives the packets that are kept: by a sender that repairs, until they are acknowledged or too old; by a receiver that
+    /// releases in time, until then.
+    pub fn kept(&self) -> usize {
+        match self {
+            Self::SrtSender(sender) => sender.kept(),
+            Self::SrtReceiver(receiver) => receiver.kept(),
+            _ => 0,
+        }
+    }
+
+    /// Gives the payload bytes that arrived so far; over SRT, those that were released.
     pub fn received(&self) -> u64 {
         match self {
             Self::Udp(udp) => udp.received(),
-            Self::TfrcSender(_) => 0,
+            Self::TfrcSender(_) | Self::SrtSender(_) => 0,
             Self::TfrcReceiver(receiver) => receiver.received(),
+            Self::SrtReceiver(receiver) => receiver.received(),
         }
     }
 
@@ -152,7 +204,7 @@ impl Endpoint {
     pub fn gauges(&self) -> Option<Gauges> {
         match self {
             Self::TfrcSender(sender) => Some(sender.gauges()),
-            Self::Udp(_) | Self::TfrcReceiver(_) => None,
+            Self::Udp(_) | Self::TfrcReceiver(_) | Self::SrtSender(_) | Self::SrtReceiver(_) => None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Endpoints of flows of datagrams: nothing is repaired, and what arrives is delivered at once.
+//! Endpoints of flows of datagrams. Over UDP and TFRC nothing is repaired, and what arrives is delivered at once; SRT
+//! repairs what it can and delivers at a set time.
 //!
 //! As the TCP endpoint they have no clock, no threads and no IO. After any call that takes the time, drain
 //! [`Endpoint::poll_transmit`], then [`Endpoint::poll_event`], then ask [`Endpoint::poll_timeout`] when to call
@@ -9,6 +10,7 @@
 extern crate alloc;
 
 mod endpoint;
+pub mod srt;
 pub mod tfrc;
 mod udp;
 mod units;

@@ -4,6 +4,7 @@ mod cubic;
 mod pert;
 
 use earlybird_datagram as datagram;
+use earlybird_datagram::srt;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Endpoint, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
@@ -28,12 +29,22 @@ fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
         config: datagram::Config {
             control: match endpoint.transport.control {
                 scenario::Control::Tfrc => datagram::Control::Tfrc,
+                scenario::Control::Srt => datagram::Control::Srt(srt_parameters(&endpoint.srt)),
                 _ => datagram::Control::Udp,
             },
             mss: endpoint.mss.unwrap_or(base.mss),
             ecn: uses_ecn(endpoint),
         },
         headers: headers_of(endpoint),
+    }
+}
+
+fn srt_parameters(srt: &scenario::Srt) -> srt::Parameters {
+    let draft = srt::Parameters::DEFAULT;
+    let fixed = srt.latency.map_or(draft.latency, |latency| srt::Latency::Fixed(latency.duration()));
+    srt::Parameters {
+        latency: srt.latency_round_trips.map_or(fixed, srt::Latency::RoundTrips),
+        overhead: srt.overhead.map(scenario::Fraction::value).or(draft.overhead),
     }
 }
 
@@ -197,7 +208,8 @@ fn control_of(endpoint: &Endpoint) -> Control {
         | scenario::Control::Reno
         | scenario::Control::NewReno
         | scenario::Control::Udp
-        | scenario::Control::Tfrc => Control::Reno,
+        | scenario::Control::Tfrc
+        | scenario::Control::Srt => Control::Reno,
         scenario::Control::Tahoe => Control::Tahoe,
         scenario::Control::Vegas => Control::Vegas(vegas_parameters(&endpoint.vegas)),
         scenario::Control::Pert => Control::Pert(pert::flags(&endpoint.pert)),

@@ -143,6 +143,7 @@ impl Observer for Recorder {
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
         let flow = self.flow(flow);
         flow.statistics.segments_sent += sender.sent();
+        flow.statistics.retransmissions += sender.repeated();
         flow.bytes_delivered += received;
     }
 

@@ -67,6 +67,26 @@ fn tfrc_delivers_the_clip_and_shows_its_rate() {
 }
 
 #[test]
+fn srt_repairs_a_lost_datagram_if_its_latency_allows_and_releases_all_at_their_time() {
+    for (srt, delivered) in
+        [(r#"latency = "150ms""#, 20), (r#"latency = "100ms""#, 19), ("latency-round-trips = 4", 20)]
+    {
+        let endpoint = format!(r#"{{ transport = "srt", srt = {{ {srt} }} }}"#);
+        let report = report(&scenario(&endpoint, "[2]"), &Outputs::default());
+        let counts = ["units_written", "units_delivered", "packets_sent", "retransmissions"];
+        assert_eq!(counts.map(|name| count(&report, "flows", name)), [20, delivered, 41, 1], "{srt}");
+        let Column::Real(times) = column(&report, "deliveries", "delivered_s") else { panic!("no times") };
+        let delays: Vec<f64> = times
+            .iter()
+            .zip(0..)
+            .map(|(time, unit)| time - f64::from(unit) * 0.5)
+            .filter(|delay| delay.is_finite())
+            .collect();
+        assert!(delays.iter().all(|delay| (delay - delays[0]).abs() < 1e-9), "{srt}: {delays:?}");
+    }
+}
+
+#[test]
 fn traces_have_the_datagrams_and_captures_are_udp() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let outputs = Outputs {

@@ -40,6 +40,8 @@ pub enum Control {
     Udp,
     /// TFRC: datagrams leave at the rate that TCP would have.
     Tfrc,
+    /// SRT in live mode: datagrams are repaired while that is of use, and released at a set time.
+    Srt,
     /// Reno's window rules, one segment after every loss.
     Tahoe,
     /// Reno's window rules, with fast recovery and without SACK.
@@ -51,9 +53,9 @@ pub enum Control {
 }
 
 impl Control {
-    /// Says whether it carries datagrams and not a TCP stream: nothing is repaired, and there is no timer to choose.
+    /// Says whether it carries datagrams and not a TCP stream: not every byte arrives, and there is no timer to choose.
     pub const fn is_datagram(self) -> bool {
-        matches!(self, Self::Udp | Self::Tfrc)
+        matches!(self, Self::Udp | Self::Tfrc | Self::Srt)
     }
 }
 
@@ -174,6 +176,14 @@ const TABLE: &[TransportKind] = &[
         title: "Datagrams at the rate of TCP's throughput equation, which changes slowly",
         source: "RFC 5348",
         parameters: &[],
+        detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "srt",
+        control: Control::Srt,
+        title: "Datagrams in live mode: lost ones are asked for at once, and all are released at a set time or never",
+        source: "draft-sharabayko-srt-01; Haivision's libsrt where it says nothing",
+        parameters: &["srt"],
         detections: &[Detection::Duplicates],
     },
 ];

@@ -487,6 +487,22 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
     "flows.web.transport=udp",
     "flows.web.application.webtraf: needs every byte to arrive, and udp repairs nothing; allowed: cbr, media. hint: choose a transport of TCP for this flow."
 )]
+#[case(
+    "flows.web.transport=srt",
+    "flows.web.application.webtraf: needs every byte to arrive, and srt gives up what is late; allowed: cbr, media. hint: choose a transport of TCP for this flow."
+)]
+#[case(
+    "flows.file.transport=srt",
+    "flows.file.application.bulk: sends as fast as the transport lets it, and srt sets no limit; allowed: cbr, media. hint: tfrc finds a rate by itself; or choose a transport of TCP for this flow."
+)]
+#[case(
+    r#"endpoint.srt={ latency = "120ms", latency-round-trips = 4 }"#,
+    "endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in seconds; allowed: one of the two."
+)]
+#[case(
+    "endpoint.srt.latency-round-trips=0.5",
+    "endpoint.srt.latency-round-trips: `0.5` is too small; allowed: a number from 1 to 1000. hint: The same in round trips, as the receiver measures the first one; the draft recommends three to four."
+)]
 #[case("sweep.seeds=[]", "sweep.seeds: `[]` is too short; allowed: a list of at least 1. hint: These seeds.")]
 #[case("sweep.seeds=[1, -2]", "sweep.seeds.1: `-2` is too small; allowed: a whole number of at least 0.")]
 #[case("sweep.seeds=[1, 2, 1]", "sweep.seeds: `1` is listed twice; allowed: a list of different seeds.")]
@@ -676,6 +692,14 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
 #[case(
     r#"flows.clip.endpoint={ transport = "bbr", ecn = "classic" }"#,
     "flows.clip.endpoint.ecn: `classic` does not go with bbr, whose model answers no marks; allowed: off."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "srt", window = 20 }"#,
+    "flows.clip.endpoint.window: is of no use to srt; allowed: mss, profile, srt, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "srt", srt = { latency = "1s", latency-round-trips = 4 } }"#,
+    "flows.clip.endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in seconds; allowed: one of the two."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "prague", ecn = "classic" }"#,

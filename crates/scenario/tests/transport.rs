@@ -20,6 +20,7 @@ use rstest::rstest;
 #[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
 #[case("udp", Control::Udp, Detection::Duplicates, false)]
 #[case("tfrc", Control::Tfrc, Detection::Duplicates, false)]
+#[case("srt", Control::Srt, Detection::Duplicates, false)]
 #[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
 #[case("pert-rack", Control::Pert, Detection::Rack, false)]
 fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {

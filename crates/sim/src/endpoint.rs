@@ -139,12 +139,13 @@ impl Agent {
         }
     }
 
-    /// Says whether data may follow a packet without: those of TCP wait for the one that ends a handshake.
+    /// Says whether data may follow a packet without: those of TCP wait for the one that ends a handshake, those of
+    /// datagrams come when they come.
     #[inline]
     pub(crate) fn has_data(&self) -> bool {
         match self {
             Self::Tcp(connection) => connection.has_data(),
-            Self::Datagrams(_) => false,
+            Self::Datagrams(_) => true,
         }
     }
 

@@ -312,7 +312,7 @@ impl<O: Observer> World<O> {
             }
             Agent::Datagrams(agent) => {
                 let transmit = agent.poll_transmit(self.now.at)?;
-                Some(self.insert(id, Content::Datagram(transmit.datagram), transmit.number, false))
+                Some(self.insert(id, Content::Datagram(transmit.datagram), transmit.number, transmit.is_again))
             }
         }
     }

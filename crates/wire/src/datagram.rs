@@ -31,6 +31,14 @@ pub enum DatagramHeader {
     TfrcData(TfrcData),
     /// TFRC, from the receiver.
     TfrcFeedback(TfrcFeedback),
+    /// SRT, from the sender.
+    SrtData(SrtData),
+    /// SRT, from the receiver: what arrived.
+    SrtAck(SrtAck),
+    /// SRT, from the sender: the number of an ACK that it got.
+    SrtAckAck(u32),
+    /// SRT, from the receiver: what is missing.
+    SrtNak(SrtNak),
 }
 
 /// What a TFRC sender tells with every datagram (RFC 5348 §3.2.1).
@@ -57,6 +65,72 @@ pub struct TfrcFeedback {
     pub loss_event_rate: f64,
 }
 
+/// What an SRT sender tells with every packet (draft-sharabayko-srt-01 §3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrtData {
+    /// Number of the packet, from 0.
+    pub sequence: u32,
+    /// When it was written.
+    pub written: Instant,
+    /// Whether it was sent before.
+    pub is_again: bool,
+}
+
+/// What an SRT receiver acknowledges (§3.2.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SrtAck {
+    /// Number of the ACK, from 1.
+    pub number: u32,
+    /// The first packet that is neither there nor given up.
+    pub next: u32,
+    /// The receiver's estimate of the round-trip time …
+    pub rtt: Duration,
+    /// … and its variance.
+    pub variance: Duration,
+}
+
+/// Packets that an SRT receiver misses: `first` up to `last`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SrtLosses {
+    /// The first of them.
+    pub first: u32,
+    /// The last of them, which may be the same.
+    pub last: u32,
+}
+
+/// A loss report of an SRT receiver (§3.2.5): up to three ranges, in rising order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SrtNak {
+    ranges: [Option<SrtLosses>; 3],
+}
+
+impl SrtNak {
+    /// Takes the first ranges.
+    pub fn new(losses: impl Iterator<Item = SrtLosses>) -> Self {
+        let mut nak = Self::default();
+        nak.ranges.iter_mut().zip(losses).for_each(|(place, losses)| *place = Some(losses));
+        nak
+    }
+
+    /// Gives the ranges.
+    pub fn losses(&self) -> impl DoubleEndedIterator<Item = SrtLosses> + use<> {
+        self.ranges.into_iter().flatten()
+    }
+
+    /// A number takes four bytes, a range two numbers (appendix A).
+    const fn len(&self) -> usize {
+        let mut len = 0;
+        let mut index = 0;
+        while index < self.ranges.len() {
+            if let Some(losses) = self.ranges[index] {
+                len += if losses.first == losses.last { 4 } else { 8 };
+            }
+            index += 1;
+        }
+        len
+    }
+}
+
 impl Datagram {
     /// Gives the bytes of headers between IP and the payload: UDP's (RFC 768), and what the transport above adds.
     pub const fn header_len(&self) -> usize {
@@ -70,14 +144,20 @@ impl Datagram {
 }
 
 const UDP_HEADER: usize = 8;
+/// Of every SRT packet (draft-sharabayko-srt-01 §3).
+const SRT_HEADER: usize = 16;
 
 impl DatagramHeader {
-    /// Four bytes for each field: RFC 5348 leaves the encoding open.
+    /// For TFRC four bytes for each field: RFC 5348 leaves the encoding open.
     const fn len(&self) -> usize {
         match self {
             Self::Plain => 0,
             Self::TfrcData(_) => 12,
             Self::TfrcFeedback(_) => 16,
+            Self::SrtData(_) | Self::SrtAckAck(_) => SRT_HEADER,
+            // A full ACK has seven fields.
+            Self::SrtAck(_) => SRT_HEADER + 28,
+            Self::SrtNak(nak) => SRT_HEADER + nak.len(),
         }
     }
 }

@@ -11,7 +11,7 @@ mod segment;
 mod sequence;
 
 pub use bytes::{Addresses, HEADERS_MAX, Malformed, emit_datagram_headers, emit_headers, parse};
-pub use datagram::{Datagram, DatagramHeader, TfrcData, TfrcFeedback};
+pub use datagram::{Datagram, DatagramHeader, SrtAck, SrtData, SrtLosses, SrtNak, TfrcData, TfrcFeedback};
 pub use options::{Options, SackBlock, SackBlocks, SkipNotice, Timestamps};
 pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;

@@ -106,7 +106,7 @@ impl Receiver {
             received_rate: self.received_rate(),
             loss_event_rate: self.losses.loss_event_rate(),
         });
-        Some(Transmit { datagram: Datagram { header, ..Datagram::default() }, number: None })
+        Some(Transmit::control(header))
     }
 
     pub(crate) fn received(&self) -> u64 {

@@ -1,4 +1,4 @@
-use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, Recovery, Reno, Undo, Vegas, WindowReduction};
+use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, Recovery, Reno, Srt, Undo, Vegas, WindowReduction};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -77,6 +77,8 @@ pub struct Endpoint {
     pub newreno: NewReno,
     /// Vegas' thresholds (transport `vegas`).
     pub vegas: Vegas,
+    /// SRT's parameters (transport `srt`).
+    pub srt: Srt,
     /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     pub rack: Rack,
 }

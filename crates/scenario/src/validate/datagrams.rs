@@ -3,9 +3,10 @@
 //! The scenario's `endpoint` is for all flows, so a flow of datagrams takes from it what it can use. What is set for the
 //! flow itself must have an effect.
 
+use super::ensure;
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{Application, Flow, Scenario};
+use crate::model::{Application, Flow, Scenario, Srt};
 use crate::suggest::listed;
 use crate::transport::{Control, Transport};
 
@@ -13,10 +14,15 @@ use crate::transport::{Control, Transport};
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
 /// The same for one with a rate of its own, which can answer marks.
 const KEYS_OF_TFRC: [&str; 4] = ["ecn", "mss", "profile", "transport"];
+/// The same for one that repairs.
+const KEYS_OF_SRT: [&str; 4] = ["mss", "profile", "srt", "transport"];
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    check_srt(&scenario.endpoint.srt, "endpoint.srt")?;
     for flow in &scenario.flows {
-        let transport = scenario.endpoint_of(flow)?.transport;
+        let endpoint = scenario.endpoint_of(flow)?;
+        check_srt(&endpoint.srt, &format!("flows.{}.endpoint.srt", flow.name))?;
+        let transport = endpoint.transport;
         if transport.control.is_datagram() {
             check_keys(flow, transport)?;
             check_application(flow, transport)?;
@@ -25,8 +31,23 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+fn check_srt(srt: &Srt, path: &str) -> Result<(), ScenarioError> {
+    let is_one = srt.latency.is_none() || srt.latency_round_trips.is_none();
+    ensure(is_one, || {
+        ScenarioError::new(
+            &join(path, "latency-round-trips"),
+            "stands beside `latency`, which says the same in seconds",
+        )
+        .allowed("one of the two")
+    })
+}
+
 fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let known: &[&str] = if transport.control == Control::Tfrc { &KEYS_OF_TFRC } else { &KEYS };
+    let known: &[&str] = match transport.control {
+        Control::Tfrc => &KEYS_OF_TFRC,
+        Control::Srt => &KEYS_OF_SRT,
+        _ => &KEYS,
+    };
     let Some(key) = flow.endpoint.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
     let path = join(&format!("flows.{}.endpoint", flow.name), key);
     Err(ScenarioError::new(&path, format!("is of no use to {transport}"))
@@ -35,18 +56,19 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
 }
 
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let is_udp = transport.control == Control::Udp;
-    let allowed = if is_udp { "cbr, media" } else { "bulk, cbr, media" };
+    let has_rate = transport.control == Control::Tfrc;
+    let allowed = if has_rate { "bulk, cbr, media" } else { "cbr, media" };
+    let loses = if transport.control == Control::Srt { "gives up what is late" } else { "repairs nothing" };
     let error = |name: &str, problem: &str| {
         ScenarioError::new(&format!("flows.{}.application.{name}", flow.name), problem).allowed(allowed)
     };
     let web = |name: &str| {
-        Err(error(name, &format!("needs every byte to arrive, and {transport} repairs nothing"))
+        Err(error(name, &format!("needs every byte to arrive, and {transport} {loses}"))
             .hint("choose a transport of TCP for this flow."))
     };
     match &flow.application {
-        Application::Bulk(_) if is_udp => {
-            Err(error("bulk", "sends as fast as the transport lets it, and udp sets no limit")
+        Application::Bulk(_) if !has_rate => {
+            Err(error("bulk", &format!("sends as fast as the transport lets it, and {transport} sets no limit"))
                 .hint("tfrc finds a rate by itself; or choose a transport of TCP for this flow."))
         }
         Application::Webtraf(_) => web("webtraf"),

@@ -1,0 +1,91 @@
+//! When to acknowledge, and what the answers say about the round trip (§4.8.1, §4.10).
+
+use super::round_trip::RoundTrip;
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+
+/// The receiver's acknowledgements.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Acks {
+    /// The first arrival: ACKs are sent at whole periods after it.
+    start: Option<Instant>,
+    /// Number of the first packet that is not acknowledged.
+    next: u32,
+    count: u32,
+    due: Option<Instant>,
+    /// Those that may be answered: their numbers, what they acknowledged, and when they were sent.
+    unanswered: VecDeque<(u32, u32, Instant)>,
+}
+
+/// Time between two ACKs (§4.8.1).
+const PERIOD: Duration = Duration::from_millis(10);
+/// So many ACKs are remembered, as in Haivision's implementation (`CACKWindow`).
+const REMEMBERED: usize = 1024;
+
+impl Acks {
+    /// Learns which packet is missing first; the next ACK says so.
+    pub(crate) fn on_progress(&mut self, now: Instant, next: u32) {
+        if next > self.next {
+            self.next = next;
+            let tick = self.tick_after(now);
+            self.due = Some(self.due.map_or(tick, |due| due.min(tick)));
+        }
+    }
+
+    fn tick_after(&mut self, now: Instant) -> Instant {
+        let start = *self.start.get_or_insert(now);
+        start + PERIOD * ((now - start).as_nanos() / PERIOD.as_nanos() + 1)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Gives the number of the ACK that is due and what it acknowledges. Until it is answered, it is repeated.
+    pub(crate) fn take_due(&mut self, now: Instant, round_trip: &RoundTrip) -> Option<(u32, u32)> {
+        self.due.filter(|due| *due <= now)?;
+        self.due = Some(self.tick_after(now + round_trip.longest()));
+        self.count += 1;
+        if self.unanswered.len() == REMEMBERED {
+            self.unanswered.pop_front();
+        }
+        self.unanswered.push_back((self.count, self.next, now));
+        Some((self.count, self.next))
+    }
+
+    /// Takes the answer to an ACK and gives the time that it took.
+    pub(crate) fn on_answer(&mut self, now: Instant, number: u32) -> Option<Duration> {
+        let index = self.unanswered.iter().position(|(sent, ..)| *sent == number)?;
+        let (_, next, sent) = self.unanswered.drain(..=index).next_back()?;
+        if next == self.next {
+            self.due = None;
+        }
+        Some(now - sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn acks_come_at_ticks_of_ten_milliseconds_until_they_are_answered() {
+        let (mut acks, round_trip) = (Acks::default(), RoundTrip::default());
+        acks.on_progress(at(3), 1);
+        acks.on_progress(at(12), 2);
+        assert_eq!((acks.deadline(), acks.take_due(at(12), &round_trip)), (Some(at(13)), None));
+        assert_eq!(acks.take_due(at(13), &round_trip), Some((1, 2)));
+        // 100 ms + 4·50 ms later, at the next tick.
+        assert_eq!(acks.deadline(), Some(at(323)));
+        acks.on_progress(at(100), 3);
+        assert_eq!(acks.take_due(at(103), &round_trip), Some((2, 3)));
+        assert_eq!(acks.on_answer(at(60), 1), Some(Duration::from_millis(47)));
+        assert!(acks.deadline().is_some());
+        assert_eq!(acks.on_answer(at(150), 2), Some(Duration::from_millis(47)));
+        assert_eq!((acks.deadline(), acks.on_answer(at(151), 2)), (None, None));
+    }
+}

@@ -1,0 +1,95 @@
+//! What was written: to be sent, to be repaired, or kept in case it must be.
+
+use super::CAPACITY;
+use alloc::collections::{BTreeSet, VecDeque};
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::{Datagram, SrtLosses};
+
+/// The sender's packets, from the first that is not acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer {
+    packets: VecDeque<Packet>,
+    /// Number of the first packet kept …
+    first: u32,
+    /// … and of the first that was never sent.
+    unsent: u32,
+    /// What the receiver misses and was not sent since.
+    losses: BTreeSet<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Packet {
+    datagram: Datagram,
+    written: Instant,
+    repeated: Option<Instant>,
+}
+
+/// A packet to send now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    pub(crate) sequence: u32,
+    pub(crate) datagram: Datagram,
+    pub(crate) written: Instant,
+    pub(crate) is_again: bool,
+}
+
+impl Buffer {
+    /// Takes a packet, if there is room; else it is gone (§4.8.2).
+    pub(crate) fn push(&mut self, now: Instant, datagram: Datagram) {
+        if self.packets.len() < CAPACITY {
+            self.packets.push_back(Packet { datagram, written: now, repeated: None });
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Says whether a packet waits to be sent.
+    pub(crate) fn has_next(&self) -> bool {
+        !self.losses.is_empty() || ((self.unsent - self.first) as usize) < self.packets.len()
+    }
+
+    /// Takes the next packet: repairs go first (§4.8.2).
+    pub(crate) fn next(&mut self, now: Instant) -> Option<Next> {
+        let loss = self.losses.pop_first();
+        let sequence = loss.unwrap_or(self.unsent);
+        let packet = self.packets.get_mut((sequence - self.first) as usize)?;
+        if loss.is_some() {
+            packet.repeated = Some(now);
+        } else {
+            self.unsent += 1;
+        }
+        Some(Next { sequence, datagram: packet.datagram, written: packet.written, is_again: loss.is_some() })
+    }
+
+    /// Forgets what the receiver has, or has given up.
+    pub(crate) fn on_ack(&mut self, next: u32) {
+        self.forget_up_to(next.min(self.unsent));
+    }
+
+    /// Notes what the receiver misses. What was repeated less than `patience` ago may still be on its way.
+    pub(crate) fn on_losses(&mut self, now: Instant, losses: SrtLosses, patience: Duration) {
+        for sequence in losses.first.max(self.first)..losses.last.saturating_add(1).min(self.unsent) {
+            let packet = &self.packets[(sequence - self.first) as usize];
+            if packet.repeated.is_none_or(|repeated| repeated + patience < now) {
+                self.losses.insert(sequence);
+            }
+        }
+    }
+
+    /// Drops what was written before that time.
+    pub(crate) fn drop_older(&mut self, time: Instant) {
+        let old = self.packets.iter().take_while(|packet| packet.written < time).count();
+        self.forget_up_to(self.first + old as u32);
+    }
+
+    fn forget_up_to(&mut self, next: u32) {
+        if next > self.first {
+            self.packets.drain(..(next - self.first) as usize);
+            self.first = next;
+            self.unsent = self.unsent.max(next);
+            self.losses = self.losses.split_off(&next);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Conversations over lines that lose, delay and double what they carry.
+
+mod garbage;
+mod line;
+mod repairs;
+mod storms;
