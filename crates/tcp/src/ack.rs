@@ -19,7 +19,7 @@ impl Sender {
         cx: &mut Cx<'_>,
         ack: &Acknowledgement,
         echoed_rtt: Option<Duration>,
-        may_grow: bool,
+        is_echo: bool,
     ) {
         if ack.advanced > 0 {
             self.last_progress = cx.now;
@@ -27,13 +27,16 @@ impl Sender {
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);
         }
+        if ack.is_of_abandoned {
+            self.timer.end_back_off();
+        }
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, echoed_rtt, may_grow);
+        self.act_on(cx, outcome, ack, &age, echoed_rtt, !is_echo);
         self.reduce(ack);
-        self.examine(ack, !may_grow);
+        self.examine(ack, is_echo);
         if ack.advanced > 0 {
             self.schedule(cx.now);
         }

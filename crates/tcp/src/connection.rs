@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::handshake::Peer;
 use crate::policy::acking::AckDue;
 use crate::policy::control::Gauges;
+use crate::real_time::WriteError;
 use crate::receive::Receiver;
 use crate::send::pacer::Pacer;
 use crate::send::sender::{Expiry, Sender};
@@ -43,7 +44,7 @@ pub enum Event {
     Established,
     /// Bytes can be read.
     Readable,
-    /// Everything written was acknowledged.
+    /// Everything written was acknowledged or given up.
     Drained,
     /// The peer will send no more.
     PeerClosed,
@@ -62,6 +63,8 @@ pub struct Transmit {
     pub number: Option<u64>,
     /// Whether it was sent before.
     pub is_again: bool,
+    /// Number of the frame that it carries, the first one written being 0, where one write is one segment.
+    pub frame: Option<u64>,
 }
 
 /// In the order in which they are told.
@@ -163,12 +166,13 @@ impl Connection {
         let flight = self.sender.board.outstanding();
         let blocks = &segment.options.sack;
         let mut change = self.sender.board.apply(ack, self.local_origin, blocks, is_pure, cx.now);
+        self.sender.settle();
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|stamps| stamps.echo);
         self.sender.read_details(&mut change, self.local_origin, blocks, echo);
         self.sender.on_window(window);
         let is_echo = self.is_echo(cx.now, segment, &change);
         let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
-        self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps), !is_echo);
+        self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps), is_echo);
         if is_echo {
             self.sender.on_congestion_echo(cx, flight);
         }
@@ -298,6 +302,9 @@ impl Connection {
         {
             return self.emit_number(cx.now, number);
         }
+        if self.sender.take_emptied() {
+            self.tell(Event::Drained);
+        }
         if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_rejection() }
     }
 
@@ -305,12 +312,12 @@ impl Connection {
         let (seq, ack) = self.rejection_due.take()?;
         let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
         let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };
-        Some(Transmit { segment, number: None, is_again: false })
+        Some(Transmit { segment, number: None, is_again: false, frame: None })
     }
 
     pub(crate) fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
         let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
-        Transmit { segment, number: None, is_again: false }
+        Transmit { segment, number: None, is_again: false, frame: None }
     }
 
     fn emit_number(&mut self, now: Instant, number: u64) -> Option<Transmit> {
@@ -321,7 +328,8 @@ impl Connection {
         if !is_again {
             self.make_markable(&mut segment, start + len);
         }
-        Some(Transmit { segment, number: Some(number), is_again })
+        let frame = self.sender.frame(number);
+        Some(Transmit { segment, number: Some(number), is_again, frame })
     }
 
     pub(crate) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
@@ -366,18 +374,55 @@ impl Connection {
         self.events |= 1 << event as u8;
     }
 
-    /// Queues `bytes` for sending; the queue has no limit. Bytes after [`Self::shutdown`] are ignored.
+    /// Queues `bytes` for sending; the queue has no limit. Bytes after [`Self::shutdown`] are ignored, and so they are where
+    /// one write is one segment: there is [`Self::write_frame`] for that.
     pub fn write(&mut self, bytes: u64) {
-        let is_open = match self.state {
-            State::Transfer(sides) => sides.send == SendSide::Open,
-            State::Listen | State::SynSent | State::SynReceived => !self.sender.fin_queued,
-            State::TimeWait | State::Closed => false,
-        };
-        if is_open {
+        if self.is_open_for_writing() && !self.config.real_time.framing {
             self.sender.note_gap();
             self.sender.unsent = self.sender.unsent.saturating_add(bytes);
             self.sender.recovery.on_write();
         }
+    }
+
+    fn is_open_for_writing(&self) -> bool {
+        match self.state {
+            State::Transfer(sides) => sides.send == SendSide::Open,
+            State::Listen | State::SynSent | State::SynReceived => !self.sender.fin_queued,
+            State::TimeWait | State::Closed => false,
+        }
+    }
+
+    /// Queues one frame for sending and gives its number: 0, 1, 2 … in order of writing. It becomes one segment, never merged
+    /// with others and never split, whenever it is sent.
+    ///
+    /// Frames written one after the other with the same `unit` belong together: with one of them all are given up, those to
+    /// be written yet included.
+    ///
+    /// Before the handshake the limit is our own MSS. If the peer's proves smaller, frames that no longer fit are given up.
+    ///
+    /// # Errors
+    ///
+    /// If the frame is empty, longer than the MSS that both sides take, or the send buffer full with [`Backlog::Block`]; if
+    /// this side has closed; if the connection is not one for frames.
+    ///
+    /// [`Backlog::Block`]: crate::Backlog::Block
+    pub fn write_frame(&mut self, cx: &mut Cx<'_>, bytes: u64, unit: u64) -> Result<u64, WriteError> {
+        match (self.config.real_time.framing, self.is_open_for_writing()) {
+            (false, _) => Err(WriteError::Unframed),
+            (true, false) => Err(WriteError::Closed),
+            (true, true) => self.sender.write_frame(cx.now, bytes, unit),
+        }
+    }
+
+    /// Gives the number of the next frame that was given up: before it was sent, or while it may still arrive. Frames that the
+    /// peer is known to have are not among them. Who never asks finds the newest ones only; all are counted.
+    pub fn poll_discarded(&mut self) -> Option<u64> {
+        self.sender.poll_discarded()
+    }
+
+    /// Gives the frames written, and neither acknowledged nor given up.
+    pub fn frames_held(&self) -> u64 {
+        self.sender.frames_held()
     }
 
     /// Reads up to `bytes` of what arrived in order, and gives how many there were; with framing, of whole frames.

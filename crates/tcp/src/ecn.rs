@@ -170,7 +170,7 @@ impl Connection {
     /// Lets a queue mark a segment: new data only, not retransmissions, window probes and pure ACKs (RFC 3168 §6.1.4 to
     /// §6.1.6). The first one after a reduction tells of it.
     pub(crate) fn make_markable(&mut self, segment: &mut Segment, end: u64) {
-        let is_probe = end > self.sender.board.una_position() + self.sender.peer_window;
+        let is_probe = end > self.sender.board.acknowledged() + self.sender.peer_window;
         if self.sender.marks.codepoint == Ecn::NotCapable || segment.len == 0 || is_probe {
             return;
         }

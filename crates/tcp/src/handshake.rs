@@ -101,6 +101,10 @@ impl Connection {
         // RFC 9293 §3.7.1: 536 bytes if the peer says nothing.
         let peer_mss = options.mss.map_or(536, NonZeroU16::get);
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
+        self.sender.on_shorter_mss();
+        let real_time = &self.config.real_time;
+        let steps_over = if real_time.skip_notice { self.peer.skip_notice } else { real_time.delivery.skips() };
+        self.sender.give_up_sent(steps_over);
         self.receiver.on_syn();
         if self.config.real_time.skip_notice && !self.peer.skip_notice {
             self.receiver.skip_nothing();
@@ -149,7 +153,7 @@ impl Connection {
             ecn: Ecn::NotCapable,
             options: self.opening_options(now, is_answer),
         };
-        Transmit { segment, number: Some(0), is_again }
+        Transmit { segment, number: Some(0), is_again, frame: None }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

@@ -14,10 +14,15 @@ pub struct RealTime {
     pub framing: bool,
     /// Offer and use the SNACK option, which tells the sender what was stepped over. With it the reader steps over
     /// nothing, and nothing that was sent is given up, unless the peer offered it too.
+    ///
+    /// Without it nobody can know whether the peer's reader steps over holes. Both ends are then taken to be configured
+    /// alike: what was sent may be given up if [`Self::delivery`] skips here. A peer that does not skip would wait for ever.
     pub skip_notice: bool,
     /// What the sender does when it learns that something was stepped over.
     pub skip_response: SkipResponse,
-    /// Never send anything twice (MTP): what is lost is given up.
+    /// Never send a frame twice (MTP): what is lost is given up, and the window answers as if it had been sent again. Where
+    /// nothing that was sent may be given up this has no effect; and the last frame that the receiver's window has room for
+    /// is repeated all the same, for without it nothing could be sent any more.
     pub never_retransmits: bool,
 }
 
@@ -43,6 +48,10 @@ pub struct Frame {
 /// Counters of the real-time mode over a connection's whole life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RealTimeStatistics {
+    /// Frames taken from the writer.
+    pub frames_written: u64,
+    /// Frames that the sender gave up: before they were sent, or while they might still have arrived.
+    pub frames_discarded: u64,
     /// Frames handed to the reader.
     pub frames_delivered: u64,
     /// Segments that the reader stepped over: as few as the missing bytes can have been, if none was longer than the
@@ -70,6 +79,8 @@ pub enum WriteError {
     Full,
     /// This side sends no more.
     Closed,
+    /// The connection keeps no frames apart: [`RealTime::framing`] is off.
+    Unframed,
 }
 
 impl core::fmt::Display for WriteError {
@@ -81,6 +92,7 @@ impl core::fmt::Display for WriteError {
             Self::Empty => formatter.write_str("a frame needs at least one byte"),
             Self::Full => formatter.write_str("the send buffer is full"),
             Self::Closed => formatter.write_str("this side sends no more"),
+            Self::Unframed => formatter.write_str("the connection keeps no frames apart: framing is off"),
         }
     }
 }

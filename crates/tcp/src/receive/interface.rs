@@ -49,7 +49,9 @@ impl Connection {
 
     /// Gives the counters of the real-time mode.
     pub fn real_time_statistics(&self) -> RealTimeStatistics {
-        self.receiver.real_time_statistics()
+        let mut statistics = self.receiver.real_time_statistics();
+        self.sender.add_to(&mut statistics);
+        statistics
     }
 
     /// A skip may have led to something readable, or to the end of the stream.

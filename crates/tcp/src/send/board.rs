@@ -33,6 +33,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) rtt: Option<Duration>,
     /// Repeats the cumulative number and carries nothing else.
     pub(crate) is_duplicate: bool,
+    /// It covers nothing but what was abandoned.
+    pub(crate) is_of_abandoned: bool,
     /// SACK told something new.
     pub(crate) brings_news: bool,
     /// Segments newly known to have arrived, by the number or by SACK.
@@ -59,6 +61,8 @@ pub(crate) struct Board {
     una: u64,
     nxt: u64,
     una_position: u64,
+    /// Stream position of the highest cumulative ACK: below `una_position` only where segments were abandoned.
+    acknowledged: u64,
     sacked: Ranges,
     last_in_order_at: Instant,
     lists_delivered: bool,
@@ -115,6 +119,11 @@ impl Board {
         self.una_position
     }
 
+    /// Gives the stream position of the highest cumulative ACK.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
     /// Gives the stream position after the last segment sent.
     pub(crate) fn end_position(&self) -> u64 {
         self.segments.back().map_or(self.una_position, |sent| sent.end)
@@ -167,11 +176,21 @@ impl Board {
             ..Acknowledgement::default()
         };
         self.delivered.clear();
+        let is_of_old_hole = is_pure && ack == self.acknowledged && ack < self.una_position;
         let before = self.una + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
+        } else if ack > self.acknowledged {
+            // Only what was abandoned is acknowledged: that is progress all the same.
+            change.advanced = 1;
+            change.is_of_abandoned = true;
         }
+        self.acknowledged = self.acknowledged.max(ack);
         change.brings_news |= self.mark_sacked(origin, blocks);
+        if is_of_old_hole {
+            // The hole is what was abandoned. Another one counts only if something arrived behind it.
+            change.is_duplicate = self.sacked.next_hole(self.una).is_some();
+        }
         change.delivered = self.una + self.sacked.total() - before;
         self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         change
@@ -218,15 +237,16 @@ impl Board {
         });
         let first = spans.next()?;
         let is_inside = |outer: Span| outer.start <= first.start && first.end <= outer.end;
-        (first.end <= self.una_position || spans.next().is_some_and(is_inside)).then_some(first)
+        (first.end <= self.acknowledged || spans.next().is_some_and(is_inside)).then_some(first)
     }
 
     /// Marks the whole segments between two stream positions; nonsense from the peer is ignored. The first segment is never
     /// among them: it would be acknowledged.
     fn mark(&mut self, left: u64, right: u64) {
-        if left <= self.una_position || right > self.end_position() || left >= right {
+        if left <= self.acknowledged || right > self.end_position() || left >= right {
             return;
         }
+        let left = left.max(self.una_position);
         let first = self.boundary(left, 0).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
         let last =
             self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
@@ -267,6 +287,21 @@ impl Board {
     /// Drops all SACK information.
     pub(crate) fn forget_sacked(&mut self) {
         self.sacked.clear();
+    }
+
+    /// Takes the first `count` segments off, although nobody acknowledged them.
+    pub(crate) fn abandon(&mut self, count: u64) {
+        for sent in self.segments.drain(..count as usize) {
+            self.una_position = sent.end;
+        }
+        self.una += count;
+        self.nxt = self.nxt.max(self.una);
+        self.sacked.remove_below(self.una);
+    }
+
+    /// Goes past a segment as if it were sent.
+    pub(crate) fn pass_over(&mut self, number: u64) {
+        self.nxt = self.nxt.max(number + 1);
     }
 
     /// Moves `nxt` back to `una`, to send everything again.

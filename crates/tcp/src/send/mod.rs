@@ -2,6 +2,8 @@
 
 pub(crate) mod board;
 pub(crate) mod delivery;
+pub(crate) mod frames;
+mod giving_up;
 pub(crate) mod pacer;
 mod path;
 pub(crate) mod sender;

@@ -2,6 +2,7 @@
 
 use super::board::{Acknowledgement, Board};
 use super::delivery::DeliverySampler;
+use super::frames::Frames;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
@@ -11,6 +12,7 @@ use crate::policy::recovery::{Limits, LossRecovery, Timing};
 use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
 use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
+use crate::real_time::RealTime;
 use crate::trace::{Cx, Statistics, TraceEvent};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -35,6 +37,11 @@ pub(crate) struct Sender {
     pub(crate) statistics: Statistics,
     /// Bytes written and not yet cut into segments.
     pub(crate) unsent: u64,
+    /// Present if one write is one segment.
+    pub(super) frames: Option<Box<Frames>>,
+    pub(super) real_time: RealTime,
+    /// Something was given up since the connection last asked.
+    pub(super) was_emptied: bool,
     /// A FIN waits behind the unsent bytes.
     pub(crate) fin_queued: bool,
     pub(crate) mss: u64,
@@ -90,6 +97,9 @@ impl Sender {
             marks: MarkResponse::default(),
             statistics: Statistics::default(),
             unsent: 0,
+            frames: config.real_time.framing.then(|| Box::new(Frames::new())),
+            real_time: config.real_time,
+            was_emptied: false,
             fin_queued: false,
             mss: u64::from(config.mss),
             probes_window: false,
@@ -151,15 +161,26 @@ impl Sender {
     }
 
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
+    ///
+    /// A frame is never split: what probes a closed window is a whole one (RFC 9293 §3.8.6.1 asks for one byte at least).
     fn new_segment(&self) -> Option<(u64, Flags)> {
-        let len = if self.probes_window { self.unsent.min(1) } else { self.unsent.min(self.mss) };
-        let room = (self.board.una_position() + self.peer_window).saturating_sub(self.board.end_position());
+        let len = match &self.frames {
+            Some(frames) => frames.next_bytes().unwrap_or(0),
+            None if self.probes_window => self.unsent.min(1),
+            None => self.unsent.min(self.mss),
+        };
+        let room = self.room();
         if len > 0 {
-            let len = if len > room && self.must_make_do(room) { room } else { len };
+            let len = if len > room && self.frames.is_none() && self.must_make_do(room) { room } else { len };
             (len <= room || self.probes_window).then_some((len, Flags::ACK))
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
         }
+    }
+
+    /// Gives the bytes that the receiver's window leaves for new data.
+    pub(super) fn room(&self) -> u64 {
+        (self.board.acknowledged() + self.peer_window).saturating_sub(self.board.end_position())
     }
 
     /// Says whether a part of a segment must do: nothing is outstanding whose ACK could open the window, and half the largest
@@ -180,7 +201,7 @@ impl Sender {
 
     /// Learns the receiver's window. A probe beyond the old one was probably not taken: it goes again at once.
     pub(crate) fn on_window(&mut self, window: u64) {
-        let end = self.board.end_position() - self.board.una_position();
+        let end = self.board.end_position() - self.board.acknowledged();
         let was_beyond = self.board.outstanding() == 1 && end > self.peer_window && !self.board.ends_with_fin();
         if was_beyond && end <= window {
             self.board.go_back();
@@ -198,13 +219,16 @@ impl Sender {
         if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
             return None;
         }
-        let limits = self.limits();
-        let Some(number) = self.next_number(&limits) else {
+        let next = if self.frames.is_some() { self.next_held(now) } else { self.next_number(&self.limits()) };
+        let Some(number) = next else {
             self.watch_closed_window(now);
             return None;
         };
         if number == self.board.smax() {
             self.cut_segment()?;
+        }
+        if let Some(frames) = &mut self.frames {
+            frames.on_sent(number);
         }
         self.recovery.on_sent(now, number, &self.board);
         self.sample_sending(now, number);
@@ -277,7 +301,10 @@ impl Sender {
 
     /// Says whether ACKs tell nothing but the receiver's window: so it is on the side that only receives, with every segment.
     pub(crate) fn has_nothing_to_learn(&self) -> bool {
-        self.has_nothing_to_send() && !self.needs_details() && self.marks.feedback == Feedback::None
+        self.has_nothing_to_send()
+            && self.frames.is_none()
+            && !self.needs_details()
+            && self.marks.feedback == Feedback::None
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
@@ -294,6 +321,9 @@ impl Sender {
         let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
         self.unsent -= len;
         self.fin_queued &= !flags.contains(Flags::FIN);
+        if let Some(frames) = self.frames.as_mut().filter(|_| len > 0) {
+            frames.on_cut();
+        }
         self.board.push(end, flags);
         Some(())
     }
@@ -363,9 +393,13 @@ impl Sender {
         self.control.on_timeout(cx, &flight);
         self.marks.on_reduced(self.board.smax());
         self.proportional = None;
+        self.ground_all(cx.now);
         self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);
         let timer = self.timer.back_off(cx.now);
+        if self.board.outstanding() == 0 {
+            self.restart_timer(cx.now);
+        }
         let freeze = cx.now - self.last_progress.max(self.last_timeout);
         self.last_timeout = cx.now;
         self.statistics.timeouts += 1;

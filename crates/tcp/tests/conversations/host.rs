@@ -1,7 +1,7 @@
 //! One end of a conversation; the test plays the other.
 
 use crate::notation;
-use earlybird_tcp::{Config, Connection, Cx, Event, RfcState, Trace, TraceEvent};
+use earlybird_tcp::{Config, Connection, Cx, Event, RfcState, Trace, TraceEvent, WriteError};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, SackBlock, Segment, SeqNum};
 use std::collections::VecDeque;
@@ -30,6 +30,7 @@ struct Sent {
     at: Instant,
     segment: Segment,
     number: Option<u64>,
+    frame: Option<u64>,
 }
 
 #[derive(Default)]
@@ -90,7 +91,7 @@ impl Host {
             if segment.flags.contains(Flags::SYN) {
                 self.origin.get_or_insert(segment.seq);
             }
-            self.sent.push_back(Sent { at: self.now, segment, number: transmit.number });
+            self.sent.push_back(Sent { at: self.now, segment, number: transmit.number, frame: transmit.frame });
         }
     }
 
@@ -139,6 +140,44 @@ impl Host {
     pub(crate) fn write(&mut self, bytes: u64) -> &mut Self {
         self.connection.write(bytes);
         self.transmit();
+        self
+    }
+
+    /// Writes a frame and gives its number.
+    pub(crate) fn write_frame(&mut self, bytes: u64, unit: u64) -> Result<u64, WriteError> {
+        let mut cx = Cx { now: self.now, trace: &mut self.decisions };
+        let number = self.connection.write_frame(&mut cx, bytes, unit);
+        self.transmit();
+        number
+    }
+
+    /// Writes so many full frames, each a unit of its own.
+    #[track_caller]
+    pub(crate) fn frames(&mut self, count: u64) -> &mut Self {
+        for _ in 0..count {
+            let unit = self.connection.real_time_statistics().frames_written;
+            assert_eq!(self.write_frame(MSS, unit), Ok(unit));
+        }
+        self
+    }
+
+    /// Looks at the numbers of the frames sent since the last look.
+    #[track_caller]
+    pub(crate) fn sends_frames(&mut self, expected: &[u64]) -> &mut Self {
+        assert_eq!(self.take_frames(), expected);
+        self
+    }
+
+    /// Gives the numbers of the frames sent since the last look.
+    pub(crate) fn take_frames(&mut self) -> Vec<u64> {
+        self.take_sent().iter().filter_map(|sent| sent.frame).collect()
+    }
+
+    /// Looks at the frames given up since the last look.
+    #[track_caller]
+    pub(crate) fn discards(&mut self, expected: &[u64]) -> &mut Self {
+        let discarded: Vec<u64> = std::iter::from_fn(|| self.connection.poll_discarded()).collect();
+        assert_eq!(discarded, expected);
         self
     }
 

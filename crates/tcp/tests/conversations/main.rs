@@ -8,6 +8,7 @@ mod accurate_ecn;
 mod acking;
 mod closing;
 mod congestion;
+mod discards;
 mod early_retransmission;
 mod ecn;
 mod handshake;

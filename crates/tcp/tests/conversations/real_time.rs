@@ -184,7 +184,8 @@ fn a_notice_is_sent_at_once_and_with_the_following_two_acks() {
     host.sends(&[". 1:1(0) ack 201 win 2000 <snack 1 1:1>"]);
     arrive(&mut host, [3]);
     host.sends_nothing().at(100).sends(&[". 1:1(0) ack 301 win 1900 <snack 1 1:1>"]);
-    host.write(50).sends(&[". 1:51(50) ack 301 <snack 1 1:1>"]);
+    assert_eq!(host.write_frame(50, 0), Ok(0));
+    host.sends(&[". 1:51(50) ack 301 <snack 1 1:1>"]);
     host.receives(". 301:401(100) ack 51").receives(". 401:501(100) ack 51").sends(&[". 51:51(0) ack 501 win 1700"]);
     // A waiting reader's skip is not delayed either.
     assert_eq!([0; 4].map(|_| read_packet(&mut host)), [Some(3), Some(4), Some(5), None]);

@@ -120,6 +120,10 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
     /// Learns that `number` was sent.
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board);
+    /// Learns that `number`, which it has just given, is passed over: its owner has given it up. It counts as sent.
+    fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {
+        self.on_sent(now, number, board);
+    }
     /// Goes on repairing after a timeout: new data were sent in between.
     fn resume(&mut self, board: &mut Board) {
         board.go_back();

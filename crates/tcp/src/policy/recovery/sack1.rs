@@ -189,6 +189,13 @@ impl LossRecovery for Sack1 {
         }
     }
 
+    /// It stays in `pipe` as the one that was lost, and does not come to it a second time.
+    fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {
+        let pipe = self.pipe;
+        self.on_sent(now, number, board);
+        self.pipe = pipe;
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovering
     }

@@ -263,6 +263,14 @@ impl LossRecovery for Rack {
         self.transmissions.on_sent(SentAt { departed: now, number });
     }
 
+    /// It is lost once and for all, and no reason to probe.
+    fn pass_over(&mut self, _now: Instant, number: u64, _board: &Board) {
+        self.due = None;
+        self.lost.remove(number);
+        self.transmissions.forget(number);
+        self.probe.cancel();
+    }
+
     fn deadline(&self) -> Option<Instant> {
         // One timer at a time (RFC 8985 §8).
         self.reordering_ends.or(self.probe.deadline())

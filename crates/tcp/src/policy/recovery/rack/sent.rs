@@ -66,6 +66,11 @@ impl Transmissions {
         }
     }
 
+    /// Leaves a segment that was overtaken alone.
+    pub(super) fn forget(&mut self, number: u64) {
+        self.overtaken.retain(|sent| sent.number != number);
+    }
+
     /// Gives the round trip of the last segment that arrived.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt

@@ -1,0 +1,165 @@
+//! What a sender does that would rather give up a frame than make its writer wait.
+//!
+//! Frames that were given up before they were sent leave no hole in the stream. Those that were sent stay on the board as
+//! flight until the peer's cumulative ACK passes them or the retransmission timer runs out, and recovery passes them
+//! over: a retransmission of theirs counts as sent, and nothing leaves. The peer's reader steps over the hole.
+
+use super::frames::{Bounds, Frames};
+use super::sender::Sender;
+use crate::policy::backlog::Backlog;
+use crate::real_time::{RealTimeStatistics, WriteError};
+use earlybird_units::Instant;
+
+impl Sender {
+    /// Takes a frame, if there is room for it or can be made.
+    pub(crate) fn write_frame(&mut self, now: Instant, bytes: u64, unit: u64) -> Result<u64, WriteError> {
+        match bytes {
+            0 => return Err(WriteError::Empty),
+            bytes if bytes > self.mss => return Err(WriteError::TooLong { mss: self.mss as u16 }),
+            _ => self.make_room(now)?,
+        }
+        self.note_gap();
+        let Some(frames) = &mut self.frames else { return Err(WriteError::Unframed) };
+        let number = frames.push(now, bytes as u16, unit);
+        if frames.ends_with(number) {
+            self.unsent += bytes;
+            self.recovery.on_write();
+        }
+        Ok(number)
+    }
+
+    /// Applies the policy for a full send buffer, before a write.
+    fn make_room(&mut self, now: Instant) -> Result<(), WriteError> {
+        let cwnd = self.cwnd();
+        match self.real_time.backlog {
+            Backlog::Block(limit) if self.frames_held() >= limit.segments(cwnd) => return Err(WriteError::Full),
+            Backlog::Block(_) => {}
+            Backlog::DiscardOldest(limit) => {
+                let limit = limit.segments(cwnd);
+                while self.frames_held() >= limit && self.give_up_oldest(Instant::NEVER) {}
+            }
+            Backlog::DiscardPastDeadline(_) => self.expire(now),
+        }
+        Ok(())
+    }
+
+    /// Gives up what was written too long ago, where the policy says so.
+    pub(super) fn expire(&mut self, now: Instant) {
+        if let Backlog::DiscardPastDeadline(deadline) = self.real_time.backlog {
+            let earliest = Instant::from_nanos(now.as_nanos().saturating_sub(deadline.as_nanos()));
+            while self.give_up_oldest(earliest) {}
+        }
+    }
+
+    /// Gives up the oldest frame if it was written before `limit`; says whether it did.
+    fn give_up_oldest(&mut self, limit: Instant) -> bool {
+        self.giving_up(|frames, bounds| {
+            let (index, _) = frames.oldest(bounds).filter(|(_, written)| *written < limit)?;
+            Some(frames.give_up(index, bounds))
+        })
+    }
+
+    /// The peer takes shorter segments than was hoped for: frames that do not fit are given up.
+    pub(crate) fn on_shorter_mss(&mut self) {
+        let mss = self.mss;
+        self.giving_up(|frames, bounds| Some(frames.give_up_longer(mss, bounds)));
+    }
+
+    /// Lets `act` give up frames and say how many unsent bytes went; says whether it did.
+    ///
+    /// The last frame sent stays if no other can be sent behind it: if that was lost too, nothing could ever reach the peer
+    /// and tell it to go on.
+    fn giving_up(&mut self, act: impl FnOnce(&mut Frames, &Bounds<'_>) -> Option<u64>) -> bool {
+        let keeps_last = self.room() < self.mss;
+        let Some(frames) = &mut self.frames else { return false };
+        let was_held = frames.held() > 0;
+        let Some(bytes) = act(frames, &Bounds { sacked: self.board.sacked(), keeps_last }) else { return false };
+        self.unsent -= bytes;
+        self.was_emptied |= was_held && frames.held() == 0;
+        true
+    }
+
+    /// Decides which segment goes next. One that was given up is passed over.
+    pub(super) fn next_held(&mut self, now: Instant) -> Option<u64> {
+        self.expire(now);
+        loop {
+            let limits = self.limits();
+            let number = self.next_number(&limits)?;
+            if !self.is_given_up(number) {
+                return Some(number);
+            }
+            self.recovery.pass_over(now, number, &self.board);
+            self.board.pass_over(number);
+            self.ground();
+        }
+    }
+
+    /// Says whether a segment must not be sent, or not again.
+    fn is_given_up(&mut self, number: u64) -> bool {
+        if self.real_time.never_retransmits && number < self.board.smax() {
+            self.giving_up(|frames, bounds| Some(frames.give_up_segment(number, bounds)));
+        }
+        number < self.board.una() || self.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
+    }
+
+    /// Takes note of what was acknowledged.
+    pub(crate) fn settle(&mut self) {
+        if let Some(frames) = &mut self.frames {
+            frames.settle(self.board.una());
+            self.ground();
+        }
+    }
+
+    /// What was given up and does not fly leaves the board: nobody waits for it but the peer, who will step over it.
+    fn ground(&mut self) {
+        let Some(frames) = &mut self.frames else { return };
+        let grounded = frames.grounded(self.board.sacked());
+        if grounded > 0 {
+            self.was_emptied = true;
+            self.board.abandon(grounded);
+            frames.settle(self.board.una());
+        }
+    }
+
+    /// The retransmission timer ran out: what was given up is in flight no more.
+    pub(super) fn ground_all(&mut self, now: Instant) {
+        self.expire(now);
+        if let Some(frames) = &mut self.frames {
+            frames.on_timeout();
+            self.ground();
+        }
+    }
+
+    /// Says, once, that the last frame held was given up.
+    pub(crate) fn take_emptied(&mut self) -> bool {
+        core::mem::take(&mut self.was_emptied) && self.is_drained()
+    }
+
+    /// Learns whether frames that were sent may be given up.
+    pub(crate) fn give_up_sent(&mut self, may: bool) {
+        self.real_time.never_retransmits &= may;
+        if let Some(frames) = &mut self.frames {
+            frames.gives_up_sent = may;
+        }
+    }
+
+    /// Gives the number of the frame that a segment on the board carries.
+    pub(crate) fn frame(&self, segment: u64) -> Option<u64> {
+        self.frames.as_ref()?.number(segment)
+    }
+
+    pub(crate) fn poll_discarded(&mut self) -> Option<u64> {
+        self.frames.as_mut()?.next_note()
+    }
+
+    pub(crate) fn add_to(&self, statistics: &mut RealTimeStatistics) {
+        if let Some(frames) = &self.frames {
+            statistics.frames_written = frames.written();
+            statistics.frames_discarded = frames.discarded();
+        }
+    }
+
+    pub(crate) fn frames_held(&self) -> u64 {
+        self.frames.as_ref().map_or(0, |frames| frames.held())
+    }
+}

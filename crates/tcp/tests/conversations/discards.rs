@@ -1,0 +1,295 @@
+//! The sending half of the real-time mode: framing, and frames that are given up (specification §8.4, §8.5).
+
+use crate::host::Host;
+use crate::plain;
+use earlybird_tcp::{
+    Backlog, Config, Control, Delivery, Event, NewRenoFlags, RackConfig, RealTime, Recovery, SendLimit, WriteError,
+};
+use earlybird_units::Duration;
+
+/// A sender of frames whose peer steps over holes.
+fn rtm(backlog: Backlog) -> Config {
+    let delivery = Delivery::SkipWhenWaiting;
+    let real_time = RealTime { framing: true, delivery, backlog, ..RealTime::default() };
+    // Without probes the retransmission timer is the only one.
+    Config { real_time, rack: RackConfig { probes_tail: false, ..RackConfig::RFC }, ..plain() }
+}
+
+fn oldest(segments: u32) -> Config {
+    rtm(Backlog::DiscardOldest(SendLimit::Segments(segments)))
+}
+
+fn past(millis: u64) -> Config {
+    rtm(Backlog::DiscardPastDeadline(Duration::from_millis(millis)))
+}
+
+fn blocking(limit: SendLimit) -> Config {
+    rtm(Backlog::Block(limit))
+}
+
+/// All but Vegas', whose window is its own matter.
+const RECOVERIES: [Recovery; 6] = [
+    Recovery::Sack1,
+    Recovery::Rfc6675,
+    Recovery::Rack,
+    Recovery::Tahoe,
+    Recovery::Reno { second_fast_retransmit: false },
+    Recovery::NewReno(NewRenoFlags { is_impatient: true, deflates: true }),
+];
+
+/// With a control that goes with it.
+fn repaired_by(recovery: Recovery, config: Config) -> Config {
+    let control = if recovery == Recovery::Tahoe { Control::Tahoe } else { Control::Reno };
+    Config { recovery, control, ..config }
+}
+
+#[test]
+fn one_write_is_one_segment_even_when_it_goes_again() {
+    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    for bytes in [100, 1000, 1, 300] {
+        assert!(host.write_frame(bytes, bytes).is_ok());
+    }
+    host.sends(&[
+        ". 1:101(100) ack 1 win 64000",
+        ". 101:1101(1000) ack 1",
+        ". 1101:1102(1) ack 1",
+        ". 1102:1402(300) ack 1",
+    ]);
+    host.at(1100).sends(&[". 1:101(100) ack 1"]);
+    host.at(1200).receives(". 1:1(0) ack 101").sends(&[". 101:1101(1000) ack 1", ". 1101:1102(1) ack 1"]);
+}
+
+#[test]
+fn a_frame_of_the_wrong_size_or_at_the_wrong_time_is_refused() {
+    let mut host = Host::connected(&blocking(SendLimit::Segments(1)));
+    assert_eq!(host.write_frame(1001, 0), Err(WriteError::TooLong { mss: 1000 }));
+    assert_eq!(host.write_frame(u64::MAX, 0), Err(WriteError::TooLong { mss: 1000 }));
+    assert_eq!(host.write_frame(0, 0), Err(WriteError::Empty));
+    assert_eq!(host.write_frame(1000, 0), Ok(0));
+    assert_eq!(host.write_frame(1000, 0), Err(WriteError::Full));
+    host.write(5000).sends_frames(&[0]);
+    host.shutdown();
+    assert_eq!(host.write_frame(1000, 0), Err(WriteError::Closed));
+    assert_eq!(Host::connected(&plain()).write_frame(1000, 0), Err(WriteError::Unframed));
+}
+
+#[test]
+fn frames_too_long_for_the_peer_are_given_up_when_it_says_so() {
+    let mut host = Host::connect(&blocking(SendLimit::Unlimited));
+    for (bytes, unit) in [(400, 0), (600, 1), (300, 1), (500, 2)] {
+        assert!(host.write_frame(bytes, unit).is_ok());
+    }
+    host.forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 500,sackOK>");
+    host.sends_frames(&[0, 3]).discards(&[1, 2]);
+    assert_eq!(host.write_frame(501, 3), Err(WriteError::TooLong { mss: 500 }));
+}
+
+/// Goel, Krasic and Walpole: A·`cwnd` + min(B, `cwnd`), here 1·4 + 3.
+#[test]
+fn a_limit_by_the_window_refuses_the_eighth_frame_and_grows_with_it() {
+    let mut host = Host::connected(&blocking(SendLimit::Window { per_window: 1.0, extra: 3 }));
+    host.frames(7);
+    assert_eq!(host.write_frame(1000, 7), Err(WriteError::Full));
+    host.at(200).ack(2, &[]).frames(2);
+    assert_eq!(host.write_frame(1000, 9), Err(WriteError::Full), "a window of five, eight held");
+}
+
+/// RFC 9293 §3.8.6.1 asks for at least one byte; a frame is not split.
+#[test]
+fn a_closed_window_is_probed_with_a_whole_frame() {
+    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    host.receives(". 1:1(0) ack 1 win 0").frames(2).sends_nothing();
+    host.at(1100).sends(&[". 1:1001(1000) ack 1 win 64000"]);
+    host.at(1200).receives(". 1:1(0) ack 1 win 0").sends_nothing();
+    host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends_frames(&[0]);
+    host.at(1400).receives(". 1:1(0) ack 1001").sends_frames(&[1]);
+}
+
+#[test]
+fn a_window_with_room_for_a_part_of_a_frame_waits() {
+    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    host.receives(". 1:1(0) ack 1 win 1999").frames(2).sends_frames(&[0]);
+    host.at(200).receives(". 1:1(0) ack 1001 win 999").sends_nothing();
+    host.at(300).receives(". 1:1(0) ack 1001 win 1000").sends_frames(&[1]);
+}
+
+#[test]
+fn a_full_buffer_gives_up_the_oldest_frame_even_if_it_was_sent() {
+    let mut host = Host::connected(&oldest(6));
+    host.frames(6).sends_frames(&[0, 1, 2, 3]).discards(&[]);
+    host.frames(2).discards(&[0, 1]).sends_nothing();
+    assert_eq!(host.connection.frames_held(), 6);
+    // What was given up may arrive all the same.
+    host.at(200).ack(3, &[]).sends_frames(&[4, 5, 6]).discards(&[]);
+}
+
+#[test]
+fn frames_never_sent_leave_no_hole_when_they_are_given_up() {
+    let mut host = Host::connected(&Config { initial_window: 1, ..past(50) });
+    host.frames(3).at(160).frames(1).discards(&[0, 1, 2]);
+    host.sends(&[". 1:1001(1000) ack 1 win 64000"]);
+    host.at(200).ack(2, &[]).sends(&[". 1001:2001(1000) ack 1"]).discards(&[]);
+}
+
+#[test]
+fn all_of_a_unit_is_given_up_and_what_is_written_of_it_later() {
+    let mut host = Host::connected(&Config { initial_window: 1, ..oldest(4) });
+    for unit in [7, 7, 8, 9, 9] {
+        assert!(host.write_frame(1000, unit).is_ok());
+    }
+    host.discards(&[0, 1]);
+    assert_eq!(host.connection.frames_held(), 3);
+    for unit in [9, 10, 10] {
+        assert!(host.write_frame(1000, unit).is_ok());
+    }
+    host.discards(&[2, 3, 4, 5]);
+    // The last unit is full by itself: it goes with what is yet to be written of it.
+    for _ in 0..3 {
+        assert!(host.write_frame(1000, 10).is_ok());
+    }
+    host.discards(&[6, 7, 8, 9, 10]);
+    assert!(host.write_frame(1000, 11).is_ok());
+    host.at(200).ack(2, &[]).sends_frames(&[0, 11]);
+}
+
+#[test]
+fn the_last_frame_of_a_window_that_has_no_room_for_another_is_kept() {
+    let mut host = Host::connected(&Config { initial_window: 10, ..past(50) });
+    host.receives(". 1:1(0) ack 1 win 3500").frames(5).sends_frames(&[0, 1, 2]);
+    host.at(300).frames(1).discards(&[0, 1, 3, 4]).sends_nothing();
+    // All three were lost: without the third the peer would never hear of anything to step over to.
+    host.at(1100).sends_frames(&[2]);
+    host.at(1200).receives(". 1:1(0) ack 3001 win 3500");
+    assert_eq!(host.write_frame(1000, 9), Ok(6));
+    host.sends_frames(&[6]).discards(&[5]);
+}
+
+/// what was given up is still in flight, or discarding would open the window.
+#[test]
+fn giving_up_does_not_open_the_window() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, oldest(4)));
+        host.frames(40).sends_frames(&[0, 1, 2, 3]);
+        assert_eq!(host.connection.outstanding(), 4, "{recovery:?}");
+    }
+}
+
+/// However losses are repaired: fast retransmit, holes, go-back after a timeout.
+#[test]
+fn what_was_given_up_is_never_sent_again() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, Config { initial_window: 8, ..oldest(8) }));
+        host.frames(8).forget_sent().frames(2).discards(&[0, 1]);
+        // The first three are lost.
+        host.at(200).ack(1, &[4..5]).at(201).ack(1, &[4..6]).at(202).ack(1, &[4..7]).at(203).ack(1, &[4..8]);
+        host.at(204).ack(1, &[4..9]).at(9000).frames(1).at(60_000);
+        let sent: Vec<_> = host.take_frames();
+        assert!(sent.iter().all(|frame| *frame >= 2), "{recovery:?} sent {sent:?}");
+    }
+}
+
+/// All that is outstanding was given up, and lost: the timer closes the window to one segment, and a new frame goes.
+#[test]
+fn a_timeout_with_everything_given_up_sends_what_is_new() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, oldest(4)));
+        host.frames(8).sends_frames(&[0, 1, 2, 3]).discards(&[0, 1, 2, 3]);
+        let timeout = host.deadline().unwrap();
+        host.at(timeout).sends_frames(&[4]);
+        assert_eq!(host.connection.outstanding(), 1, "{recovery:?}");
+        // Its reader has stepped over the hole.
+        host.at(timeout + 100).ack(6, &[]).sends_frames(&[5, 6]);
+    }
+}
+
+#[test]
+fn a_timer_with_nothing_but_frames_given_up_falls_silent() {
+    let mut host = Host::connected(&past(100));
+    host.frames(2)
+        .sends_frames(&[0, 1])
+        .at(1100)
+        .sends_nothing()
+        .discards(&[0, 1])
+        .tells(&[Event::Established, Event::Drained]);
+    assert_eq!(host.deadline(), None);
+    host.at(5000).frames(1).sends(&[". 2001:3001(1000) ack 1 win 64000"]);
+}
+
+/// While the window is small every write moves the first frame held, and all ACKs are for ones before it. Taken for
+/// old ones they would let the timer back off for ever.
+#[test]
+fn a_sender_whose_acks_all_cover_frames_given_up_does_not_back_off_for_ever() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, oldest(2)));
+        host.frames(6).forget_sent().discards(&[0, 1, 2, 3]);
+        let timeout = host.deadline().unwrap();
+        let backed_off = host.at(timeout).sends_frames(&[4]).timeout();
+        // Frames 0 to 3 were late, not lost: their ACKs come now.
+        let window = host.connection.cwnd();
+        host.at(timeout + 10).ack(3, &[]);
+        assert!(host.connection.cwnd() > window, "{recovery:?}: the window grows");
+        assert!(host.timeout() < backed_off, "{recovery:?}: the timeout falls back");
+        assert_eq!(host.deadline(), Some(timeout + 10 + host.timeout()), "{recovery:?}: the timer starts anew");
+        host.sends_frames(&[5]);
+    }
+}
+
+#[test]
+fn late_acks_and_sacks_of_frames_given_up_are_taken_in_silence() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, oldest(4)));
+        host.frames(8).forget_sent();
+        let timeout = host.deadline().unwrap();
+        host.at(timeout).sends_frames(&[4]);
+        host.at(timeout + 100).ack(1, &[2..4]).ack(1, &[3..6]).ack(1, &[2..6]);
+        host.ack(5, &[]).ack(6, &[]).ack(2, &[]);
+        assert_eq!(host.take_frames(), [5, 6], "{recovery:?}");
+        assert_eq!(host.connection.statistics().retransmissions, 0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_deadline_is_kept_when_the_sender_next_acts() {
+    let mut host = Host::connected(&Config { initial_window: 1, ..past(150) });
+    host.frames(1).at(150).frames(1).at(250).discards(&[]).sends_frames(&[0]);
+    host.at(251).ack(1, &[]).discards(&[0]);
+    host.at(300).ack(2, &[]).sends_frames(&[1]);
+}
+
+/// MTP: the window answers to a loss as ever.
+#[test]
+fn a_sender_that_never_repeats_gives_up_what_the_timer_finds_lost() {
+    for recovery in RECOVERIES {
+        let usual = blocking(SendLimit::Unlimited);
+        let real_time = RealTime { never_retransmits: true, ..usual.real_time };
+        let mut host = Host::connected(&repaired_by(recovery, Config { real_time, initial_window: 8, ..usual }));
+        host.frames(12).sends_frames(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        host.at(1500).discards(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        let sent = host.take_frames();
+        assert_eq!(sent, [8], "{recovery:?}");
+        host.has_window(1.0, host.connection.ssthresh());
+        assert_eq!(host.connection.statistics().retransmissions, 0, "{recovery:?}");
+    }
+}
+
+/// The peer knows no SNACK: ordinary TCP for what was sent.
+#[test]
+fn without_a_peer_that_steps_over_holes_only_frames_never_sent_are_given_up() {
+    for delivery in [Delivery::InOrder, Delivery::SkipWhenWaiting] {
+        let usual = oldest(4);
+        let skip_notice = delivery.skips();
+        let real_time = RealTime { delivery, skip_notice, never_retransmits: true, ..usual.real_time };
+        let mut host = Host::connected(&Config { real_time, ..usual });
+        host.frames(7).sends_frames(&[0, 1, 2, 3]).discards(&[4, 5]);
+        assert_eq!(host.connection.frames_held(), 5, "what was sent, and the newest");
+        host.at(1100).sends_frames(&[0]).at(1200).ack(5, &[]).sends_frames(&[6]);
+    }
+}
+
+#[test]
+fn an_owner_that_never_asks_what_was_given_up_loses_only_old_notes() {
+    let mut host = Host::connected(&oldest(4));
+    host.frames(1000);
+    assert_eq!(host.connection.real_time_statistics().frames_discarded, 996);
+    host.discards(&(0..996).collect::<Vec<_>>());
+}
