@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
@@ -24,9 +25,27 @@ NOT_IN_KEY = ("sweep", "title")
 
 def run_key(scenario: dict[str, Any], seed: int) -> str:
     """Name a run by what decides its outcome: 20 hexadecimal digits."""
+    return _key(_decisive(scenario), seed)
+
+
+def planned_key(scenario: str, seed: int) -> str:
+    """Name a run whose scenario is given as canonical JSON; quick where runs that follow each other share it."""
+    return _key(_decisive_of_text(scenario), seed)
+
+
+def _key(decisive: str, seed: int) -> str:
+    return hashlib.sha256(f"[{decisive},{seed},{json.dumps(_core.code_version())}]".encode()).hexdigest()[:20]
+
+
+def _decisive(scenario: dict[str, Any]) -> str:
+    """Write down what of a scenario decides a run's outcome."""
     decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
-    text = json.dumps([decisive, seed, _core.code_version()], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
+    return json.dumps(decisive, sort_keys=True, separators=(",", ":"))
+
+
+@lru_cache(maxsize=1)
+def _decisive_of_text(scenario: str) -> str:
+    return _decisive(json.loads(scenario))
 
 
 @dataclass(frozen=True)

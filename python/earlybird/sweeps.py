@@ -17,7 +17,7 @@ from earlybird.files import scan_table
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
-from earlybird.store import Store, run_key
+from earlybird.store import Store, planned_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class PlannedRun:
     @cached_property
     def key(self) -> str:
         """The name of its result in a store."""
-        return run_key(json.loads(self.scenario), self.seed)
+        return planned_key(self.scenario, self.seed)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,17 +18,16 @@ from earlybird import InputError
 from earlybird.report.writer import write_report
 from earlybird.store import Store
 from earlybird.study import list_studies, run_study
-from earlybird.study.definition import SCALES
+from earlybird.study.definition import SCALES, Scale
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs
-from earlybird.study.library import find_study
+from earlybird.study.execution import make_runs, planned_runs
+from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import load
 from earlybird.study.metrics import METRICS
 from earlybird.study.plan import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 STUDY = """
 title = "A small study"
@@ -134,9 +140,9 @@ def test_what_a_study_gets_wrong_is_named(folder: Path, old: str, new: str, mess
 
 def test_a_study_runs_once_and_reports(folder: Path, tmp_path: Path) -> None:
     study, store = load(folder), tmp_path / "results"
-    first = make_runs(study, "smoke", jobs=2, out=store)
+    first = make_runs([study], "smoke", jobs=2, out=store)
     assert (first.runs, first.made) == (8, 8)
-    assert make_runs(study, "smoke", jobs=2, out=store).made == 0
+    assert make_runs([study], "smoke", jobs=2, out=store).made == 0
     evaluation = evaluate(study, "smoke", Store(store))
     assert [verdict.holds for verdict in evaluation.verdicts] == ["yes", "reported"]
     page = write_report(evaluation, tmp_path / "report").read_text(encoding="utf-8")
@@ -147,7 +153,7 @@ def test_a_study_runs_once_and_reports(folder: Path, tmp_path: Path) -> None:
 
 def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> None:
     study, store = load(folder), Store(tmp_path / "results")
-    make_runs(study, "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, out=store.root)
     for name in ("once", "twice"):
         write_report(evaluate(study, "smoke", store), tmp_path / name)
     assert store_bytes(tmp_path / "once") == store_bytes(tmp_path / "twice")
@@ -155,7 +161,7 @@ def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> 
 
 def test_a_report_needs_nothing_from_elsewhere(folder: Path, tmp_path: Path) -> None:
     study = load(folder)
-    make_runs(study, "smoke", jobs=1, out=tmp_path / "results")
+    make_runs([study], "smoke", jobs=1, out=tmp_path / "results")
     page = write_report(evaluate(study, "smoke", Store(tmp_path / "results")), tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     for needle in ("<script", "<link", "@import", 'src="http', 'href="http', "url(http"):
@@ -189,3 +195,46 @@ def test_every_study_of_the_repository_speaks_of_what_it_runs(name: str) -> None
             assert check.kind == "untested" or check.kind == "numbers" or check.metric in METRICS
             assert check.kind != "numbers" or check.table in study.numbers
     assert (REPOSITORY / "studies" / name / "README.md").exists()
+
+
+def test_all_means_every_study_once() -> None:
+    names = [study.name for study in choose_studies(["cross-checks", "all", "cross-checks"], "smoke")]
+    assert names[0] == "cross-checks"
+    assert sorted(names) == [info.name for info in list_studies()]
+
+
+def test_a_scale_that_no_study_has_is_named(earlybird: Callable[..., Finished]) -> None:
+    done = earlybird("study", "run", "all", "--scale", "huge")
+    assert (done.code, "no study has the scale 'huge'" in done.err) == (2, True)
+
+
+def test_several_studies_are_one_run_and_share_their_results(folder: Path, tmp_path: Path) -> None:
+    other = load(shutil.copytree(folder, tmp_path / "other-study"))
+    both = make_runs([load(folder), other], "smoke", jobs=1, out=tmp_path / "results")
+    assert (len(both.studies), both.runs, both.made) == (2, 8, 8)
+
+
+def test_the_list_counts_what_is_done(earlybird: Callable[..., Finished]) -> None:
+    study = find_study("cross-checks")
+    made = next(planned_runs(study, "smoke"))
+    make_runs([dataclasses.replace(study, grids=study.grids[:1], scales={"smoke": Scale("smoke", 1, "200s")})], "smoke")
+    (listed,) = [row for row in json.loads(earlybird("study", "list", "--json").out) if row["name"] == "cross-checks"]
+    assert listed["items"][:2] == ["X-2", "X-3"]
+    assert listed["runs"]["smoke"] == {"done": 6, "runs": len(plan(study, "smoke"))}
+    assert listed["runs"]["full"]["done"] == 0
+    assert Store(Path("results")).has(made.key)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("earlybird study run a", "all"),
+        ("earlybird study report early", "early-retransmission"),
+        ("earlybird study run all --scale m", "medium"),
+    ],
+)
+def test_the_shell_completes_names_and_scales(words: str, offered: str) -> None:
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_EARLYBIRD_COMPLETE": "complete_bash"}
+    program = Path(sys.executable).with_name("earlybird")
+    done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [offered]

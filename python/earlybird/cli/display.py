@@ -12,13 +12,13 @@ from rich.text import Text
 from earlybird.cli.columns import FLOW_COLUMNS, NOTHING, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from rich.console import RenderableType
 
     from earlybird.result import Result
-    from earlybird.study import StudyInfo
+    from earlybird.study import RunCount, StudyInfo
     from earlybird.sweeps import SweepResult
     from earlybird.transports import RecoveryInfo, TransportInfo
 
@@ -28,14 +28,24 @@ def show(drawing: RenderableType) -> None:
     Console().print(drawing)
 
 
-def show_studies(studies: Sequence[StudyInfo]) -> None:
-    """Print names, titles and scales of studies."""
+def show_studies(studies: Sequence[tuple[StudyInfo, Mapping[str, RunCount]]]) -> None:
+    """Print what studies are about, and how many of their runs are done at each scale."""
+    scales = list(dict.fromkeys(scale for _, counts in studies for scale in counts))
     table = _table("", ["study"])
-    for heading in ("title", "scales"):
-        table.add_column(heading)
-    for study in studies:
-        table.add_row(study.name, study.title, ", ".join(study.scales))
+    table.add_column("what it is about", overflow="fold", ratio=1)
+    for scale in scales:
+        table.add_column(f"{scale}:\nruns", justify="right", no_wrap=True)
+    for study, counts in studies:
+        about = f"{study.title}\n[dim]{', '.join(study.items)}[/dim]\n"
+        table.add_row(study.name, about, *(_done(counts.get(scale)) for scale in scales))
     show(table)
+
+
+def _done(count: RunCount | None) -> str:
+    if count is None:
+        return NOTHING
+    done = "[green]all done[/green]" if count.done == count.every else f"{count.done} done"
+    return f"{count.every}\n{done}"
 
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:

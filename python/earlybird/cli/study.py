@@ -1,7 +1,9 @@
 """`earlybird study`: the experiments of the papers, repeated and compared."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,55 +12,101 @@ from earlybird.cli.plain import say, show_json
 from earlybird.cli.rim import guarded
 from earlybird.paths import REPORTS, RESULTS
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The study, as `earlybird study list` names it.")]
-Scale = Annotated[str, typer.Option(metavar="SCALE", help="How long and how often: smoke, medium or full.")]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from earlybird.study import RunCount, StudyInfo
+
+
+def _complete_name(incomplete: str) -> list[str]:
+    """Offer the names that begin so to the shell."""
+    from earlybird.study.library import ALL, study_names
+
+    return [name for name in (*study_names(), ALL) if name.startswith(incomplete)]
+
+
+def _complete_scale(incomplete: str) -> list[str]:
+    from earlybird.study.definition import SCALES
+
+    return [scale for scale in SCALES if scale.startswith(incomplete)]
+
+
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME…",
+        help="The studies, as `earlybird study list` names them, or all.",
+        autocompletion=_complete_name,
+        show_default=False,
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
+    ),
+]
 Results = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results folder; runs there are not repeated.")]
 Reports = Annotated[Path, typer.Option("--report", metavar="DIR", help="Where the report goes.")]
 
 DEFAULT_SCALE = "smoke"
 
 
-def list_command(*, json: Json = False) -> None:
-    """List the studies."""
-    from earlybird.study import list_studies
+def list_command(*, out: Results = RESULTS, json: Json = False) -> None:
+    """List the studies: the figures and tables that each is about, and its runs at each scale, done and in all."""
+    from earlybird.study import list_studies, progress_of
 
-    studies = list_studies()
+    studies = [(study, progress_of(study.name, out=out)) for study in list_studies()]
     if json:
-        show_json([{"name": study.name, "title": study.title, "scales": list(study.scales)} for study in studies])
+        show_json([_listed(study, counts) for study, counts in studies])
         return
     from earlybird.cli.display import show_studies
 
     show_studies(studies)
 
 
-def run_command(name: Name, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None, out: Results = RESULTS) -> None:
-    """Make a study's runs. After an interruption the same command goes on where it stopped."""
-    from earlybird.study import run_study
+def _listed(study: StudyInfo, counts: Mapping[str, RunCount]) -> dict[str, Any]:
+    runs = {scale: {"done": count.done, "runs": count.every} for scale, count in counts.items()}
+    scales, items = list(study.scales), list(study.items)
+    return {"name": study.name, "title": study.title, "scales": scales, "items": items, "runs": runs}
 
-    outcome = run_study(name, scale=scale, jobs=jobs, out=out, progress=True)
+
+def run_command(names: Names, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None, out: Results = RESULTS) -> None:
+    """Make the runs of studies. After an interruption the same command goes on where it stopped."""
+    from earlybird.study import run_studies
+
+    outcome = run_studies(names, scale, jobs=jobs, out=out, progress=True)
     say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
-    say(f"Next: earlybird study report {name} --scale {scale}")
+    say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
 
 
 def report_command(
-    name: Name, *, scale: Scale = DEFAULT_SCALE, out: Results = RESULTS, report: Reports = REPORTS
+    names: Names, *, scale: Scale = DEFAULT_SCALE, out: Results = RESULTS, report: Reports = REPORTS
 ) -> None:
-    """Compare a study's results with the paper: a table here, and a page with plots."""
+    """Compare the results of studies with the papers: a table here, and a page with plots for each."""
     from earlybird.cli.display import show
     from earlybird.report.terminal import terminal_summary
     from earlybird.report.writer import write_report
     from earlybird.study import evaluate_study
+    from earlybird.study.library import choose_studies
 
-    evaluation = evaluate_study(name, scale, out=out)
-    show(terminal_summary(evaluation))
-    say(f"Report: {write_report(evaluation, report / f'{name}-{scale}')}")
+    for study in choose_studies(names, scale):
+        evaluation = evaluate_study(study.name, scale, out=out)
+        show(terminal_summary(evaluation))
+        say(f"Report: {write_report(evaluation, report / f'{study.name}-{scale}')}")
 
 
 application = typer.Typer(name="study", help="Repeat the papers' experiments: list, run, report.", no_args_is_help=True)
-application.command("list", epilog=examples("earlybird study list"))(guarded(list_command))
-application.command("run", epilog=examples("earlybird study run early-retransmission --scale medium --jobs 2"))(
-    guarded(run_command)
-)
-application.command("report", epilog=examples("earlybird study report early-retransmission --scale medium"))(
-    guarded(report_command)
-)
+for name, command, lines in (
+    ("list", list_command, ["earlybird study list"]),
+    (
+        "run",
+        run_command,
+        [
+            "earlybird study run early-retransmission --scale medium --jobs 2",
+            "earlybird study run all --scale smoke",
+        ],
+    ),
+    ("report", report_command, ["earlybird study report early-retransmission --scale medium"]),
+):
+    application.command(name, epilog=examples(*lines))(guarded(command))

@@ -6,17 +6,20 @@ A study is a folder below studies/ with ``study.toml`` (scenarios and grids), ``
 """
 
 from earlybird.study.evaluation import Evaluation, evaluate_study, report_study
-from earlybird.study.execution import StudyOutcome, run_study
+from earlybird.study.execution import RunCount, StudyOutcome, progress_of, run_studies, run_study
 from earlybird.study.library import StudyInfo, list_studies
 from earlybird.study.verdicts import Verdict
 
 __all__ = [
     "Evaluation",
+    "RunCount",
     "StudyInfo",
     "StudyOutcome",
     "Verdict",
     "evaluate_study",
     "list_studies",
+    "progress_of",
     "report_study",
+    "run_studies",
     "run_study",
 ]

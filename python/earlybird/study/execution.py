@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ from earlybird.result import Result
 from earlybird.runs import simulate
 from earlybird.store import Store
 from earlybird.study.definition import Study
-from earlybird.study.library import check_scale, find_study
+from earlybird.study.library import choose_studies, find_study
 from earlybird.study.observations import Observation, observe
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements
@@ -24,27 +25,47 @@ from earlybird.sweeps import PlannedRun, complete
 
 @dataclass(frozen=True, slots=True)
 class StudyOutcome:
-    """What running a study came to."""
+    """What running studies came to."""
 
-    study: Study
+    studies: tuple[Study, ...]
     scale: str
     store: Path
     runs: int
-    """Number of runs of the study at this scale."""
+    """Number of runs of the studies at this scale; one that several of them ask for counts once."""
     made: int
     """How many of them were made now."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """How much of a study is done at a scale."""
+
+    done: int
+    every: int
 
 
 def run_study(
     name: str, scale: str = "smoke", *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = True
 ) -> StudyOutcome:
+    """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
+    return run_studies([name], scale, jobs=jobs, out=out, progress=progress)
+
+
+def run_studies(
+    names: Sequence[str],
+    scale: str = "smoke",
+    *,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = True,
+) -> StudyOutcome:
     """
-    Make those runs of a study that have no result yet.
+    Make those runs of studies that have no result yet.
 
     Parameters
     ----------
-    name
-        The study.
+    names
+        The studies; ``all`` for every one that has the scale.
     scale
         ``smoke``, ``medium`` or ``full``.
     jobs
@@ -68,18 +89,53 @@ def run_study(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    study = find_study(name)
-    check_scale(study, scale)
-    return make_runs(study, scale, jobs=jobs, out=out, progress=progress)
+    return make_runs(choose_studies(names, scale), scale, jobs=jobs, out=out, progress=progress)
 
 
 def make_runs(
-    study: Study, scale: str, *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+    studies: Sequence[Study],
+    scale: str,
+    *,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = False,
 ) -> StudyOutcome:
-    """Make the runs of a study that was read already; otherwise as `run_study`."""
-    planned = [resolved(run) for run in plan(study, scale)]
+    """Make the runs of studies that were read already; otherwise as `run_studies`."""
+    planned = [run for study in studies for run in planned_runs(study, scale)]
     result = complete(planned, jobs=jobs, out=out, progress=progress)
-    return StudyOutcome(study, scale, Path(out), len({run.key for run in planned}), result.made)
+    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in planned}), result.made)
+
+
+def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
+    """
+    Count a study's runs.
+
+    Parameters
+    ----------
+    name
+        The study.
+    out
+        Results folder.
+
+    Returns
+    -------
+    dict
+        How many runs each scale has, and how many of them were made.
+
+    Raises
+    ------
+    InputError
+        If there is no such study.
+    ScenarioError
+        If one of its scenarios is not valid.
+    """
+    study, store = find_study(name), Store(Path(out))
+    return {scale: _count(study, scale, store) for scale in study.scales}
+
+
+def _count(study: Study, scale: str, store: Store) -> RunCount:
+    keys = {run.key for run in planned_runs(study, scale)}
+    return RunCount(sum(map(store.has, keys)), len(keys))
 
 
 def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, int]:
@@ -115,6 +171,15 @@ def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, 
             f"{store.root} has no results of the study {study.name!r} at scale {scale!r}; `{command}` makes them."
         )
     return Measurements(study, observations), len(runs) - len(observations)
+
+
+def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
+    """Turn all runs of a study into ones that a sweep can make; the seeds of a cell share their scenario."""
+    for _, seeds in groupby(plan(study, scale), key=lambda run: id(run.settings)):
+        first, *others = seeds
+        shared = resolved(first)
+        yield shared
+        yield from (PlannedRun(shared.scenario, run.seed, shared.parameters) for run in others)
 
 
 def resolved(run: StudyRun) -> PlannedRun:

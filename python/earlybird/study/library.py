@@ -1,6 +1,7 @@
 """Finds the studies of the repository."""
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,9 @@ from earlybird.errors import InputError
 from earlybird.paths import repository_file
 from earlybird.study.definition import SCALES, Study
 from earlybird.study.loading import load
+
+ALL = "all"
+"""In place of a study's name: every study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,8 @@ class StudyInfo:
     title: str
     question: str
     scales: tuple[str, ...]
+    items: tuple[str, ...]
+    """The figures and tables that it is about."""
     folder: Path
 
 
@@ -36,7 +42,7 @@ def list_studies() -> list[StudyInfo]:
     InputError
         If there is no folder of studies, or one of them is not valid.
     """
-    return [_info(find_study(name)) for name in _names()]
+    return [_info(find_study(name)) for name in study_names()]
 
 
 @cache
@@ -59,12 +65,47 @@ def find_study(name: str) -> Study:
     InputError
         If there is none of that name, or it is not valid.
     """
-    names = _names()
+    names = study_names()
     if name not in names:
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}."
         raise InputError(f"there is no study {name!r}; {hint}")
     return load(repository_file("studies", name))
+
+
+def choose_studies(names: Sequence[str], scale: str) -> list[Study]:
+    """
+    Read studies.
+
+    Parameters
+    ----------
+    names
+        Their names; ``all`` for every one that has the scale.
+    scale
+        What they have to have.
+
+    Returns
+    -------
+    list of Study
+        Each once, in the order of the names.
+
+    Raises
+    ------
+    InputError
+        If there is no study of a name, or one that was named has no such scale.
+    """
+    chosen = {study.name: study for name in names for study in _named(name, scale)}
+    if not chosen:
+        raise InputError(f"no study has the scale {scale!r}; the scales are: {', '.join(SCALES)}.")
+    return list(chosen.values())
+
+
+def _named(name: str, scale: str) -> list[Study]:
+    if name == ALL:
+        return [study for study in map(find_study, study_names()) if scale in study.scales]
+    study = find_study(name)
+    check_scale(study, scale)
+    return [study]
 
 
 def check_scale(study: Study, scale: str) -> None:
@@ -88,9 +129,11 @@ def check_scale(study: Study, scale: str) -> None:
         raise InputError(f"the study {study.name!r} has no scale {scale!r}; it has: {allowed}.")
 
 
-def _names() -> list[str]:
+def study_names() -> list[str]:
+    """Return the names of the repository's studies, sorted."""
     return sorted(path.parent.name for path in repository_file("studies").glob("*/study.toml"))
 
 
 def _info(study: Study) -> StudyInfo:
-    return StudyInfo(study.name, study.title, study.question, tuple(study.scales), study.folder)
+    items = tuple(item.id for item in study.items)
+    return StudyInfo(study.name, study.title, study.question, tuple(study.scales), items, study.folder)
