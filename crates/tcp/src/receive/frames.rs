@@ -16,6 +16,11 @@ impl Frames {
         Self { held: VecDeque::new(), limit }
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
     /// Takes a frame that touches none that is held, and says whether there was room. The last place is kept for the one
     /// that is next in order: those behind it must not shut it out for ever.
     pub(super) fn insert(&mut self, frame: Range<u64>, is_next: bool) -> bool {

@@ -2,6 +2,8 @@
 
 mod frames;
 mod interface;
+#[cfg(test)]
+mod model;
 mod reader;
 mod skips;
 

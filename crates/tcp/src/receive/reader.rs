@@ -127,6 +127,12 @@ impl Reader {
         }
     }
 
+    /// Gives the number of frames and of waits that are held.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.frames.as_ref().map_or(0, Frames::len), self.waits.len()]
+    }
+
     fn end_waits(&mut self, nxt: u64) {
         while self.waits.pop_front_if(|wait| wait.end <= nxt).is_some() {}
     }

@@ -1,7 +1,7 @@
 //! Segments that no TCP would send.
 
-use crate::settings::configs;
-use earlybird_tcp::{Config, Connection, Cx, Transmit};
+use crate::settings::{configs, readers};
+use earlybird_tcp::{Config, Connection, Cx, RealTime, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, SkipNotice, Timestamps};
 use proptest::collection::vec;
@@ -54,6 +54,9 @@ enum Blow {
     Pause(u64),
     Write(u64),
     Read(u64),
+    ReadFrame,
+    Wait,
+    StopWaiting,
     Shutdown,
     Abort,
 }
@@ -102,6 +105,9 @@ fn blows() -> impl Strategy<Value = Vec<Blow>> {
         5 => (0_u64..70_000).prop_map(Blow::Pause),
         5 => (0_u64..20_000).prop_map(Blow::Write),
         3 => (0_u64..20_000).prop_map(Blow::Read),
+        3 => Just(Blow::ReadFrame),
+        1 => Just(Blow::Wait),
+        1 => Just(Blow::StopWaiting),
         1 => Just(Blow::Shutdown),
         1 => Just(Blow::Abort),
     ];
@@ -138,6 +144,7 @@ impl Victim {
             mss: core::num::NonZeroU16::new(1000),
             sack_permitted: true,
             timestamps: Some(Timestamps::default()),
+            skip_notice: Some(SkipNotice::Offer),
             ..Options::default()
         };
         if matches!(stage, Stage::HalfOpen | Stage::Open) {
@@ -170,6 +177,11 @@ impl Victim {
             Blow::Read(bytes) => {
                 self.connection.read(*bytes);
             }
+            Blow::ReadFrame => {
+                self.connection.read_frame(&mut Cx { now: self.now, trace: &mut () });
+            }
+            Blow::Wait => self.connection.wait(&mut Cx { now: self.now, trace: &mut () }),
+            Blow::StopWaiting => self.connection.stop_waiting(),
             Blow::Shutdown => self.connection.shutdown(),
             Blow::Abort => self.connection.abort(),
         }
@@ -242,6 +254,9 @@ impl Victim {
             }
         }
         while self.connection.poll_event().is_some() {}
+        while let Some(skipped) = self.connection.poll_skipped() {
+            assert!(skipped.start < skipped.end);
+        }
         self.check();
     }
 
@@ -265,10 +280,11 @@ proptest! {
     #[test]
     fn no_segment_makes_a_connection_panic_or_lose_measure(
         config in configs(),
+        real_time in prop_oneof![Just(RealTime::default()), readers()],
         stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
         blows in blows(),
     ) {
-        let mut victim = Victim::new(config, stage);
+        let mut victim = Victim::new(Config { real_time, ..config }, stage);
         for blow in &blows {
             victim.suffer(blow);
         }

@@ -141,6 +141,10 @@ impl Side {
         assert!(deadline.is_none_or(|deadline| deadline > now), "{deadline:?} has passed at {now:?}, after service");
     }
 
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read
+    }
+
     fn read_some(&mut self, now: Instant) {
         match self.reading {
             Reading::AtOnce => self.read += self.connection.read(u64::MAX),

@@ -1,9 +1,9 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, EcnMode, LossFactor,
-    MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, Recovery, RtoConfig, Rules,
-    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery, EcnMode,
+    LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
+    RtoConfig, Rules, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -231,6 +231,18 @@ fn triggers() -> impl Strategy<Value = Trigger> {
 fn ackings() -> impl Strategy<Value = Acking> {
     let delayed = (1_u64..=200).prop_map(|millis| Acking::Delayed(Duration::from_millis(millis)));
     prop_oneof![Just(Acking::EverySegment), delayed]
+}
+
+/// What an endpoint of the real-time mode may be, apart from how it sends.
+pub(crate) fn readers() -> impl Strategy<Value = RealTime> {
+    let deadline = (1_u64..2000).prop_map(|millis| Delivery::SkipAtDeadline(Duration::from_millis(millis)));
+    let deliveries = prop_oneof![Just(Delivery::InOrder), Just(Delivery::SkipWhenWaiting), deadline];
+    (deliveries, any::<[bool; 2]>()).prop_map(|(delivery, [framing, skip_notice])| RealTime {
+        delivery,
+        framing,
+        skip_notice,
+        ..RealTime::default()
+    })
 }
 
 /// Timers and probes that a clean cable never lets run out.

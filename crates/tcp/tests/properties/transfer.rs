@@ -2,8 +2,8 @@
 
 use crate::cable::{Faults, faults};
 use crate::pair::{Closing, Pair, Reading, Script};
-use crate::settings::{configs, patient, usual_configs};
-use earlybird_tcp::{Config, Event, RfcState};
+use crate::settings::{configs, patient, readers, usual_configs};
+use earlybird_tcp::{Config, Event, RealTime, RfcState};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -98,6 +98,30 @@ proptest! {
         // TIME-WAIT ends too, and then nothing is left to do.
         pair.run(STEPS, |_| false);
         prop_assert!(pair.sides.iter().all(|side| side.connection.state() == RfcState::Closed));
+    }
+
+    /// Notices are not agreed on: the real-time side waits for everything, on whichever side it is.
+    #[test]
+    fn a_real_time_endpoint_loses_nothing_with_an_ordinary_one(
+        configs in [configs(), configs()],
+        reader in readers(),
+        is_opener: bool,
+        transfer in transfers(),
+        faults in faults(),
+    ) {
+        let mut configs = configs;
+        let side = usize::from(!is_opener);
+        configs[side].real_time = RealTime { skip_notice: true, ..reader };
+        let mut scripts = transfer.scripts(&configs);
+        scripts[side].reading = Reading::AtOnce;
+        if reader.framing {
+            scripts[side].writes.clear();
+        }
+        let mut pair = Pair::new(configs, &scripts, faults, 1);
+        pair.run(STEPS, Pair::is_over);
+        assert_complete(&pair);
+        prop_assert_eq!(pair.sides[side].connection.real_time_statistics().segments_skipped, 0);
+        prop_assert_eq!(pair.sides[side].connection.received(), pair.sides[side].bytes_read());
     }
 
     /// The usual profiles and windows, one way, for longer.
