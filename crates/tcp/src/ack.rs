@@ -13,7 +13,8 @@ use earlybird_units::Duration;
 impl Sender {
     /// Acts on one ACK that the board has already taken in.
     ///
-    /// `echoed_rtt` is the round-trip time that a timestamp echo gives; the window does not grow if the ACK echoes a mark.
+    /// `echoed_rtt` is the round-trip time that a timestamp echo gives; the window does not grow if the ACK echoes a mark, or
+    /// covers what the peer stepped over.
     pub(crate) fn on_ack(
         &mut self,
         cx: &mut Cx<'_>,
@@ -27,14 +28,14 @@ impl Sender {
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);
         }
-        if ack.is_of_abandoned {
+        if ack.is_of_abandoned || ack.skipped > 0 {
             self.timer.end_back_off();
         }
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, echoed_rtt, !is_echo);
+        self.act_on(cx, outcome, ack, &age, echoed_rtt, !is_echo && ack.skipped == 0);
         self.reduce(ack);
         self.examine(ack, is_echo);
         if ack.advanced > 0 {

@@ -52,6 +52,8 @@ pub enum Event {
     Closed,
     /// The peer reset the connection.
     Reset,
+    /// The peer stepped over more than it had told before: [`Connection::losses_reported`] has grown.
+    LossReported,
 }
 
 /// A segment to send, and which part of the stream it is.
@@ -68,8 +70,15 @@ pub struct Transmit {
 }
 
 /// In the order in which they are told.
-const EVENTS: [Event; 6] =
-    [Event::Established, Event::Readable, Event::Drained, Event::PeerClosed, Event::Closed, Event::Reset];
+const EVENTS: [Event; 7] = [
+    Event::Established,
+    Event::Readable,
+    Event::Drained,
+    Event::PeerClosed,
+    Event::Closed,
+    Event::Reset,
+    Event::LossReported,
+];
 
 /// Twice the maximum segment lifetime, as Linux takes it (RFC 9293 §3.4.2 asks for four minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -158,6 +167,10 @@ impl Connection {
         };
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
+        let skip = self.read_notice(segment, ack);
+        if skip.is_some() {
+            self.tell(Event::LossReported);
+        }
         if self.sender.has_nothing_to_learn() {
             self.sender.on_window(window);
             return true;
@@ -167,12 +180,22 @@ impl Connection {
         let blocks = &segment.options.sack;
         let mut change = self.sender.board.apply(ack, self.local_origin, blocks, is_pure, cx.now);
         self.sender.settle();
+        if let Some(skip) = skip {
+            self.sender.enter_skip(&mut change, skip);
+        }
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|stamps| stamps.echo);
         self.sender.read_details(&mut change, self.local_origin, blocks, echo);
         self.sender.on_window(window);
         let is_echo = self.is_echo(cx.now, segment, &change);
-        let echoed = if change.advanced > 0 { change.rtt.or_else(|| self.echoed_rtt(cx.now, segment)) } else { None };
+        let echoed = if change.advanced > 0 && change.skipped == 0 {
+            change.rtt.or_else(|| self.echoed_rtt(cx.now, segment))
+        } else {
+            None
+        };
         self.sender.on_ack(cx, &change, echoed.filter(|_| self.peer.timestamps), is_echo);
+        if let Some(skip) = skip {
+            self.sender.respond_to_skip(cx, skip, flight);
+        }
         if is_echo {
             self.sender.on_congestion_echo(cx, flight);
         }
@@ -418,6 +441,11 @@ impl Connection {
     /// peer is known to have are not among them. Who never asks finds the newest ones only; all are counted.
     pub fn poll_discarded(&mut self) -> Option<u64> {
         self.sender.poll_discarded()
+    }
+
+    /// Gives how many segments the peer's reader stepped over so far, as the peer tells.
+    pub fn losses_reported(&self) -> u64 {
+        self.sender.notices.losses()
     }
 
     /// Gives the frames written, and neither acknowledged nor given up.

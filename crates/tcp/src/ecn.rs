@@ -45,7 +45,7 @@ pub(crate) struct MarkResponse {
     reduction_untold: bool,
     /// Number of the first segment after the last reduction: until it is acknowledged, echoes speak of what was before.
     reduced_at: Option<u64>,
-    /// The same after the last reduction that a mark caused.
+    /// The same after the last reduction that a mark or a skip caused.
     answered_at: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl MarkResponse {
         self.reduced_at = Some(smax);
     }
 
-    fn on_answered(&mut self, smax: u64) {
+    pub(crate) fn on_answered(&mut self, smax: u64) {
         self.on_reduced(smax);
         self.answered_at = Some(smax);
     }
@@ -64,6 +64,11 @@ impl MarkResponse {
     /// Says whether `una` lies in the window for which a mark has already been answered.
     pub(crate) fn has_answered(&self, una: u64) -> bool {
         self.answered_at.is_some_and(|number| una <= number)
+    }
+
+    /// Says whether the window was reduced since segment `number` was first sent.
+    pub(crate) fn was_reduced_after(&self, number: u64) -> bool {
+        self.reduced_at.is_some_and(|reduced_at| number < reduced_at)
     }
 
     fn has_reduced(&self, una: u64) -> bool {

@@ -52,6 +52,12 @@ pub struct RealTimeStatistics {
     pub frames_written: u64,
     /// Frames that the sender gave up: before they were sent, or while they might still have arrived.
     pub frames_discarded: u64,
+    /// Skip notices that came with ACKs not older than those before.
+    pub notices_received: u64,
+    /// Of these, those with totals or ranges that cannot be: they were ignored.
+    pub bad_notices: u64,
+    /// Reductions of the window for what was stepped over ([`SkipResponse::Reduce`]).
+    pub skip_reductions: u64,
     /// Frames handed to the reader.
     pub frames_delivered: u64,
     /// Segments that the reader stepped over: as few as the missing bytes can have been, if none was longer than the

@@ -35,6 +35,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) is_duplicate: bool,
     /// It covers nothing but what was abandoned.
     pub(crate) is_of_abandoned: bool,
+    /// Segments that the peer newly tells it stepped over.
+    pub(crate) skipped: u64,
     /// SACK told something new.
     pub(crate) brings_news: bool,
     /// Segments newly known to have arrived, by the number or by SACK.
@@ -287,6 +289,17 @@ impl Board {
     /// Drops all SACK information.
     pub(crate) fn forget_sacked(&mut self) {
         self.sacked.clear();
+    }
+
+    /// Gives the lowest segment that starts at a stream position or behind it.
+    pub(crate) fn number_from(&self, position: u64) -> u64 {
+        let behind = self.segments.partition_point(|sent| sent.end <= position);
+        self.una + behind as u64 + u64::from(self.start_of(behind) < position)
+    }
+
+    /// Does as if the last ACK had delivered nothing one by one: some of it was stepped over.
+    pub(crate) fn forget_delivered(&mut self) {
+        self.delivered.clear();
     }
 
     /// Takes the first `count` segments off, although nobody acknowledged them.

@@ -152,7 +152,9 @@ impl Sender {
         self.frames.as_mut()?.next_note()
     }
 
+    /// Adds what the sender counts.
     pub(crate) fn add_to(&self, statistics: &mut RealTimeStatistics) {
+        self.notices.add_to(statistics);
         if let Some(frames) = &self.frames {
             statistics.frames_written = frames.written();
             statistics.frames_discarded = frames.discarded();

@@ -4,6 +4,7 @@ pub(crate) mod board;
 pub(crate) mod delivery;
 pub(crate) mod frames;
 mod giving_up;
+pub(crate) mod notices;
 pub(crate) mod pacer;
 mod path;
 pub(crate) mod sender;

@@ -3,6 +3,7 @@
 use super::board::{Acknowledgement, Board};
 use super::delivery::DeliverySampler;
 use super::frames::Frames;
+use super::notices::Notices;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
 use crate::config::Config;
@@ -42,6 +43,7 @@ pub(crate) struct Sender {
     pub(super) real_time: RealTime,
     /// Something was given up since the connection last asked.
     pub(super) was_emptied: bool,
+    pub(crate) notices: Notices,
     /// A FIN waits behind the unsent bytes.
     pub(crate) fin_queued: bool,
     pub(crate) mss: u64,
@@ -100,6 +102,7 @@ impl Sender {
             frames: config.real_time.framing.then(|| Box::new(Frames::new())),
             real_time: config.real_time,
             was_emptied: false,
+            notices: Notices::default(),
             fin_queued: false,
             mss: u64::from(config.mss),
             probes_window: false,

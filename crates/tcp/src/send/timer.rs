@@ -112,6 +112,11 @@ impl RetransmissionTimer {
         self.measuring = None;
     }
 
+    /// Gives up a measurement of something below `una`: what was acknowledged was stepped over.
+    pub(crate) fn skip_measurement(&mut self, una: u64) {
+        self.measuring.take_if(|(number, _)| *number < una);
+    }
+
     /// Doubles the timeout after an expiry and restarts; gives the length of the expired timer.
     pub(crate) fn back_off(&mut self, now: Instant) -> Duration {
         let expired = now - self.started;

@@ -14,6 +14,7 @@ mod ecn;
 mod handshake;
 mod host;
 mod notation;
+mod notices;
 mod pacing;
 mod pert;
 mod prr;

@@ -1,0 +1,126 @@
+//! What the peer tells about what its reader stepped over (SNACK), and the sender's answer.
+
+use super::board::Acknowledgement;
+use super::sender::Sender;
+use crate::connection::Connection;
+use crate::policy::control::Flight;
+use crate::real_time::{RealTimeStatistics, SkipResponse};
+use crate::trace::Cx;
+use earlybird_wire::{Segment, SeqNum, SkipNotice};
+
+/// The peer's notices so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notices {
+    /// Segments stepped over, as the peer counts them.
+    losses: u64,
+    received: u64,
+    bad: u64,
+    reductions: u64,
+}
+
+/// News in a notice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skip {
+    /// Segments stepped over since the last news.
+    segments: u64,
+    /// The highest of those named that was on the board and not `SACKed`: it was lost.
+    lost: Option<u64>,
+}
+
+impl Notices {
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    pub(crate) fn add_to(&self, statistics: &mut RealTimeStatistics) {
+        statistics.notices_received = self.received;
+        statistics.bad_notices = self.bad;
+        statistics.skip_reductions = self.reductions;
+    }
+
+    /// Gives by how much the peer's total, which wraps, has grown: 0 for a notice that comes again, `None` for one that goes
+    /// back, or beyond the `sent` bytes.
+    fn growth(&self, total: u32, sent: u64) -> Option<u64> {
+        let growth = total.wrapping_sub(self.losses as u32);
+        let is_possible = growth.cast_signed() >= 0 && self.losses + u64::from(growth) <= sent;
+        is_possible.then_some(u64::from(growth))
+    }
+}
+
+impl Connection {
+    /// Reads the notice of a segment that acknowledges up to stream position `ack`, before the board learns of that; gives
+    /// what is new in it. One that an older ACK brings late has nothing new; impossible ones are counted.
+    pub(crate) fn read_notice(&mut self, segment: &Segment, ack: u64) -> Option<Skip> {
+        let Some(SkipNotice::Skipped { total, first, segments }) = segment.options.skip_notice else { return None };
+        if !self.peer.skip_notice || ack < self.sender.board.acknowledged() {
+            return None;
+        }
+        self.sender.notices.received += 1;
+        let first = self.position_of(first);
+        let growth = self.sender.notices.growth(total, self.sender.board.end_position() - 1);
+        let is_possible = |growth: u64| {
+            let names_past = first.is_some_and(|first| (1..ack).contains(&first));
+            growth == 0 || (names_past && segments > 0 && u64::from(segments) <= growth)
+        };
+        let Some(growth) = growth.filter(|growth| is_possible(*growth)) else {
+            self.sender.notices.bad += 1;
+            return None;
+        };
+        self.sender.notices.losses += growth;
+        let lost = first.and_then(|first| self.sender.highest_lost(first, u64::from(segments), ack));
+        (growth > 0).then_some(Skip { segments: growth, lost })
+    }
+
+    fn position_of(&self, number: SeqNum) -> Option<u64> {
+        number.unwrap_near(self.local_origin, self.sender.board.una_position())
+    }
+}
+
+impl Sender {
+    /// Gives the highest of so many segments from stream position `first` on that are not `SACKed`, and end by `ack`. The
+    /// peer counts segments that it has not seen; the next one that arrived ends what it stepped over.
+    fn highest_lost(&self, first: u64, segments: u64, ack: u64) -> Option<u64> {
+        let start = self.board.number_from(first);
+        let is_missing = |number: &u64| {
+            let is_below = self.board.segment(*number).is_some_and(|(_, sent)| sent.end <= ack);
+            is_below && !self.board.sacked().contains(*number)
+        };
+        (start..start + segments).take_while(is_missing).last()
+    }
+
+    /// The ACK that brings the news covers what was stepped over: it measures no round trip, and nobody knows what of it
+    /// arrived.
+    pub(crate) fn enter_skip(&mut self, change: &mut Acknowledgement, skip: Skip) {
+        change.skipped = skip.segments;
+        change.rtt = None;
+        change.delivered = change.delivered.saturating_sub(skip.segments);
+        self.board.forget_delivered();
+        self.timer.skip_measurement(self.board.una());
+    }
+
+    /// Something was lost and stepped over before the window was reduced for it: reduces it as for a fast retransmit, once
+    /// per window.
+    pub(crate) fn respond_to_skip(&mut self, cx: &mut Cx<'_>, skip: Skip, flight: u64) {
+        let is_new = skip.lost.is_some_and(|lost| !self.marks.was_reduced_after(lost));
+        if is_new && self.real_time.skip_response == SkipResponse::Reduce {
+            self.control.on_loss(cx, &Flight { outstanding: flight });
+            self.marks.on_answered(self.board.smax());
+            self.notices.reductions += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_wraps_around_and_neither_goes_back_nor_beyond_what_was_sent() {
+        let losses = (1 << 32) - 2;
+        let notices = Notices { losses, ..Notices::default() };
+        let cases = [(u32::MAX - 1, Some(0)), (u32::MAX, Some(1)), (3, Some(5)), (4, None), (u32::MAX - 2, None)];
+        for (total, growth) in cases {
+            assert_eq!(notices.growth(total, losses + 5), growth, "{total}");
+        }
+    }
+}
