@@ -257,7 +257,7 @@ impl<O: Observer> World<O> {
             TcpEvent::Drained if id.is_opener() => self.on_drained(id),
             TcpEvent::PeerClosed => self.shut_down(id),
             TcpEvent::Closed | TcpEvent::Reset => self.release(id),
-            TcpEvent::Established | TcpEvent::Drained => {}
+            TcpEvent::Established | TcpEvent::Drained | TcpEvent::LossReported => {}
         }
     }
 
