@@ -17,6 +17,7 @@ MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
     "duplicates": "measure.duplicates = true",
     "deliveries": "measure.deliveries = true",
+    "bursts": "measure.bursts = { count = 10 }",
 }
 """Tables that a scenario has to ask for, and how."""
 
@@ -116,6 +117,11 @@ class Result:
     def deliveries(self) -> pl.DataFrame:
         """When every unit of the media flows was written and delivered (with ``measure.deliveries``)."""
         return self.table("deliveries")
+
+    @property
+    def bursts(self) -> pl.DataFrame:
+        """What each burst of losses did to the media flows (with ``measure.bursts``)."""
+        return self.table("bursts")
 
     def save(self, folder: str | Path) -> Path:
         """

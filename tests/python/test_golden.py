@@ -1,4 +1,4 @@
-"""The simulator against ns-2.35: traces of one flow, six flows packet for packet, and the statistics of the dumbbell.
+"""The simulator against ns-2.35: traces of one flow, six flows packet for packet, bursts of losses, and the dumbbell.
 
 What ns-2 gave is kept in `tests/golden`.
 """
@@ -76,3 +76,31 @@ def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> Non
     for key in ("t_over_mu", "drop_rate", "cbr_drop_rate", "rto_count", "sft_s", "ipat_stddev_ms", "web_mbps"):
         ours = statistics.mean(float(run[key]) for run in runs)
         assert ours == pytest.approx(statistics.mean(float(row[key]) for row in rows), rel=0.1), key
+
+
+BURST_TABLES = {
+    "burst-reno-original": ("original", True),
+    "burst-reno-original-no-limited-transmit": ("original", False),
+    "burst-reno-careful": ("careful", True),
+}
+
+
+@pytest.mark.parametrize("table", BURST_TABLES)
+def test_bursts_of_losses_delay_a_video_as_they_do_in_ns2(table: str, conforms: Conforms) -> None:
+    """Mean, smallest and largest of ten bursts' longest delays: so the odd burst has to be odd as well."""
+    reno, limited_transmit = BURST_TABLES[table]
+    with (GOLDEN / f"{table}.csv").open(newline="") as lines:
+        cells = list(csv.DictReader(lines))
+    for cell in cells:
+        where = {"burst": int(cell["b"]), "rtt": f"{cell['rtt_ms']}ms"}
+        overrides = {"reno": reno, "limited-transmit": limited_transmit, **where}
+        ours = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides).summary
+        assert ours["modes"] == cell["modes"], where
+        for key in cell.keys() - {"modes", "equation_s", "buffer_segments"}:
+            # A delay is the difference of two times, which the log of ns-2 has in whole microseconds.
+            assert float(ours[key]) == pytest.approx(float(cell[key]), abs=2.1e-6), (key, where)
+        assert float(ours["equation_s"]) == pytest.approx(float(cell["equation_s"]), abs=1e-4), where
+        # A buffer of a whole number of packets is one more where the microseconds of the log make it so.
+        assert abs(ours["buffer_segments"] - int(cell["buffer_segments"])) <= 1, where
+    what = f"delays, counts and modes of a burst of 1 to 14 losses, {table}"
+    conforms("Loss recovery", "reno (ns2)", "ns-2.35 Agent/TCP/Reno", what, f"all {len(cells)} cells agree to 2 µs")

@@ -1,6 +1,7 @@
 //! From a scenario and a seed to tables: builds the world, runs it, measures.
 #![forbid(unsafe_code)]
 
+mod bursts;
 mod capture;
 mod endpoint;
 mod loss;
@@ -90,6 +91,19 @@ const EVENTS_BETWEEN_CHECKS: u64 = 1 << 20;
 ///
 /// See [`RunError`].
 pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<Report, RunError> {
+    let report = run_once(scenario, seed, outputs, keep_going)?;
+    match bursts::first_alone(scenario, &report) {
+        Some(alone) => run_once(&alone, seed, outputs, keep_going),
+        None => Ok(report),
+    }
+}
+
+fn run_once(
     scenario: &Scenario,
     seed: u64,
     outputs: &Outputs,

@@ -86,6 +86,13 @@ impl Plan {
         Some(GroupId(index as u32))
     }
 
+    /// Gives the propagation time of a flow's way there and back.
+    pub(crate) fn round_trip(&self, flow: usize) -> Option<Duration> {
+        let mut builder = Builder::new(self);
+        let pair = *builder.pairs_of(&self.flows[flow]).ok()?.first()?;
+        Some(builder.network.delay(pair.there) + builder.network.delay(pair.back))
+    }
+
     /// Builds the world.
     pub(crate) fn world<O: Observer>(&self, observer: O) -> Result<World<O>, ScenarioError> {
         let mut builder = Builder::new(self);

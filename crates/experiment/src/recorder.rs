@@ -28,6 +28,15 @@ pub(crate) struct DuplicateRecord {
     pub(crate) threshold: Option<Duration>,
 }
 
+/// Why a sender closed its window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    /// Duplicate ACKs meant loss.
+    FastRetransmit,
+    /// A timer of this length expired.
+    Timeout(Duration),
+}
+
 /// What is known of one flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
@@ -39,6 +48,8 @@ pub(crate) struct FlowRecord {
     pub(crate) media: Option<MediaLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
+    /// When and why the window of a media flow was closed, if bursts are measured.
+    pub(crate) cuts: Vec<(Instant, Cut)>,
     is_web: bool,
 }
 
@@ -50,6 +61,7 @@ pub(crate) struct Recorder {
     pub(crate) duplicates: Vec<DuplicateRecord>,
     pub(crate) series: Series,
     keeps_duplicates: bool,
+    keeps_cuts: bool,
     bottleneck: Option<LinkId>,
 }
 
@@ -60,9 +72,10 @@ impl Recorder {
     pub(crate) fn new(scenario: &Scenario, plan: &Plan) -> Self {
         let end = Instant::ZERO + scenario.duration.duration();
         let delays: Vec<Duration> = scenario.measure.start_up_delays.iter().map(|delay| delay.duration()).collect();
+        let measures_bursts = scenario.measure.bursts.is_some();
         let record = |application: &Application| FlowRecord {
             media: matches!(application, Application::Cbr(_) | Application::Media(_))
-                .then(|| MediaLog::new(end, &delays, scenario.measure.deliveries)),
+                .then(|| MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts)),
             is_web: application.is_web(),
             ..FlowRecord::default()
         };
@@ -72,7 +85,21 @@ impl Recorder {
             duplicates: Vec::new(),
             series: Series::default(),
             keeps_duplicates: scenario.measure.duplicates,
+            keeps_cuts: measures_bursts,
             bottleneck: plan.bottleneck_id(),
+        }
+    }
+
+    /// Keeps why a media flow closed its window.
+    fn note_cut(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
+        let cut = match event {
+            TraceEvent::FastRetransmit => Cut::FastRetransmit,
+            TraceEvent::Timeout { timer, .. } => Cut::Timeout(timer),
+            _ => return,
+        };
+        let flow = self.flow(id);
+        if flow.media.is_some() {
+            flow.cuts.push((at, cut));
         }
     }
 
@@ -89,6 +116,9 @@ impl Observer for Recorder {
     }
 
     fn on_trace(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
+        if self.keeps_cuts {
+            self.note_cut(at, id, event);
+        }
         let keeps_duplicates = self.keeps_duplicates;
         let flow = &mut self.flows[id.0 as usize];
         match event {

@@ -1,5 +1,6 @@
 //! The tables of a run.
 
+use crate::bursts;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowRecord, Recorder};
@@ -31,6 +32,9 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
     }
     if scenario.measure.deliveries {
         tables.push(("deliveries", deliveries(plan, recorder)));
+    }
+    if let Some(settings) = &scenario.measure.bursts {
+        tables.push(("bursts", bursts::table(plan, recorder, settings)));
     }
     if scenario.measure.series.is_some() {
         tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));

@@ -1,5 +1,6 @@
 //! A run in a few numbers.
 
+use crate::bursts;
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::report::{mean_wait_ms, utilisation};
@@ -62,6 +63,7 @@ pub(crate) fn summarise(
         ("profile".into(), Some(Value::Text(view.profile().into()))),
         ("duration_s".into(), Some(Value::Real(scenario.duration.duration().as_secs_f64()))),
     ]);
+    summary.extend(bursts::summary(scenario, plan, recorder));
     summary.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 

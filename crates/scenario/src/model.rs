@@ -33,7 +33,7 @@ pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, Retrans
 pub use frames::{Frames, SizeUnit, TimeUnit};
 pub use impairment::{Duplicate, Reorder};
 pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};
-pub use measure::{Measure, Seeds, Sweep};
+pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;
 pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};

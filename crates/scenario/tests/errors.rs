@@ -411,6 +411,14 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
     "measure.warm-up=1000s",
     "measure.warm-up: `1000s` leaves nothing of a run of 1000s; allowed: a duration shorter than 1000s. hint: shorten it, or lengthen `duration`."
 )]
+#[case(
+    "measure.bursts={ count = 0 }",
+    "measure.bursts.count: `0` is too small; allowed: a whole number of at least 1. hint: Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others."
+)]
+#[case(
+    "measure.bursts={ counts = 10 }",
+    "measure.bursts.counts: `counts` is not a key here; allowed: count, pause, tolerance. hint: did you mean `count`?"
+)]
 #[case("measure.series=0s", "measure.series: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     "measure.bottleneck=left-rigth",

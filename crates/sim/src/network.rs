@@ -3,6 +3,7 @@
 use crate::ids::{LinkId, NodeId, RouteId};
 use crate::impairment::Impairments;
 use crate::link::{Link, LinkSettings};
+use earlybird_units::Duration;
 use std::collections::VecDeque;
 
 const END_OF_ROUTE: LinkId = LinkId(u32::MAX);
@@ -112,6 +113,12 @@ impl Network {
     /// Gives the first link of a route, or of what is left of it.
     pub(crate) fn first_link(&self, route: RouteId) -> Option<LinkId> {
         Some(self.steps[route.0 as usize]).filter(|link| *link != END_OF_ROUTE)
+    }
+
+    /// Gives the propagation time of a route.
+    pub fn delay(&self, route: RouteId) -> Duration {
+        let steps = self.steps[route.0 as usize..].iter().take_while(|link| **link != END_OF_ROUTE);
+        steps.fold(Duration::ZERO, |sum, link| sum + self.link(*link).settings().delay)
     }
 
     /// Gives a link.

@@ -147,6 +147,7 @@ impl Sender {
         if duplicates > 0 {
             self.record_duplicate(cx, duplicates, age);
         }
+        cx.trace.record(cx.now, TraceEvent::FastRetransmit);
         match duplicates {
             1 => self.statistics.early_on_first += 1,
             2 => self.statistics.early_on_second += 1,

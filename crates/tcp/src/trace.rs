@@ -31,6 +31,8 @@ pub enum TraceEvent {
         /// From the last sign of progress, or the expiry before, to this one (session frozen time, part of).
         freeze: Duration,
     },
+    /// Duplicate ACKs, or whatever a scheme takes for them, meant loss: a recovery began.
+    FastRetransmit,
     /// A duplicate ACK was counted outside recovery.
     Duplicate {
         /// How many there are now for the same packet.

@@ -78,6 +78,10 @@ SUMMARY_ROWS = (
     Column("sft_s", "frozen waiting for timeouts, per video flow", seconds),
     Column("mean_freeze_s", "mean length of a freeze", seconds),
     Column("ipat_stddev_ms", "standard deviation of packet spacing", milliseconds),
+    Column("bursts", "bursts of losses measured", number),
+    Column("max_delay_s", "longest packet delay of a burst, mean", seconds),
+    Column("max_delay_max_s", "longest packet delay of all bursts", seconds),
+    Column("late_segments", "late packets per burst", number),
 )
 
 FLOW_COLUMNS = (

@@ -21,6 +21,31 @@ pub struct Measure {
     pub duplicates: bool,
     /// Keep the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,
+    /// Measure what single bursts of losses do to the media flows (default: no).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<Bursts>,
+}
+
+/// Bursts of losses, told apart by the units of media that come late, and what each of them did: Shen et al., "Playback delay
+/// of a TCP stream over a path with burst losses".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Bursts {
+    /// Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is
+    /// made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// A unit is late if its delay exceeds the smallest after the warm-up by more than this (default 1 ms).
+    pub tolerance: Time,
+    /// A late unit belongs to the same burst as the one before if at most so many units lie between their starts (default 300).
+    pub pause: u64,
+}
+
+impl Default for Bursts {
+    fn default() -> Self {
+        Self { count: None, tolerance: Time::from_millis(1), pause: 300 }
+    }
 }
 
 /// The runs of a sweep: every combination of the grid's values with every seed.
@@ -58,6 +83,7 @@ impl Default for Measure {
             series: None,
             duplicates: false,
             deliveries: false,
+            bursts: None,
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Where the recovery from one burst lasts into the next, one burst is measured alone.
+
+use crate::report::Report;
+use crate::table::Column;
+use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};
+
+/// Gives the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
+/// many bursts apart as it was to measure.
+pub(crate) fn first_alone(scenario: &Scenario, report: &Report) -> Option<Scenario> {
+    let count = scenario.measure.bursts.as_ref()?.count?;
+    let period = rule(scenario)?.period;
+    if told_apart(report)? >= count {
+        return None;
+    }
+    let mut alone = scenario.clone();
+    bottleneck_losses_mut(&mut alone)?.iter_mut().for_each(|loss| {
+        if let Loss::Periodic(rule) = loss {
+            rule.bursts = Some(1);
+        }
+    });
+    for flow in &mut alone.flows {
+        if let Application::Cbr(cbr) = &mut flow.application {
+            let others = period * (count - 1);
+            cbr.packets = cbr.packets.map(|packets| packets.saturating_sub(others).max(1));
+        }
+    }
+    Some(alone)
+}
+
+/// Gives the rule that loses bursts at the bottleneck.
+pub(super) fn rule(scenario: &Scenario) -> Option<&Periodic> {
+    bottleneck_losses(scenario)?.iter().find_map(|loss| if let Loss::Periodic(rule) = loss { Some(rule) } else { None })
+}
+
+/// Gives the smallest number of bursts that a flow shows.
+fn told_apart(report: &Report) -> Option<u64> {
+    let (_, table) = report.tables.iter().find(|(name, _)| *name == "bursts")?;
+    let (_, Column::Text(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
+    flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()
+}
+
+fn bottleneck_losses(scenario: &Scenario) -> Option<&Vec<Loss>> {
+    let name = scenario.bottleneck();
+    match &scenario.network {
+        Network::Dumbbell(dumbbell) => Some(&dumbbell.bottleneck.loss),
+        Network::Links(links) => links.iter().find(|link| link.name() == name).map(|link| &link.loss),
+    }
+}
+
+fn bottleneck_losses_mut(scenario: &mut Scenario) -> Option<&mut Vec<Loss>> {
+    let name = scenario.bottleneck();
+    match &mut scenario.network {
+        Network::Dumbbell(dumbbell) => Some(&mut dumbbell.bottleneck.loss),
+        Network::Links(links) => links.iter_mut().find(|link| link.name() == name).map(|link| &mut link.loss),
+    }
+}

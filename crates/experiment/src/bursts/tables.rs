@@ -1,0 +1,80 @@
+//! The bursts of a run as a table, and in a few numbers.
+
+use super::{Burst, FlowBursts, Mode, all};
+use crate::bursts::alone::rule;
+use crate::plan::Plan;
+use crate::recorder::Recorder;
+use crate::summary::Value;
+use crate::table::Table;
+use earlybird_scenario::{Bursts, Scenario};
+
+/// The paper's largest playout buffer, in seconds.
+const LARGEST_BUFFER: f64 = 10.0;
+
+/// Gives one row per burst.
+pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Table {
+    let flows = all(plan, recorder, settings);
+    let rows: Vec<_> = flows
+        .iter()
+        .flat_map(|flow| (1..).zip(&flow.bursts).map(move |(number, burst)| (flow, number, burst)))
+        .collect();
+    Table::default()
+        .text("flow", rows.iter().map(|(flow, ..)| flow.flow.clone()))
+        .whole("burst", rows.iter().map(|(_, number, _)| *number))
+        .real("start_s", rows.iter().map(|(.., burst)| burst.start.as_secs_f64()))
+        .real("end_s", rows.iter().map(|(.., burst)| burst.end.as_secs_f64()))
+        .real("max_delay_s", rows.iter().map(|(.., burst)| burst.longest))
+        .whole("late_segments", rows.iter().map(|(.., burst)| burst.late))
+        .whole("affected_segments", rows.iter().map(|(.., burst)| burst.affected))
+        .whole("fast_retransmits", rows.iter().map(|(.., burst)| u64::from(burst.fast_retransmits)))
+        .whole("timeouts", rows.iter().map(|(.., burst)| u64::from(burst.timeouts)))
+        .real("expired_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
+        .text("mode", rows.iter().map(|(.., burst)| burst.label()))
+        .real("equation_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
+}
+
+/// Gives the bursts in a few numbers, over all media flows.
+pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Vec<(String, Option<Value>)> {
+    let Some(settings) = &scenario.measure.bursts else { return Vec::new() };
+    let flows = all(plan, recorder, settings);
+    let Some(first) = flows.first() else { return Vec::new() };
+    let bursts: Vec<(&FlowBursts, &Burst)> =
+        flows.iter().flat_map(|flow| flow.bursts.iter().map(move |burst| (flow, burst))).collect();
+    let mean = |value: &dyn Fn(&FlowBursts, &Burst) -> f64| {
+        bursts.iter().map(|(flow, burst)| value(flow, burst)).sum::<f64>() / bursts.len() as f64
+    };
+    let base = flows.iter().map(|flow| flow.base).fold(f64::INFINITY, f64::min);
+    let longest = mean(&|_, burst| burst.longest);
+    let most = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::max);
+    let least = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::min);
+    let buffer = longest - base;
+    let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Real(value)));
+    vec![
+        ("b".to_owned(), rule(scenario).map(|rule| Value::Whole(rule.burst))),
+        real("rtt_ms", 1e3 * first.path.rtt),
+        ("bursts".to_owned(), Some(Value::Whole(bursts.len() as u64))),
+        real("base_delay_s", base),
+        real("max_delay_s", longest),
+        real("max_delay_min_s", least),
+        real("max_delay_max_s", most),
+        real("buffer_s", buffer),
+        real("buffer_truncated_s", buffer.min(LARGEST_BUFFER)),
+        ("buffer_segments".to_owned(), Some(Value::Whole((buffer / first.path.period).ceil() as u64))),
+        real("late_segments", mean(&|_, burst| burst.late as f64)),
+        real("affected_segments", mean(&|_, burst| burst.affected as f64)),
+        real("fast_retransmits", mean(&|_, burst| f64::from(burst.fast_retransmits))),
+        real("timeouts", mean(&|_, burst| f64::from(burst.timeouts))),
+        (
+            "modes".to_owned(),
+            Some(Value::Text(modes(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
+        ),
+        real("equation_s", mean(&|flow, burst| burst.expected(&flow.path))),
+    ]
+}
+
+/// Writes how many bursts had which mode: `DRTO:1 TO:9`.
+fn modes(modes: &[Mode]) -> String {
+    let count = |mode: Mode| (mode, modes.iter().filter(|one| **one == mode).count());
+    let counted = Mode::ALL.into_iter().map(count).filter(|(_, count)| *count > 0);
+    counted.map(|(mode, count)| format!("{}:{count}", mode.name())).collect::<Vec<_>>().join(" ")
+}
