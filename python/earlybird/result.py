@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
     "duplicates": "measure.duplicates = true",
+    "queue_positions": "measure.queue-positions = true",
     "deliveries": "measure.deliveries = true",
     "bursts": "measure.bursts = { count = 10 }",
 }
@@ -112,6 +113,11 @@ class Result:
     def duplicates(self) -> pl.DataFrame:
         """Age and threshold at every duplicate ACK of the media flows (with ``measure.duplicates``)."""
         return self.table("duplicates")
+
+    @property
+    def queue_positions(self) -> pl.DataFrame:
+        """How often each group's packets found how many others waiting at the bottleneck (with ``measure.queue-positions``)."""
+        return self.table("queue_positions")
 
     @property
     def deliveries(self) -> pl.DataFrame:

@@ -6,8 +6,8 @@ use crate::queue::{discipline_of, limit_of};
 use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
-    Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
-    WebSessions,
+    AccessDelay, Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start,
+    Transport, WebSessions,
 };
 use earlybird_sim::{
     Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
@@ -43,6 +43,7 @@ pub(crate) struct Plan {
     pub(crate) bottleneck: String,
     pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
+    counts_positions: bool,
     network: NetworkModel,
     seeds: SeedTree,
 }
@@ -66,7 +67,8 @@ impl Plan {
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
         let (bottleneck, network) = (scenario.bottleneck(), scenario.network.clone());
-        Ok(Self { flows, groups, bottleneck, warm_up, end, network, seeds })
+        let counts_positions = scenario.measure.queue_positions;
+        Ok(Self { flows, groups, bottleneck, warm_up, end, counts_positions, network, seeds })
     }
 
     /// Gives the flow with this name.
@@ -250,8 +252,11 @@ impl<'a> Builder<'a> {
     }
 
     fn pairs_across(&mut self, parts: &DumbbellParts, flow: &FlowPlan, model: &Flow, count: u32) -> Vec<Pair> {
-        let senders: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.from, &flow.name)).collect();
-        let receivers: Vec<Host> = (0..count).map(|_| self.add_host(parts, &model.to, &flow.name)).collect();
+        let access: Vec<Channel> = (0..count).map(|host| self.access_of(parts, flow, host)).collect();
+        let mut hosts = |side: &str| -> Vec<Host> {
+            access.iter().map(|access| self.add_host(parts.routers, access, side, &flow.name)).collect()
+        };
+        let (senders, receivers) = (hosts(&model.from), hosts(&model.to));
         let is_forward = model.from == "left";
         let (there, back) = if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
         let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (sender, receiver)));
@@ -262,11 +267,25 @@ impl<'a> Builder<'a> {
         routes.collect()
     }
 
-    fn add_host(&mut self, parts: &DumbbellParts, side: &str, flow: &str) -> Host {
-        let router = parts.routers[usize::from(side != "left")];
+    /// Gives the access links of a flow's hosts of this number, as far from their routers as its group says.
+    fn access_of(&self, parts: &DumbbellParts, flow: &FlowPlan, host: u32) -> Channel {
+        let mut access = parts.access.clone();
+        match &self.plan.groups[flow.group].flow.access_delay {
+            Some(AccessDelay::Same(delay)) => access.delay = *delay,
+            Some(AccessDelay::Uniform([low, high])) => {
+                let seeds = self.plan.seeds.child("flow").child(&flow.name).child("access").nth(u64::from(host));
+                access.delay = seeds.random().duration_between(low.duration(), high.duration()).into();
+            }
+            None => {}
+        }
+        access
+    }
+
+    fn add_host(&mut self, routers: [NodeId; 2], access: &Channel, side: &str, flow: &str) -> Host {
+        let router = routers[usize::from(side != "left")];
         let host = self.network.add_node();
-        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), &parts.access);
-        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), &parts.access);
+        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), access);
+        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), access);
         Host { up, down }
     }
 
@@ -305,6 +324,9 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     network.impair(id, impairments_of(plan, channel, seeds));
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
+        if plan.counts_positions {
+            network.link_mut(id).count_positions(plan.groups.len(), plan.warm_up);
+        }
     }
     id
 }

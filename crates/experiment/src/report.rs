@@ -30,6 +30,9 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
     if scenario.measure.duplicates {
         tables.push(("duplicates", duplicates(plan, recorder)));
     }
+    if scenario.measure.queue_positions {
+        tables.push(("queue_positions", queue_positions(plan, network)));
+    }
     if scenario.measure.deliveries {
         tables.push(("deliveries", deliveries(plan, recorder)));
     }
@@ -181,6 +184,15 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .whole("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
         .whole("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
         .whole("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
+}
+
+fn queue_positions(plan: &Plan, network: &Network) -> Table {
+    let by_group = || network.links().flat_map(|link| link.positions().iter().zip(&plan.groups));
+    let rows = || by_group().flat_map(|(counts, group)| (0..).zip(counts).map(move |row| (&group.flow.name, row)));
+    Table::default()
+        .text("group", rows().map(|(group, _)| group.clone()))
+        .whole("packets_waiting", rows().map(|(_, (waiting, _))| waiting))
+        .whole("packets_in", rows().map(|(_, (_, packets))| *packets))
 }
 
 fn timeouts(plan: &Plan, recorder: &Recorder) -> Table {

@@ -45,6 +45,6 @@ pub use recovery::{Recovery, Undo, WindowReduction};
 pub use reno::Reno;
 pub use scenario::Scenario;
 pub use srt::Srt;
-pub use traffic::{Application, Bulk, Cbr, Flow, Media, Start};
+pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};
 pub use vegas::{Vegas, VegasPreset};
 pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

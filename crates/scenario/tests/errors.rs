@@ -131,7 +131,7 @@ fn transports() -> String {
 #[case("flows=3", "flows: `3` is not a list; allowed: a list of at least 1. hint: The traffic.")]
 #[case(
     "flows=[3]",
-    "flows.0: `3` is not a table; allowed: a table with the keys application, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
+    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
 )]
 #[case(
     r#"flows=[{ name = "x" }]"#,
@@ -432,6 +432,10 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
     r#"flows.web.start.uniform=["3s"]"#,
     r#"flows.web.start.uniform: `["3s"]` is too short; allowed: a list of 2. hint: At a random time between two."#
 )]
+#[case(
+    r#"flows.web.access-delay.uniform=["15ms", "5ms"]"#,
+    "flows.web.access-delay.uniform: `15ms … 5ms` ends before it begins; allowed: two durations, the shorter one first."
+)]
 #[case(r#"flows.web.start.each=["1s", "2s"]"#, r#"flows.web.start.each: `["1s","2s"]` does not have one time per flow; allowed: a list of 1, which is `flows.web.count`."#)]
 #[case(
     "flows.web.name=",
@@ -633,6 +637,10 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
 #[case(
     "network.links.0.to=x",
     "flows.clip.to: `c` cannot be reached: there is no route between `a` and `c`; allowed: x. hint: add a link to `network.links`."
+)]
+#[case(
+    "flows.clip.access-delay.same=5ms",
+    "flows.clip.access-delay: has no effect: the network has no access links; allowed: nothing here. hint: only a `dumbbell` gives every flow its own hosts."
 )]
 #[case("network.links.0.to=a", "network.links.0.to: `a` is also where the link begins; allowed: another node.")]
 #[case("network.links.0.to=", "network.links.0.to: is not a name for a node; allowed: a text without dots, not empty.")]

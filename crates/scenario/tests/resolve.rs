@@ -125,6 +125,12 @@ fn variants_reach_into_lists_and_replace_choices() {
 #[case("flows.file.endpoint.rto.floor=1000ms", "/flows/1/endpoint", "{\"rto\":{\"floor\":\"1s\"}}")]
 #[case("flows.file.count=3", "/flows/1/count", "3")]
 #[case("flows.file.start.at=0.5s", "/flows/1/start", "{\"at\":\"500ms\"}")]
+#[case(
+    "flows.file.access-delay.uniform=[\"5ms\", \"15ms\"]",
+    "/flows/1/access-delay",
+    "{\"uniform\":[\"5ms\",\"15ms\"]}"
+)]
+#[case("measure.queue-positions=true", "/measure/queue-positions", "true")]
 #[case("flows.file.application={ bulk = { bytes = 7 } }", "/flows/1/application", "{\"bulk\":{\"bytes\":7}}")]
 #[case("network.dumbbell.bottleneck.queue.bytes=80000", "/network/dumbbell/bottleneck/queue", "{\"bytes\":80000}")]
 #[case("network.dumbbell.bottleneck.queue=unlimited", "/network/dumbbell/bottleneck/queue", "\"unlimited\"")]

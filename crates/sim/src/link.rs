@@ -82,6 +82,24 @@ impl Counters {
     }
 }
 
+/// How often each group's packets found how many packets waiting when they came to a queue.
+#[derive(Clone, Debug)]
+struct Positions {
+    from: Instant,
+    /// By group, by number of packets.
+    counts: Vec<Vec<u64>>,
+}
+
+impl Positions {
+    fn count(&mut self, now: Instant, packet: &Packet, waiting: usize) {
+        let Some(counts) = self.counts.get_mut(packet.group.0 as usize).filter(|_| now >= self.from) else { return };
+        if counts.len() <= waiting {
+            counts.resize(waiting + 1, 0);
+        }
+        counts[waiting] += 1;
+    }
+}
+
 /// A link with what is on it.
 #[derive(Debug)]
 pub struct Link {
@@ -110,6 +128,8 @@ pub struct Link {
     pub groups: Vec<Counters>,
     /// From when on groups are counted.
     counts_from: Instant,
+    /// As [`Link::count_positions`] asked.
+    positions: Option<Box<Positions>>,
     /// Sum of all waiting times.
     pub waited: Duration,
     /// The most packets that ever waited.
@@ -136,6 +156,7 @@ impl Link {
             total: Counters::default(),
             groups: Vec::new(),
             counts_from: Instant::ZERO,
+            positions: None,
             waited: Duration::ZERO,
             most_waiting: 0,
         }
@@ -147,6 +168,17 @@ impl Link {
         self.counts_from = from;
     }
 
+    /// Counts how many packets each packet of `groups` groups finds waiting, from a given time on.
+    pub fn count_positions(&mut self, groups: usize, from: Instant) {
+        self.positions = Some(Box::new(Positions { from, counts: vec![Vec::new(); groups] }));
+    }
+
+    /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
+    /// had no room for; nothing unless asked for.
+    pub fn positions(&self) -> &[Vec<u64>] {
+        self.positions.as_ref().map_or(&[], |positions| &positions.counts)
+    }
+
     /// Gives what the link is made of.
     pub fn settings(&self) -> &LinkSettings {
         &self.settings
@@ -155,7 +187,7 @@ impl Link {
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
     #[inline]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        let is_kept = !(self.has_losses && self.is_lost(packet)) && self.has_room(now, packet.bytes);
+        let is_kept = !(self.has_losses && self.is_lost(packet)) && self.has_room(now, packet);
         self.count(now.at, packet, is_kept);
         if is_kept { Some(self.transmit(now, packet.bytes)) } else { None }
     }
@@ -166,11 +198,14 @@ impl Link {
     }
 
     #[inline]
-    fn has_room(&mut self, now: Moment, bytes: u32) -> bool {
+    fn has_room(&mut self, now: Moment, packet: &Packet) -> bool {
         if !self.waiting.is_empty() {
             self.serve_until(now);
         }
-        self.limit.has_room(self.waiting.len(), self.waiting_bytes, bytes)
+        if let Some(positions) = &mut self.positions {
+            positions.count(now.at, packet, self.waiting.len());
+        }
+        self.limit.has_room(self.waiting.len(), self.waiting_bytes, packet.bytes)
     }
 
     fn serve_until(&mut self, now: Moment) {

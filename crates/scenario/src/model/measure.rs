@@ -19,6 +19,8 @@ pub struct Measure {
     pub series: Option<Time>,
     /// Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
     pub duplicates: bool,
+    /// Count by group how many packets its packets found waiting at the bottleneck, after the warm-up (default false).
+    pub queue_positions: bool,
     /// Keep the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,
     /// Measure what single bursts of losses do to the media flows (default: no).
@@ -82,6 +84,7 @@ impl Default for Measure {
             bottleneck: None,
             series: None,
             duplicates: false,
+            queue_positions: false,
             deliveries: false,
             bursts: None,
         }

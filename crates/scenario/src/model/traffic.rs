@@ -24,6 +24,9 @@ pub struct Flow {
     /// When each flow starts (default: at once).
     #[serde(default)]
     pub start: Start,
+    /// Propagation time of the links between the flows' hosts and their routers (default: `network.dumbbell.access.delay`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delay: Option<AccessDelay>,
     /// The transport, in place of `endpoint.transport`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
@@ -43,6 +46,17 @@ pub enum Start {
     Uniform([Time; 2]),
     /// Each flow of the group at its own time.
     Each(Vec<Time>),
+}
+
+/// How far the hosts of a group's flows are from their routers in a dumbbell. Both hosts of a flow are equally far, and the
+/// round trip has this delay four times.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AccessDelay {
+    /// All alike.
+    Same(Time),
+    /// Each flow at random between two; of web sessions, each server and the client of the same number.
+    Uniform([Time; 2]),
 }
 
 /// What a sender writes.

@@ -1,6 +1,7 @@
 use super::ensure;
 use crate::error::ScenarioError;
-use crate::model::{Application, Flow, Media, Scenario, Start};
+use crate::model::{AccessDelay, Application, Flow, Media, Network, Scenario, Start};
+use crate::quantity::Time;
 use serde_json::json;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -9,7 +10,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
         check_name(&flow.name, &path)?;
         check_unique(&scenario.flows[..index], &flow.name, &path)?;
     }
-    scenario.flows.iter().try_for_each(|flow| check_flow(flow, &format!("flows.{}", flow.name)))
+    scenario.flows.iter().try_for_each(|flow| check_flow(flow, &scenario.network, &format!("flows.{}", flow.name)))
 }
 
 fn check_name(name: &str, path: &str) -> Result<(), ScenarioError> {
@@ -30,9 +31,10 @@ fn check_unique(earlier: &[Flow], name: &str, path: &str) -> Result<(), Scenario
     })
 }
 
-fn check_flow(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+fn check_flow(flow: &Flow, network: &Network, path: &str) -> Result<(), ScenarioError> {
     check_transport(flow, path)?;
     check_start(flow, path)?;
+    flow.access_delay.as_ref().map_or(Ok(()), |delay| check_access_delay(delay, network, path))?;
     match &flow.application {
         Application::Media(media) => check_media(media, &format!("{path}.application.media")),
         _ => Ok(()),
@@ -48,17 +50,30 @@ fn check_transport(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
 
 fn check_start(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
     match &flow.start {
-        Start::Uniform([low, high]) => ensure(low <= high, || {
-            ScenarioError::new(&format!("{path}.start.uniform"), "ends before it begins")
-                .text(&format!("{low} … {high}"))
-                .allowed("two durations, the shorter one first")
-        }),
+        Start::Uniform(range) => check_range(*range, &format!("{path}.start.uniform")),
         Start::Each(times) => ensure(times.len() as u64 == u64::from(flow.count), || {
             ScenarioError::new(&format!("{path}.start.each"), "does not have one time per flow")
                 .value(&json!(times))
                 .allowed(format!("a list of {}, which is `{path}.count`", flow.count))
         }),
         Start::At(_) => Ok(()),
+    }
+}
+
+fn check_range([low, high]: [Time; 2], path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "ends before it begins").text(&format!("{low} … {high}"));
+    ensure(low <= high, || error().allowed("two durations, the shorter one first"))
+}
+
+fn check_access_delay(delay: &AccessDelay, network: &Network, path: &str) -> Result<(), ScenarioError> {
+    let path = format!("{path}.access-delay");
+    let error = || ScenarioError::new(&path, "has no effect: the network has no access links").allowed("nothing here");
+    ensure(matches!(network, Network::Dumbbell(_)), || {
+        error().hint("only a `dumbbell` gives every flow its own hosts.")
+    })?;
+    match delay {
+        AccessDelay::Same(_) => Ok(()),
+        AccessDelay::Uniform(range) => check_range(*range, &format!("{path}.uniform")),
     }
 }
 

@@ -122,6 +122,9 @@ impl Link {
         let is_kept = !(self.has_losses && self.is_lost(packet));
         self.count(now.at, packet, is_kept);
         let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return Offer::Lost };
+        if let Some(positions) = &mut self.positions {
+            positions.count(now.at, packet, server.queue.len());
+        }
         server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
         if is_refused { Offer::Refused } else { Offer::Accepted }
