@@ -116,7 +116,7 @@ class Result:
 
     @property
     def queue_positions(self) -> pl.DataFrame:
-        """How often each group's packets found how many others waiting at the bottleneck (with ``measure.queue-positions``)."""
+        """How many packets those of each group found waiting (with ``measure.queue-positions``)."""
         return self.table("queue_positions")
 
     @property
