@@ -13,7 +13,7 @@ use earlybird_sim::{
     Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
 };
 use earlybird_traffic as traffic;
-use earlybird_traffic::{ConstantRate, Frame, Media, PathId, Sites};
+use earlybird_traffic::{Frame, Media, PathId, Sites, Timetable};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -160,15 +160,18 @@ fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
 fn application(model: &Application, path: PathId) -> Box<dyn traffic::Application> {
     match model {
         Application::Cbr(cbr) => {
-            let source = ConstantRate::new(path, cbr.rate.rate(), u64::from(cbr.packet));
-            let source = cbr.interval.map_or(source.clone(), |seconds| source.with_interval(seconds));
-            Box::new(source.with_packets(cbr.packets.unwrap_or(u64::MAX)))
+            let packet = u64::from(cbr.packet);
+            let timetable = match cbr.interval {
+                Some(seconds) => Timetable::every(seconds, packet),
+                None => Timetable::constant(cbr.rate.rate(), packet),
+            };
+            Box::new(Media::new(path, timetable.ending_after(cbr.packets)))
         }
         Application::Media(media) => {
             let frame =
                 |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };
             let frames: Arc<[Frame]> = media.times.iter().zip(&media.sizes).map(frame).collect();
-            Box::new(Media::new(path, frames, Duration::from_secs_f64(media.length)))
+            Box::new(Media::new(path, Timetable::clip(frames, Duration::from_secs_f64(media.length))))
         }
         Application::Bulk(bulk) => Box::new(traffic::Bulk::new(path, bulk.bytes)),
         // Web sessions are made elsewhere, and files have become media when a scenario is complete.

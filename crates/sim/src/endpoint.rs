@@ -1,6 +1,7 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
-use crate::ids::{AppId, EndpointId, FlowId, GroupId, RouteId};
+use crate::ids::{AppId, EndpointId, FlowId, GroupId, ListenerId, RouteId};
+use crate::ledger::Ledger;
 use crate::moment::Moment;
 use crate::packet::{Content, Packet};
 use earlybird_datagram as datagram;
@@ -204,6 +205,10 @@ pub(crate) struct Endpoint {
     pub(crate) deadline: Instant,
     pub(crate) deadline_set: Moment,
     pub(crate) is_in_use: bool,
+    /// Who reads here; without one everything is read at once.
+    pub(crate) listener: Option<ListenerId>,
+    /// What was written here, for the listener at the peer.
+    pub(crate) ledger: Option<Box<Ledger>>,
 }
 
 impl Endpoint {

@@ -45,3 +45,7 @@ impl EndpointId {
 /// An application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AppId(pub u32);
+
+/// An application at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListenerId(pub u32);

@@ -9,6 +9,7 @@ mod endpoint;
 mod events;
 mod ids;
 mod impairment;
+mod ledger;
 mod link;
 mod loss;
 mod moment;
@@ -22,7 +23,7 @@ mod serialiser;
 mod world;
 
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
-pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
+pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, NodeId, RouteId};
 pub use impairment::{Chance, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};
 pub use loss::{FourState, GilbertElliott, Loss, LossRule};

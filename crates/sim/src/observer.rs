@@ -4,6 +4,7 @@ use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, TraceEvent};
+use earlybird_traffic::Playout;
 use earlybird_units::Instant;
 
 /// What happened to a packet.
@@ -42,6 +43,8 @@ pub trait Observer {
     fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
     /// All of a unit sent as datagrams has arrived.
     fn on_unit_delivered(&mut self, _at: Instant, _flow: FlowId, _unit: u32) {}
+    /// The listener of a flow played a unit, lost one, or did something else that is worth counting.
+    fn on_playout(&mut self, _at: Instant, _flow: FlowId, _event: Playout) {}
     /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
     fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
     /// A connection came to its end, or the run did.
@@ -96,6 +99,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
         pass_on!(self, each => each.on_unit_delivered(at, flow, unit));
+    }
+
+    fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
+        pass_on!(self, each => each.on_playout(at, flow, event));
     }
 
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {

@@ -2,11 +2,12 @@
 
 mod impaired;
 mod io;
+mod listening;
 mod served;
 
 use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize};
 use crate::events::{Event, Events, Kind};
-use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, RouteId};
+use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
@@ -17,6 +18,7 @@ use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
 use impaired::Stragglers;
 use io::AppIo;
+use listening::{FIRST_LISTENER, Seat};
 
 /// A flow and what its connections are made of: of TCP if nothing else is said.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ struct Flow {
     seeds: SeedTree,
     connections: u64,
     has_units: bool,
+    /// Who reads at the other end, if it is not enough to take everything at once.
+    listener: Option<ListenerId>,
 }
 
 /// A network with its endpoints and applications, and the events to come.
@@ -58,6 +62,7 @@ pub struct World<O: Observer = ()> {
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
     apps: Vec<App>,
+    listeners: Vec<Seat>,
     flows: Vec<Flow>,
     probe_period: Option<Duration>,
     observer: O,
@@ -80,6 +85,7 @@ impl<O: Observer> World<O> {
             endpoints: Vec::new(),
             free: Vec::new(),
             apps: Vec::new(),
+            listeners: Vec::new(),
             flows: Vec::new(),
             probe_period: None,
             observer,
@@ -95,7 +101,8 @@ impl<O: Observer> World<O> {
     /// Adds a flow.
     pub fn add_flow<C: Into<Carrier>>(&mut self, settings: FlowSettings<C>) -> FlowId {
         let FlowSettings { group, endpoints, seeds } = settings;
-        self.flows.push(Flow { group, carrier: endpoints.into(), seeds, connections: 0, has_units: false });
+        let carrier = endpoints.into();
+        self.flows.push(Flow { group, carrier, seeds, connections: 0, has_units: false, listener: None });
         FlowId(self.flows.len() as u32 - 1)
     }
 
@@ -156,7 +163,7 @@ impl<O: Observer> World<O> {
             Kind::Service => self.on_service(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer => self.on_timer(EndpointId(event.number())),
-            Kind::Wake => self.on_wake(AppId(event.number())),
+            Kind::Wake => self.on_wake(event.number()),
             Kind::Probe if event.number() == MARK => self.on_mark(),
             Kind::Probe | Kind::Arrival => self.on_sample(),
         }
@@ -220,8 +227,8 @@ impl<O: Observer> World<O> {
         if O::PACKETS {
             self.observer.on_packet(self.now.at, PacketEvent::Arrived, packet);
         }
-        let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-        endpoint.agent.on_packet(&mut Cx { now: self.now.at, trace: &mut listener }, &packet.content);
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        endpoint.agent.on_packet(&mut Cx { now: self.now.at, trace: &mut tracer }, &packet.content);
         self.tell_state(packet.to, Some(packet));
         self.serve(packet.to);
     }
@@ -263,11 +270,21 @@ impl<O: Observer> World<O> {
 
     fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
         match event {
-            datagram::Event::Delivered(unit) => {
-                let flow = self.endpoints[id.0 as usize].flow;
-                self.observer.on_unit_delivered(self.now.at, flow, unit);
-            }
+            datagram::Event::Delivered(unit) if !id.is_opener() => self.on_unit_delivered(id, unit),
+            datagram::Event::Delivered(_) => {}
             datagram::Event::Drained => self.on_drained(id),
+        }
+    }
+
+    fn on_unit_delivered(&mut self, id: EndpointId, unit: u32) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let listener = endpoint.listener;
+        self.observer.on_unit_delivered(self.now.at, endpoint.flow, unit);
+        if let Some(ledger) = &mut self.endpoints[id.peer().0 as usize].ledger {
+            ledger.on_arrival(u64::from(unit));
+        }
+        if let Some(listener) = listener {
+            self.with_listener(listener, |listener, io| listener.on_readable(io));
         }
     }
 
@@ -279,9 +296,14 @@ impl<O: Observer> World<O> {
     fn on_readable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Agent::Tcp(connection) = &mut endpoint.agent else { return };
-        connection.read(u64::MAX);
+        if endpoint.listener.is_none() {
+            connection.read(u64::MAX);
+        }
         if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
             self.observer.on_delivered(self.now.at, endpoint.flow, connection.received());
+        }
+        if let Some(listener) = endpoint.listener {
+            self.with_listener(listener, |listener, io| listener.on_readable(io));
         }
     }
 
@@ -306,8 +328,8 @@ impl<O: Observer> World<O> {
         let endpoint = &mut self.endpoints[id.0 as usize];
         match &mut endpoint.agent {
             Agent::Tcp(connection) => {
-                let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-                let transmit = connection.poll_transmit(&mut Cx { now: self.now.at, trace: &mut listener })?;
+                let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+                let transmit = connection.poll_transmit(&mut Cx { now: self.now.at, trace: &mut tracer })?;
                 Some(self.insert(id, Content::Segment(transmit.segment), transmit.number, transmit.is_again))
             }
             Agent::Datagrams(agent) => {
@@ -348,8 +370,8 @@ impl<O: Observer> World<O> {
         }
         endpoint.armed = Instant::NEVER;
         if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
-            let mut listener = Listener { flow: endpoint.flow, observer: &mut self.observer };
-            endpoint.agent.on_timeout(&mut Cx { now: self.now.at, trace: &mut listener });
+            let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+            endpoint.agent.on_timeout(&mut Cx { now: self.now.at, trace: &mut tracer });
             self.tell_state(id, None);
             self.serve(id);
         } else {
@@ -357,8 +379,12 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn on_wake(&mut self, id: AppId) {
+    fn on_wake(&mut self, number: u32) {
         self.events.remove_first();
+        if let Some(listener) = number.checked_sub(FIRST_LISTENER) {
+            return self.on_wake_listener(ListenerId(listener));
+        }
+        let id = AppId(number);
         if self.apps[id.0 as usize].wake == self.now.at {
             self.with_app(id, |application, io| application.on_wake(io));
         }
@@ -427,9 +453,12 @@ impl<O: Observer> World<O> {
                 deadline: Instant::NEVER,
                 deadline_set: Moment::ZERO,
                 is_in_use: true,
+                listener: None,
+                ledger: None,
             };
             self.put(id, endpoint);
         }
+        self.seat_listener(flow_id, place.peer());
         ConnectionId(place.0 / 2)
     }
 
@@ -501,12 +530,12 @@ fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
 }
 
 /// Passes a connection's decisions on with the name of its flow.
-struct Listener<'a, O> {
+struct Tracer<'a, O> {
     flow: FlowId,
     observer: &'a mut O,
 }
 
-impl<O: Observer> Trace for Listener<'_, O> {
+impl<O: Observer> Trace for Tracer<'_, O> {
     fn record(&mut self, at: Instant, event: TraceEvent) {
         self.observer.on_trace(at, self.flow, event);
     }

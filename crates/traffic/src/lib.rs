@@ -1,19 +1,25 @@
-//! Applications: what the ends of a connection write, and when.
+//! Applications: what the ends of a connection write, and when, and how viewers play it.
 //!
-//! An application sees the world only through [`Io`], so the same source can drive the simulator and a real network.
+//! An application sees the world only through [`Io`] or [`ListenerIo`], so the same source can drive the simulator and a real network.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 mod bulk;
-mod constant;
+mod listener;
 mod media;
+mod timetable;
+mod viewer;
 mod web;
 
 pub use bulk::Bulk;
-pub use constant::ConstantRate;
-pub use media::{Frame, Media};
+pub use listener::{Listener, ListenerIo, Part, Playout, Reception, cut};
+pub use media::Media;
+pub use timetable::{Frame, Timetable};
+pub use viewer::{
+    AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, StartRule, Viewer, minimum_playback_delay,
+};
 pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession};
 
 use core::fmt::Debug;
@@ -35,7 +41,8 @@ pub trait Io {
     fn open(&mut self, path: PathId) -> ConnectionId;
     /// Queues bytes at the opener's side.
     fn write(&mut self, connection: ConnectionId, bytes: u64);
-    /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing.
+    /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing. A transport
+    /// that frames cuts it into frames of one segment each (see [`cut`]), which are given up together.
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64);
     /// Closes a connection whose data are all acknowledged.
     fn close(&mut self, connection: ConnectionId);

@@ -54,6 +54,9 @@ impl<O: Observer> Io for AppIo<'_, O> {
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
         self.agent(connection).write_unit(bytes);
+        if let Some(ledger) = &mut self.world.endpoints[connection.0 as usize * 2].ledger {
+            ledger.on_written(bytes);
+        }
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
         self.world.observer.on_unit(self.world.now.at, flow, bytes);

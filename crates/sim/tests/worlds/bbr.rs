@@ -6,7 +6,7 @@ use earlybird_sim::{
     EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, RateChanges, Scope, World,
 };
 use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control, Recovery};
-use earlybird_traffic::{Application, Bulk, ConstantRate, PathId};
+use earlybird_traffic::{Application, Bulk, Media, PathId, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use std::sync::Arc;
 
@@ -222,7 +222,7 @@ fn reno_and_bbr_both_live() {
 #[test]
 fn a_video_passes_as_fast_as_it_is_written() {
     let camera = |path| -> Box<dyn Application> {
-        Box::new(ConstantRate::new(path, Rate::from_bits_per_second(2_000_000).expect("a rate"), 1000))
+        Box::new(Media::new(path, Timetable::constant(Rate::from_bits_per_second(2_000_000).expect("a rate"), 1000)))
     };
     let (carried, visits) = run(path(100, 0.0, 1), &[(bbr(), camera)], 5, 30);
     assert!((carried.shares[0] - 0.2 * 1.052).abs() < 0.001 && carried.queue < 0.01, "{carried:?}");

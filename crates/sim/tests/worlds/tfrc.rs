@@ -11,7 +11,7 @@ use earlybird_sim::{
     World,
 };
 use earlybird_tcp::Connection;
-use earlybird_traffic::{Application, Bulk, ConstantRate};
+use earlybird_traffic::{Application, Bulk, Media, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
 const TFRC: Carrier = tfrc(false);
@@ -157,7 +157,7 @@ fn a_camera_slower_than_the_network_is_not_held_back() {
     let mut world = World::new(line.network, Totals::default());
     let path = world.add_path(line.there, line.back);
     let rate = Rate::from_bits_per_second(300_000).expect("a rate above zero");
-    add(&mut world, TFRC, Box::new(ConstantRate::new(path, rate, 1000)), 0);
+    add(&mut world, TFRC, Box::new(Media::new(path, Timetable::constant(rate, 1000))), 0);
     world.mark_at(seconds(10));
     assert!(world.run_until(seconds(110), BUDGET));
     world.finish();

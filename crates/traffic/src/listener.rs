@@ -1,0 +1,121 @@
+//! The other end: applications that read.
+
+use core::fmt::Debug;
+use core::iter;
+use earlybird_units::{Duration, Instant};
+
+/// What a frame, datagram or stretch of a stream brings: a unit of media, or one of the parts it was cut into.
+///
+/// On a real network the first bytes of the payload say so, as the 32-bit sequence number of RTP-like headers does; they
+/// count among the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Number of the unit, counted from 0 in order of writing.
+    pub unit: u64,
+    /// Number of the part in its unit, counted from 0.
+    pub part: u32,
+    /// Parts of the unit.
+    pub parts: u32,
+}
+
+impl Part {
+    /// A unit in one piece.
+    pub const fn whole(unit: u64) -> Self {
+        Self { unit, part: 0, parts: 1 }
+    }
+
+    /// Says whether it is the last one of its unit.
+    pub const fn is_last(self) -> bool {
+        self.part + 1 == self.parts
+    }
+}
+
+/// Cuts a unit of `bytes` into parts that fit into segments of `mss` bytes, and gives each with its size. All are full but
+/// the last.
+pub fn cut(unit: u64, bytes: u64, mss: u64) -> impl Iterator<Item = (Part, u64)> {
+    let mss = mss.max(1);
+    let parts = bytes.div_ceil(mss) as u32;
+    let mut left = bytes;
+    (0..parts)
+        .zip(iter::from_fn(move || {
+            let size = left.min(mss);
+            left -= size;
+            Some(size)
+        }))
+        .map(move |(part, size)| (Part { unit, part, parts }, size))
+}
+
+/// What a viewer knows of the stream, and tells its sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reception {
+    /// Number of the highest unit of which anything was read.
+    pub highest: Option<u64>,
+    /// Units that were not whole at their time.
+    pub lost: u64,
+}
+
+/// What became of a unit at the viewer, and what else it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Playout {
+    /// The unit was whole at its time.
+    Played(u64),
+    /// It was not.
+    Lost(u64),
+    /// A unit of which the last part was read after it was lost.
+    Late(u64),
+    /// Playback began, so long after the source did.
+    Started(Duration),
+    /// Playback waits, as the next unit is not there.
+    Stalled,
+    /// It goes on after so long a stall.
+    Resumed(Duration),
+    /// From here on units are played so long after they were written.
+    Delayed(Duration),
+    /// A heartbeat was sent.
+    Heartbeat(Reception),
+    /// A receiver report was sent.
+    Report(Reception),
+}
+
+/// What an application at the listener can do.
+pub trait ListenerIo {
+    /// Gives the time.
+    fn now(&self) -> Instant;
+    /// Reads the next part that is there in order; steps over nothing and waits for nothing.
+    fn read_in_order(&mut self) -> Option<Part>;
+    /// Reads the next part. If none is there in order, a transport that skips steps over what is missing. `None`: nothing
+    /// is there at all; such a transport now takes the reader as waiting, and steps over holes as soon as it can.
+    fn read(&mut self) -> Option<Part>;
+    /// Takes the wish to read back.
+    fn stop_waiting(&mut self);
+    /// Sends a small message back to the opener.
+    fn write(&mut self, bytes: u64);
+    /// Asks to be woken; an earlier wish that has not come true is forgotten.
+    fn wake_at(&mut self, at: Instant);
+    /// Tells whoever watches.
+    fn tell(&mut self, event: Playout);
+}
+
+/// An application at the side that did not open.
+pub trait Listener: Debug + Send {
+    /// Starts, when the opener opens, and later continues where [`ListenerIo::wake_at`] asked for it.
+    fn on_wake(&mut self, io: &mut dyn ListenerIo);
+    /// Learns that more can be read than before.
+    fn on_readable(&mut self, io: &mut dyn ListenerIo);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_unit_is_cut_into_full_parts_and_a_rest() {
+        let sizes = |bytes| cut(7, bytes, 1000).map(|(part, size)| (part.part, part.parts, size)).collect::<Vec<_>>();
+        assert_eq!(sizes(100), [(0, 1, 100)]);
+        assert_eq!(sizes(2000), [(0, 2, 1000), (1, 2, 1000)]);
+        assert_eq!(sizes(2500), [(0, 3, 1000), (1, 3, 1000), (2, 3, 500)]);
+        assert_eq!(sizes(0), []);
+        assert!(cut(7, 2500, 1000).all(|(part, size)| part.unit == 7 && part.is_last() == (size == 500)));
+    }
+}

@@ -1,0 +1,111 @@
+//! Viewers: they play the units of a stream at their times, and tell its sender how it goes.
+
+mod buffer;
+mod deadline;
+mod delay;
+mod feedback;
+mod rebuffer;
+
+pub use deadline::Deadline;
+pub use delay::{AdaptiveDelay, PlaybackDelay, minimum_playback_delay};
+pub use feedback::Feedback;
+pub use rebuffer::{Rebuffer, StartRule};
+
+use crate::{Listener, ListenerIo};
+use buffer::Buffer;
+use earlybird_units::Instant;
+use feedback::Clock;
+
+/// How units are played.
+#[derive(Clone, Debug)]
+enum Player {
+    Deadline(Deadline),
+    Rebuffer(Rebuffer),
+}
+
+impl Player {
+    fn buffer(&mut self) -> &mut Buffer {
+        match self {
+            Self::Deadline(deadline) => &mut deadline.buffer,
+            Self::Rebuffer(rebuffer) => &mut rebuffer.buffer,
+        }
+    }
+
+    fn advance(&mut self, io: &mut dyn ListenerIo) {
+        match self {
+            Self::Deadline(deadline) => deadline.advance(io),
+            Self::Rebuffer(rebuffer) => rebuffer.advance(io),
+        }
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        match self {
+            Self::Deadline(deadline) => deadline.next_time(),
+            Self::Rebuffer(rebuffer) => rebuffer.next_time(),
+        }
+    }
+}
+
+/// The application at the listener of a media flow: one stream, from its first unit to its last.
+#[derive(Clone, Debug)]
+pub struct Viewer {
+    player: Player,
+    clock: Clock,
+    is_started: bool,
+}
+
+impl From<Deadline> for Viewer {
+    fn from(deadline: Deadline) -> Self {
+        Self::new(Player::Deadline(deadline))
+    }
+}
+
+impl From<Rebuffer> for Viewer {
+    fn from(rebuffer: Rebuffer) -> Self {
+        Self::new(Player::Rebuffer(rebuffer))
+    }
+}
+
+impl Viewer {
+    fn new(player: Player) -> Self {
+        Self { player, clock: Clock::default(), is_started: false }
+    }
+
+    /// The same viewer, which tells the sender how it goes.
+    #[must_use]
+    pub fn with_feedback(self, feedback: Feedback) -> Self {
+        Self { clock: Clock::new(feedback), ..self }
+    }
+
+    /// Lets the player read and play whatever it can now, then sends what is due, then looks for the next moment.
+    fn advance(&mut self, io: &mut dyn ListenerIo) {
+        let parts_before = self.player.buffer().parts_read;
+        self.player.advance(io);
+        let buffer = self.player.buffer();
+        if buffer.parts_read > parts_before {
+            self.clock.on_data(io.now());
+        }
+        if buffer.is_over() {
+            return;
+        }
+        self.clock.send_due(io, buffer.reception);
+        let times = self.player.next_time().into_iter().chain(self.clock.next_time());
+        if let Some(at) = times.filter(|at| *at > io.now()).min() {
+            io.wake_at(at);
+        }
+    }
+}
+
+impl Listener for Viewer {
+    fn on_wake(&mut self, io: &mut dyn ListenerIo) {
+        if !self.is_started {
+            self.is_started = true;
+            self.player.buffer().start = io.now();
+        }
+        self.advance(io);
+    }
+
+    fn on_readable(&mut self, io: &mut dyn ListenerIo) {
+        self.advance(io);
+    }
+}

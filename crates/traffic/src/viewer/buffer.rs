@@ -1,0 +1,133 @@
+use crate::{ListenerIo, Part, Playout, Reception, Timetable};
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+
+/// A unit of which something was read.
+#[derive(Clone, Copy, Debug)]
+struct Stock {
+    unit: u64,
+    missing: u32,
+}
+
+/// Units read and not yet played, and what became of the others.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer {
+    timetable: Timetable,
+    /// When the source began.
+    pub(super) start: Instant,
+    /// The unit to be played next.
+    pub(super) next: u64,
+    /// In order of their numbers, from `next` on.
+    stock: VecDeque<Stock>,
+    pub(super) parts_read: u64,
+    pub(super) reception: Reception,
+}
+
+impl Buffer {
+    pub(super) fn new(timetable: Timetable) -> Self {
+        Self {
+            timetable,
+            start: Instant::ZERO,
+            next: 0,
+            stock: VecDeque::new(),
+            parts_read: 0,
+            reception: Reception::default(),
+        }
+    }
+
+    /// Gives when a unit is written; `None` behind the last one.
+    pub(super) fn written(&self, unit: u64) -> Option<Instant> {
+        Some(self.start + self.timetable.unit(unit)?.at)
+    }
+
+    /// Gives the time from the unit before the next one to that one.
+    pub(super) fn gap(&self) -> Option<Duration> {
+        let next = self.written(self.next)?;
+        Some(next - self.written(self.next.checked_sub(1)?)?)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.timetable.unit(self.next).is_none()
+    }
+
+    /// Gives how many units are still to be played; more than any buffer holds if there is no end.
+    pub(super) fn left(&self) -> u64 {
+        self.timetable.count().map_or(u64::MAX, |count| count.saturating_sub(self.next))
+    }
+
+    /// Takes what was read, and gives the unit that it makes whole before its time.
+    pub(super) fn take(&mut self, io: &mut dyn ListenerIo, part: Part) -> Option<u64> {
+        self.parts_read += 1;
+        self.reception.highest = self.reception.highest.max(Some(part.unit));
+        if part.unit < self.next {
+            if part.is_last() {
+                io.tell(Playout::Late(part.unit));
+            }
+            return None;
+        }
+        let stock = self.place_of(part);
+        let was_missing = stock.missing > 0;
+        stock.missing = stock.missing.saturating_sub(1);
+        (was_missing && stock.missing == 0).then_some(part.unit)
+    }
+
+    fn place_of(&mut self, part: Part) -> &mut Stock {
+        let index = match self.stock.binary_search_by_key(&part.unit, |stock| stock.unit) {
+            Ok(index) => index,
+            Err(index) => {
+                self.stock.insert(index, Stock { unit: part.unit, missing: part.parts });
+                index
+            }
+        };
+        &mut self.stock[index]
+    }
+
+    /// Says whether the next unit is whole.
+    pub(super) fn is_ready(&self) -> bool {
+        self.stock.front().is_some_and(|stock| stock.unit == self.next && stock.missing == 0)
+    }
+
+    /// Says whether anything of a later unit than the next one was read: what is missing of that one will not come.
+    pub(super) fn is_beyond(&self) -> bool {
+        self.stock.back().is_some_and(|stock| stock.unit > self.next)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.stock.is_empty()
+    }
+
+    /// Gives how many units are whole.
+    pub(super) fn whole_units(&self) -> u64 {
+        self.stock.iter().filter(|stock| stock.missing == 0).count() as u64
+    }
+
+    /// Gives the playing time from the next unit to the last one of which anything was read.
+    pub(super) fn playing_time(&self) -> Duration {
+        let last = self.stock.back().and_then(|stock| self.written(stock.unit));
+        last.zip(self.written(self.next)).map_or(Duration::ZERO, |(last, next)| last - next)
+    }
+
+    /// Reads with the will to step over what is missing, until the next unit is whole or never will be. Says whether
+    /// one of both is so.
+    pub(super) fn fetch(&mut self, io: &mut dyn ListenerIo) -> bool {
+        while !self.is_ready() && !self.is_beyond() {
+            match io.read() {
+                Some(part) => _ = self.take(io, part),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Plays the next unit if it is whole; else it is lost.
+    pub(super) fn play(&mut self, io: &mut dyn ListenerIo) {
+        if self.is_ready() {
+            io.tell(Playout::Played(self.next));
+        } else {
+            self.reception.lost += 1;
+            io.tell(Playout::Lost(self.next));
+        }
+        self.stock.pop_front_if(|stock| stock.unit == self.next);
+        self.next += 1;
+    }
+}

@@ -1,0 +1,52 @@
+use super::buffer::Buffer;
+use super::delay::{PlaybackDelay, Schedule};
+use crate::{ListenerIo, Playout, Timetable};
+use earlybird_units::Instant;
+
+/// Plays each unit so long after it was written, and waits for none.
+///
+/// At its time a unit is whole or lost. Until then what is missing may still come, so that reading early never steps over
+/// anything: only a unit whose time has come is read with the will to skip, up to the first part of a later one, which is
+/// kept for its own time.
+#[derive(Clone, Debug)]
+pub struct Deadline {
+    pub(super) buffer: Buffer,
+    schedule: Schedule,
+    /// A unit was lost, and nothing at all was there: whatever comes is welcome, holes before it or not.
+    is_starved: bool,
+}
+
+impl Deadline {
+    /// Makes a player of the units of `timetable`.
+    pub fn new(timetable: Timetable, delay: PlaybackDelay) -> Self {
+        Self { buffer: Buffer::new(timetable), schedule: Schedule::new(delay), is_starved: false }
+    }
+
+    pub(super) fn next_time(&self) -> Option<Instant> {
+        Some(self.schedule.playout(self.buffer.written(self.buffer.next)?))
+    }
+
+    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+        self.read_ahead(io);
+        while self.next_time().is_some_and(|at| at <= io.now()) {
+            self.is_starved = !self.buffer.fetch(io);
+            self.buffer.play(io);
+            if let Some(delay) = self.schedule.on_played(self.buffer.next) {
+                io.tell(Playout::Delayed(delay));
+            }
+        }
+    }
+
+    /// Reads what is there in order; its time of arrival is what the playback delay may follow.
+    fn read_ahead(&mut self, io: &mut dyn ListenerIo) {
+        while let Some(part) = io.read_in_order() {
+            let whole = self.buffer.take(io, part);
+            if let Some(written) = whole.and_then(|unit| self.buffer.written(unit)) {
+                self.schedule.on_arrival(io.now() - written);
+            }
+        }
+        if self.is_starved {
+            self.is_starved = self.buffer.is_empty() && io.read().map(|part| self.buffer.take(io, part)).is_none();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use super::buffer::Buffer;
+use crate::{ListenerIo, Playout, Timetable};
+use earlybird_units::{Duration, Instant};
+
+/// When playback begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartRule {
+    /// So long after the source began, or with the first unit behind that.
+    After(Duration),
+    /// As soon as so many units are buffered.
+    Units(u64),
+}
+
+/// Plays one unit after the other, and stalls when the next one is not there (the player of streaming studies).
+///
+/// Over a transport that skips, a stalled player takes whatever comes next; what that steps over is lost. Over datagrams a
+/// unit is lost once a later one is there at its time.
+#[derive(Clone, Debug)]
+pub struct Rebuffer {
+    pub(super) buffer: Buffer,
+    resume_units: u64,
+    capacity: Option<Duration>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Waits for so many units, before the first unit or in a stall.
+    Waiting { units: u64, kind: Wait },
+    /// The next unit is due then.
+    Playing { due: Instant },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wait {
+    /// Does not begin before so long after the source began.
+    StartUp(Duration),
+    /// Since then.
+    Stall(Instant),
+}
+
+impl Rebuffer {
+    /// Makes a player of the units of `timetable`. After a stall it goes on when `resume_units` are buffered.
+    pub fn new(timetable: Timetable, start: StartRule, resume_units: u64) -> Self {
+        let (units, kind) = match start {
+            StartRule::After(delay) => (1, Wait::StartUp(delay)),
+            StartRule::Units(units) => (units.max(1), Wait::StartUp(Duration::ZERO)),
+        };
+        Self {
+            buffer: Buffer::new(timetable),
+            resume_units: resume_units.max(1),
+            capacity: None,
+            state: State::Waiting { units, kind },
+        }
+    }
+
+    /// The same player with room for so much playing time; while it is full nothing is read.
+    #[must_use]
+    pub fn with_capacity(self, capacity: Duration) -> Self {
+        Self { capacity: Some(capacity.max(Duration::from_nanos(1))), ..self }
+    }
+
+    /// Gives when to look next, apart from when something arrives; nothing is due that lies behind.
+    pub(super) fn next_time(&self) -> Option<Instant> {
+        match self.state {
+            State::Playing { due } => Some(due),
+            State::Waiting { kind: Wait::StartUp(delay), .. } => Some(self.buffer.start + delay),
+            State::Waiting { .. } => None,
+        }
+    }
+
+    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+        self.read(io);
+        while !self.buffer.is_over() && self.step(io) {
+            self.read(io);
+        }
+    }
+
+    /// Reads while there is room: in order while there is something to play, and whatever comes while there is not.
+    fn read(&mut self, io: &mut dyn ListenerIo) {
+        let takes_all = match self.state {
+            State::Playing { .. } => false,
+            State::Waiting { kind: Wait::StartUp(delay), .. } => self.buffer.start + delay <= io.now(),
+            State::Waiting { kind: Wait::Stall(_), .. } => true,
+        };
+        while self.has_room() {
+            let part = if takes_all { io.read() } else { io.read_in_order() };
+            let Some(part) = part else { return };
+            self.buffer.take(io, part);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.capacity.is_none_or(|capacity| self.buffer.playing_time() < capacity)
+    }
+
+    /// Does what is due now; says whether there was anything.
+    fn step(&mut self, io: &mut dyn ListenerIo) -> bool {
+        match self.state {
+            State::Waiting { units, kind } => self.go_on(io, units, kind),
+            State::Playing { due } => due <= io.now() && self.play(io, due),
+        }
+    }
+
+    fn go_on(&mut self, io: &mut dyn ListenerIo, units: u64, kind: Wait) -> bool {
+        let now = io.now();
+        let event = match kind {
+            Wait::StartUp(delay) if now < self.buffer.start + delay => return false,
+            Wait::StartUp(_) => Playout::Started(now - self.buffer.start),
+            Wait::Stall(since) => Playout::Resumed(now - since),
+        };
+        // A buffer that is full holds no more, and a stream near its end has no more.
+        if self.has_room() && self.buffer.whole_units() < units.min(self.buffer.left()) {
+            return false;
+        }
+        while !self.buffer.is_ready() && self.buffer.is_beyond() {
+            self.buffer.play(io);
+        }
+        io.tell(event);
+        self.state = State::Playing { due: now };
+        true
+    }
+
+    fn play(&mut self, io: &mut dyn ListenerIo, due: Instant) -> bool {
+        if self.buffer.fetch(io) {
+            self.buffer.play(io);
+            self.state = State::Playing { due: due + self.buffer.gap().unwrap_or_default() };
+        } else {
+            io.tell(Playout::Stalled);
+            self.state = State::Waiting { units: self.resume_units, kind: Wait::Stall(io.now()) };
+        }
+        true
+    }
+}
