@@ -86,8 +86,6 @@ pub trait ListenerIo {
     /// Reads the next part. If none is there in order, a transport that skips steps over what is missing. `None`: nothing
     /// is there at all; such a transport now takes the reader as waiting, and steps over holes as soon as it can.
     fn read(&mut self) -> Option<Part>;
-    /// Takes the wish to read back.
-    fn stop_waiting(&mut self);
     /// Sends a small message back to the opener.
     fn write(&mut self, bytes: u64);
     /// Asks to be woken; an earlier wish that has not come true is forgotten.

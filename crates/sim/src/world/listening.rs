@@ -111,8 +111,6 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
         self.read_in_order()
     }
 
-    fn stop_waiting(&mut self) {}
-
     fn write(&mut self, bytes: u64) {
         if let Some(id) = self.world.endpoint_of(self.id) {
             self.world.endpoints[id.0 as usize].agent.write(bytes);

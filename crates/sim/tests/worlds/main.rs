@@ -19,3 +19,4 @@ mod serialisation;
 mod served;
 mod sessions;
 mod tfrc;
+mod viewers;

@@ -36,6 +36,9 @@ pub struct AdaptiveDelay {
 const MEMORY: f64 = 0.998_002;
 /// Deviations above the mean.
 const DEVIATIONS: f64 = 4.0;
+/// The players' clock in seconds: the deviations are no less, so that steady delays leave room for rounding (as the clock
+/// granularity of RFC 6298 §2.3 does).
+const GRANULARITY: f64 = 0.001;
 
 /// When units are played.
 #[derive(Clone, Debug)]
@@ -72,7 +75,7 @@ impl Schedule {
     pub(super) fn on_played(&mut self, next: u64) -> Option<Duration> {
         let PlaybackDelay::Adaptive(AdaptiveDelay { least, most, talkspurt }) = self.rule else { return None };
         let (mean, deviation) = self.estimate.filter(|_| next.is_multiple_of(talkspurt.max(1)))?;
-        let wanted = Duration::from_secs_f64(mean + DEVIATIONS * deviation);
+        let wanted = Duration::from_secs_f64(mean + (DEVIATIONS * deviation).max(GRANULARITY));
         let delay = wanted.max(least).min(most.max(least));
         (core::mem::replace(&mut self.delay, delay) != delay).then_some(delay)
     }
@@ -98,12 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_network_delay_is_the_playback_delay_from_the_second_talkspurt_on() {
+    fn a_constant_network_delay_and_a_tick_are_the_playback_delay_from_the_second_talkspurt_on() {
         let mut schedule = adaptive();
         (0..50).for_each(|_| schedule.on_arrival(millis(80)));
         assert_eq!(schedule.playout(Instant::ZERO), Instant::ZERO + millis(400));
-        assert_eq!((schedule.on_played(49), schedule.on_played(50)), (None, Some(millis(80))));
-        assert_eq!(schedule.playout(Instant::ZERO), Instant::ZERO + millis(80));
+        assert_eq!((schedule.on_played(49), schedule.on_played(50)), (None, Some(millis(81))));
+        assert_eq!(schedule.playout(Instant::ZERO), Instant::ZERO + millis(81));
         assert_eq!(schedule.on_played(100), None, "nothing changed");
     }
 

@@ -1,0 +1,190 @@
+//! Applications at the listener, over whatever carries the stream.
+
+use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, rfc, seconds};
+use earlybird_conformance::{Area, conforms};
+use earlybird_datagram as datagram;
+use earlybird_sim::{
+    Carrier, DatagramSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule, Observer,
+    Packet, PacketEvent, QueueLimit, World,
+};
+use earlybird_tcp::Config;
+use earlybird_traffic::{Deadline, Feedback, Media, PlaybackDelay, Playout, Rebuffer, StartRule, Timetable, Viewer};
+use earlybird_units::{Duration, Instant, Rate, SeedTree};
+
+/// What was written, played and lost, and what came back.
+#[derive(Debug, Default)]
+struct Show {
+    written: Vec<Instant>,
+    played: Vec<(u64, Instant)>,
+    lost: Vec<u64>,
+    late: u64,
+    stalls: Vec<Duration>,
+    start_up: Option<Duration>,
+    heartbeats: u64,
+    reports: u64,
+    delivered: Vec<(u32, Instant)>,
+    data_back: u64,
+}
+
+impl Observer for Show {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
+        if event == PacketEvent::Sent && packet.is_data() && packet.to.is_opener() {
+            self.data_back += 1;
+        }
+    }
+
+    fn on_unit(&mut self, at: Instant, _flow: FlowId, _bytes: u64) {
+        self.written.push(at);
+    }
+
+    fn on_unit_delivered(&mut self, at: Instant, _flow: FlowId, unit: u32) {
+        self.delivered.push((unit, at));
+    }
+
+    fn on_playout(&mut self, at: Instant, _flow: FlowId, event: Playout) {
+        match event {
+            Playout::Played(unit) => self.played.push((unit, at)),
+            Playout::Lost(unit) => self.lost.push(unit),
+            Playout::Late(_) => self.late += 1,
+            Playout::Started(delay) => self.start_up = Some(delay),
+            Playout::Stalled | Playout::Delayed(_) => {}
+            Playout::Resumed(stall) => self.stalls.push(stall),
+            Playout::Heartbeat(_) => self.heartbeats += 1,
+            Playout::Report(_) => self.reports += 1,
+        }
+    }
+}
+
+const FRAMES: u64 = 1500;
+const DELAY: Duration = Duration::from_millis(250);
+
+/// The stream of the MTCP paper: 1500 frames of 100 bytes, one every 20 ms.
+fn audio() -> Timetable {
+    Timetable::constant(Rate::from_bits_per_second(40_000).expect("a rate"), 100).ending_after(FRAMES)
+}
+
+fn deadline() -> Viewer {
+    Deadline::new(audio(), PlaybackDelay::Fixed(DELAY)).into()
+}
+
+/// Round-trip time 100 ms and much room.
+fn channel(rule: Option<LossRule>, seed: u64) -> LinkSettings {
+    let loss = rule.map(|rule| Loss::new(rule, SeedTree::new(seed).child("loss").random()));
+    lossy(link(10_000_000, 50, QueueLimit::Packets(50)), loss.into_iter().collect())
+}
+
+fn show(carrier: impl Into<Carrier>, forward: LinkSettings, viewer: Viewer, timetable: Timetable) -> Show {
+    let line = Line::new(forward);
+    let mut world = World::new(line.network, Show::default());
+    let path = world.add_path(line.there, line.back);
+    let settings = FlowSettings { group: GroupId(0), endpoints: carrier.into(), seeds: SeedTree::new(1) };
+    let flow = world.add_flow(settings);
+    world.add_listener(flow, Box::new(viewer));
+    world.add_application(flow, Box::new(Media::new(path, timetable)), seconds(1));
+    assert!(world.run_until(seconds(100), BUDGET));
+    world.finish();
+    let show = world.into_parts().1;
+    assert_eq!(show.played.len() + show.lost.len(), show.written.len(), "each is played or lost");
+    show
+}
+
+fn sack() -> Carrier {
+    ns2(Config { window: 20, mss: 100, ..Config::ns2() }).into()
+}
+
+fn udp() -> Carrier {
+    let config = datagram::Config { control: datagram::Control::Udp, mss: 1000, ecn: false };
+    Carrier::Datagrams(DatagramSettings { config, headers: HeaderSize::Ns2 })
+}
+
+#[test]
+fn every_unit_is_played_so_long_after_it_was_written() {
+    for carrier in [sack(), udp(), rfc(Config::rfc()).into()] {
+        let show = show(carrier, channel(None, 1), deadline(), audio());
+        assert_eq!((show.written.len() as u64, show.lost.len()), (FRAMES, 0));
+        for ((unit, at), (number, written)) in show.played.iter().zip((0..).zip(&show.written)) {
+            assert_eq!((*unit, *at), (number, *written + DELAY));
+        }
+    }
+}
+
+#[test]
+fn over_udp_exactly_the_dropped_frames_are_lost() {
+    let drops: Vec<u64> = vec![3, 77, 78, 500, 1499];
+    let show = show(udp(), channel(Some(LossRule::List(drops.clone())), 1), deadline(), audio());
+    assert_eq!((show.lost, show.late), (drops, 0));
+}
+
+#[test]
+fn over_sack_a_single_drop_costs_no_frame() {
+    // RTT 100 ms and period 20 ms need 210 ms, and 250 are there.
+    let show = show(sack(), channel(Some(LossRule::List(vec![400])), 1), deadline(), audio());
+    assert!(show.lost.is_empty(), "{:?}", show.lost);
+}
+
+#[test]
+fn late_frames_of_plain_sack_are_those_of_ns_2() {
+    // Drop rate in percent, and mean late frames of 30 runs of ns-2.35: `frames.tcl` with Sack1.
+    let golden = [(0.0, 0.0), (0.5, 0.47), (1.0, 17.17), (2.0, 184.03), (3.0, 643.47), (4.0, 1093.63), (5.0, 1329.6)];
+    for (percent, expected) in golden {
+        let lost = |seed| {
+            let rule = LossRule::Bernoulli(percent / 100.0);
+            show(sack(), channel(Some(rule), seed), deadline(), audio()).lost.len() as f64
+        };
+        let counts: Vec<f64> = (0..30).map(lost).collect();
+        let mean = counts.iter().sum::<f64>() / 30.0;
+        let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 29.0;
+        // Both are means of 30 runs.
+        let error = (variance * 2.0 / 30.0).sqrt();
+        assert!((mean - expected).abs() <= 3.0 * error, "{percent} %: {mean} instead of {expected}");
+    }
+    conforms(
+        Area::Traffic,
+        "deadline viewer over SACK",
+        "ns-2.35 Sack1 (MTCP paper's stream)",
+        "frames late of 1500 at drop rates 0 to 5 % and a playback delay of 250 ms, mean of 30 seeds",
+        "7 of 7 within 3 standard errors",
+    );
+}
+
+#[test]
+fn a_rebuffering_player_over_sack_stalls_while_a_loss_is_repaired_and_loses_nothing() {
+    let stalls = |drops| {
+        let player = Rebuffer::new(audio(), StartRule::Units(1), 1).into();
+        let show = show(sack(), channel(Some(LossRule::List(drops)), 1), player, audio());
+        // A round trip for the handshake, and half a one for the first frame.
+        assert!(
+            show.start_up.is_some_and(|delay| delay.abs_diff(Duration::from_millis(150)) < Duration::from_millis(1))
+        );
+        assert_eq!((show.played.len() as u64, show.lost.len()), (FRAMES, 0));
+        show.stalls
+    };
+    // The window opens too slowly for the first frames; then frames come in time for ever, and a single loss does no harm.
+    let without = stalls(vec![]);
+    let waited = without.iter().fold(Duration::from_millis(150), |sum, stall| sum + *stall);
+    assert!(waited > Duration::from_millis(210), "{waited}");
+    assert_eq!(stalls(vec![400]), without);
+    // Of three lost in a row, the first comes back 60 ms + 1.5 RTT after the third was written.
+    let with = stalls(vec![400, 401, 402]);
+    let repaired = Duration::from_millis(20 + 20 + 60 + 150);
+    assert_eq!(with[..without.len()], without);
+    assert!((waited + with[without.len()]).abs_diff(repaired) < Duration::from_millis(2), "{with:?}");
+}
+
+#[test]
+fn messages_go_back_and_count_as_nobody_s_media() {
+    let feedback = Feedback { heartbeat: Some(Duration::from_millis(60)), report: Some(Duration::from_secs(1)) };
+    for carrier in [sack(), udp(), rfc(Config::rfc()).into()] {
+        let is_tcp = matches!(carrier, Carrier::Tcp(_));
+        let viewer = deadline().with_feedback(feedback);
+        let show = show(carrier, channel(None, 1), viewer, audio());
+        assert_eq!((show.reports, show.lost.len()), (30, 0));
+        // After the last frame came, 200 ms are left until it is played; a window that opens slowly leaves more gaps.
+        assert!(show.heartbeats == 3 || is_tcp && show.heartbeats > 3, "{}", show.heartbeats);
+        let delivered: Vec<u32> = show.delivered.iter().map(|(unit, _)| *unit).collect();
+        assert!(delivered.is_empty() || delivered == (0..FRAMES as u32).collect::<Vec<_>>());
+        assert_eq!(show.data_back, 30 + show.heartbeats);
+    }
+}
