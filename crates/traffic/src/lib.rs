@@ -1,6 +1,7 @@
 //! Applications: what the ends of a connection write, and when, and how viewers play it.
 //!
-//! An application sees the world only through [`Io`] or [`ListenerIo`], so the same source can drive the simulator and a real network.
+//! An application sees the world only through [`Io`] or [`ListenerIo`], so the same one can drive the simulator and a
+//! real network.
 #![no_std]
 #![forbid(unsafe_code)]
 

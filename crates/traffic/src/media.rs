@@ -20,17 +20,20 @@ impl Media {
 
 impl Application for Media {
     fn on_wake(&mut self, io: &mut dyn Io) {
-        while let Some(unit) = self.timetable.unit(self.next) {
+        while let Some(bytes) = self.timetable.bytes(self.next) {
             let connection = *self.connection.get_or_insert_with(|| {
                 self.start = io.now();
                 io.open(self.path)
             });
-            let due = self.start + unit.at;
-            if due > io.now() {
-                return io.wake_at(due);
-            }
-            io.write_unit(connection, unit.bytes);
-            self.next += 1;
+            let Some(due) = self.timetable.written(self.start, self.next).filter(|due| *due > io.now()) else {
+                io.write_unit(connection, bytes);
+                self.next += 1;
+                continue;
+            };
+            return match self.timetable.written_seconds(self.start, self.next) {
+                Some(seconds) => io.wake_at_seconds(seconds),
+                None => io.wake_at(due),
+            };
         }
     }
 }

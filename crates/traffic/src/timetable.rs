@@ -1,5 +1,5 @@
 use alloc::sync::Arc;
-use earlybird_units::{Duration, Rate};
+use earlybird_units::{Duration, Instant, Rate};
 
 /// One unit of media: a packet of sound or a frame of a film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,20 @@ pub struct Timetable {
 
 #[derive(Clone, Debug)]
 enum Script {
-    Constant { rate: Rate, bytes: u64 },
-    Clip { frames: Arc<[Frame]>, length: Duration },
+    /// In whole nanoseconds that lose no time.
+    Constant {
+        rate: Rate,
+        bytes: u64,
+    },
+    /// In seconds of double precision, as ns-2's scripts count.
+    Regular {
+        seconds: f64,
+        bytes: u64,
+    },
+    Clip {
+        frames: Arc<[Frame]>,
+        length: Duration,
+    },
 }
 
 impl Timetable {
@@ -29,15 +41,20 @@ impl Timetable {
         Self { script: Script::Constant { rate, bytes }, count: None }
     }
 
+    /// Units of `bytes` payload each, number k at k times `seconds` in double precision.
+    pub const fn every(seconds: f64, bytes: u64) -> Self {
+        Self { script: Script::Regular { seconds, bytes }, count: None }
+    }
+
     /// A clip from frames in order of time, which starts anew every `length`.
     pub const fn clip(frames: Arc<[Frame]>, length: Duration) -> Self {
         Self { script: Script::Clip { frames, length }, count: None }
     }
 
-    /// The same, but only the first `count` units.
+    /// The same, but only the first `count` units; `None` has no end.
     #[must_use]
-    pub fn ending_after(self, count: u64) -> Self {
-        Self { count: Some(count), ..self }
+    pub fn ending_after(self, count: Option<u64>) -> Self {
+        Self { count, ..self }
     }
 
     /// Gives how many units there are; `None` without end.
@@ -45,22 +62,44 @@ impl Timetable {
         self.count
     }
 
-    /// Gives unit `number`, counted from 0, with its time from the start; `None` behind the last one.
-    pub fn unit(&self, number: u64) -> Option<Frame> {
+    /// Gives the size of unit `number`, counted from 0; `None` behind the last one.
+    pub fn bytes(&self, number: u64) -> Option<u64> {
         if self.count.is_some_and(|count| number >= count) {
             return None;
         }
         match &self.script {
+            Script::Constant { bytes, .. } | Script::Regular { bytes, .. } => Some(*bytes),
+            Script::Clip { frames, .. } => {
+                let index = number.checked_rem(frames.len() as u64)?;
+                frames.get(index as usize).map(|frame| frame.bytes)
+            }
+        }
+    }
+
+    /// Gives when unit `number` is written if the first one is at `start`; `None` behind the last one.
+    pub fn written(&self, start: Instant, number: u64) -> Option<Instant> {
+        self.bytes(number)?;
+        Some(match &self.script {
             Script::Constant { rate, bytes } => {
                 let bit_nanos = u128::from(number) * u128::from(*bytes) * 8_000_000_000;
-                let nanos = bit_nanos / u128::from(rate.bits_per_second());
-                Some(Frame { at: Duration::from_nanos(nanos as u64), bytes: *bytes })
+                start + Duration::from_nanos((bit_nanos / u128::from(rate.bits_per_second())) as u64)
+            }
+            Script::Regular { .. } => {
+                let seconds = self.written_seconds(start, number)?;
+                Instant::ZERO + Duration::from_secs_f64(seconds)
             }
             Script::Clip { frames, length } => {
-                let (round, index) = (number.checked_div(frames.len() as u64)?, number % frames.len() as u64);
-                let frame = frames.get(index as usize)?;
-                Some(Frame { at: *length * round + frame.at, bytes: frame.bytes })
+                let count = frames.len() as u64;
+                start + *length * (number / count) + frames[(number % count) as usize].at
             }
+        })
+    }
+
+    /// Gives the same in seconds, if that is how the units' times are meant.
+    pub(crate) fn written_seconds(&self, start: Instant, number: u64) -> Option<f64> {
+        match &self.script {
+            Script::Regular { seconds, .. } => Some(start.as_secs_f64() + number as f64 * seconds),
+            Script::Constant { .. } | Script::Clip { .. } => None,
         }
     }
 }
@@ -74,21 +113,32 @@ mod tests {
     fn units_of_a_constant_rate_lose_no_time_to_rounding() {
         let rate = Rate::from_bits_per_second(300_000).unwrap();
         let timetable = Timetable::constant(rate, 1000);
-        let mut remainder = 0;
-        let mut at = Duration::ZERO;
+        let start = Instant::from_nanos(17);
+        let (mut remainder, mut at) = (0, start);
         for number in 0..10_000 {
-            assert_eq!(timetable.unit(number), Some(Frame { at, bytes: 1000 }));
+            assert_eq!(timetable.written(start, number), Some(at));
             at += rate.transmission_time(1000, &mut remainder);
         }
-        assert_eq!(timetable.unit(37_500).map(|unit| unit.at), Some(Duration::from_secs(1000)));
+        assert_eq!(timetable.written(start, 37_500), Some(start + Duration::from_secs(1000)));
+    }
+
+    #[test]
+    fn regular_units_are_as_exact_as_double_precision() {
+        let timetable = Timetable::every(1.0 / 30.0, 1024).ending_after(Some(31));
+        let start = Instant::ZERO + Duration::from_secs(7);
+        assert_eq!(timetable.written(start, 30), Some(Instant::ZERO + Duration::from_secs(8)));
+        assert_eq!(timetable.written_seconds(start, 1), Some(7.0 + 1.0 / 30.0));
+        assert_eq!((timetable.bytes(30), timetable.bytes(31)), (Some(1024), None));
     }
 
     #[test]
     fn a_clip_starts_anew_and_ends_where_it_is_told() {
         let frame = |millis, bytes| Frame { at: Duration::from_millis(millis), bytes };
-        let clip = Timetable::clip([frame(0, 10), frame(40, 20)].into(), Duration::from_millis(100)).ending_after(5);
-        let units: Vec<_> = (0..7).filter_map(|number| clip.unit(number)).collect();
-        assert_eq!(units, [frame(0, 10), frame(40, 20), frame(100, 10), frame(140, 20), frame(200, 10)]);
-        assert_eq!(Timetable::clip([].into(), Duration::ZERO).unit(0), None);
+        let clip = Timetable::clip([frame(0, 10), frame(40, 20)].into(), Duration::from_millis(100));
+        let clip = clip.ending_after(Some(5));
+        let unit = |number| Some((clip.written(Instant::ZERO, number)?.as_nanos() / 1_000_000, clip.bytes(number)?));
+        let units: Vec<_> = (0..7).filter_map(unit).collect();
+        assert_eq!(units, [(0, 10), (40, 20), (100, 10), (140, 20), (200, 10)]);
+        assert_eq!(Timetable::clip([].into(), Duration::ZERO).written(Instant::ZERO, 0), None);
     }
 }

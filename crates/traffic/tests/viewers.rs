@@ -133,7 +133,7 @@ fn watch(viewer: impl Into<Viewer>, carrier: Carrier, arrivals: &[(u64, u64, Par
 
 /// So many units, one every 20 ms.
 fn audio(count: u64) -> Timetable {
-    Timetable::constant(Rate::from_bits_per_second(40_000).unwrap(), 100).ending_after(count)
+    Timetable::constant(Rate::from_bits_per_second(40_000).expect("a rate"), 100).ending_after(Some(count))
 }
 
 fn deadline(count: u64, delay: u64) -> Deadline {

@@ -37,7 +37,7 @@ impl Buffer {
 
     /// Gives when a unit is written; `None` behind the last one.
     pub(super) fn written(&self, unit: u64) -> Option<Instant> {
-        Some(self.start + self.timetable.unit(unit)?.at)
+        self.timetable.written(self.start, unit)
     }
 
     /// Gives the time from the unit before the next one to that one.
@@ -47,7 +47,7 @@ impl Buffer {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.timetable.unit(self.next).is_none()
+        self.timetable.bytes(self.next).is_none()
     }
 
     /// Gives how many units are still to be played; more than any buffer holds if there is no end.
