@@ -185,7 +185,8 @@ fn messages_go_back_and_count_as_nobody_s_media() {
         assert!(show.heartbeats == 3 || is_tcp && show.heartbeats > 3, "{}", show.heartbeats);
         let delivered: Vec<u32> = show.delivered.iter().map(|(unit, _)| *unit).collect();
         assert!(delivered.is_empty() || delivered == (0..FRAMES as u32).collect::<Vec<_>>());
-        // The answer to the SYN counts as well.
-        assert_eq!(show.data_back, 30 + show.heartbeats + u64::from(is_tcp));
+        // In a stream two messages may share a segment, and the answer to the SYN counts as well.
+        let messages = show.reports + show.heartbeats;
+        assert!(show.data_back == messages || is_tcp && (31..=messages + 1).contains(&show.data_back));
     }
 }
