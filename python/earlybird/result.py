@@ -19,6 +19,7 @@ MEASURE_FLAGS = {
     "queue_positions": "measure.queue-positions = true",
     "deliveries": "measure.deliveries = true",
     "bursts": "measure.bursts = { count = 10 }",
+    "transmissions": "measure.transmissions = true",
 }
 """Tables that a scenario has to ask for, and how."""
 
@@ -128,6 +129,11 @@ class Result:
     def bursts(self) -> pl.DataFrame:
         """What each burst of losses did to the media flows (with ``measure.bursts``)."""
         return self.table("bursts")
+
+    @property
+    def transmissions(self) -> pl.DataFrame:
+        """When lost and repeated packets of the media flows were sent (with ``measure.transmissions``)."""
+        return self.table("transmissions")
 
     def save(self, folder: str | Path) -> Path:
         """

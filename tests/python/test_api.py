@@ -113,6 +113,14 @@ def test_duplicates_and_deliveries_are_there_when_asked_for() -> None:
     assert result.deliveries.filter(pl.col("delivered_s") < pl.col("written_s")).is_empty()
 
 
+def test_repairs_are_there_when_asked_for() -> None:
+    overrides = {"measure.transmissions": True, "network.dumbbell.bottleneck.loss": [{"list": {"packets": [50]}}]}
+    rows = earlybird.run(SMALL, overrides=overrides).transmissions
+    assert rows.columns == ["flow", "packet", "first_s", "last_s", "sent", "dropped"]
+    assert rows.filter((pl.col("last_s") < pl.col("first_s")) | (pl.col("sent") + pl.col("dropped") < 2)).is_empty()
+    assert rows["dropped"].sum() > 0
+
+
 def test_a_table_that_was_not_measured_says_how_to_measure_it() -> None:
     with pytest.raises(InputError, match=r"no table 'series': ask for it with measure\.series = \"100ms\""):
         _ = earlybird.run(SMALL).series

@@ -15,6 +15,7 @@ mod speed;
 mod summary;
 mod table;
 mod trace;
+mod transmissions;
 mod web;
 
 pub use report::Report;
@@ -112,7 +113,8 @@ fn run_once(
     let plan = Plan::new(scenario, seed)?;
     let recorder = Recorder::new(scenario, &plan);
     let wants_files = outputs.trace.is_some() || outputs.link_trace.is_some() || outputs.capture.is_some();
-    let (network, recorder) = if wants_files {
+    // What needs every packet runs in a world that tells of every packet.
+    let (network, recorder) = if wants_files || scenario.measure.transmissions {
         let files = Files::open(&plan, outputs)?;
         let (network, (recorder, files)) = execute(plan.world((recorder, files))?, scenario, keep_going)?;
         files.finish(&plan, outputs)?;

@@ -3,6 +3,7 @@
 use crate::media::MediaLog;
 use crate::plan::Plan;
 use crate::series::Series;
+use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::{Application, Scenario};
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
@@ -46,6 +47,7 @@ pub(crate) struct FlowRecord {
     pub(crate) bytes_at_warm_up: u64,
     pub(crate) packets_dropped: u64,
     pub(crate) media: Option<MediaLog>,
+    pub(crate) transmissions: Option<TransmissionLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// When and why the window of a media flow was closed, if bursts are measured.
@@ -73,11 +75,15 @@ impl Recorder {
         let end = Instant::ZERO + scenario.duration.duration();
         let delays: Vec<Duration> = scenario.measure.start_up_delays.iter().map(|delay| delay.duration()).collect();
         let measures_bursts = scenario.measure.bursts.is_some();
-        let record = |application: &Application| FlowRecord {
-            media: matches!(application, Application::Cbr(_) | Application::Media(_))
-                .then(|| MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts)),
-            is_web: application.is_web(),
-            ..FlowRecord::default()
+        let record = |application: &Application| {
+            let is_media = matches!(application, Application::Cbr(_) | Application::Media(_));
+            let media = || MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts);
+            FlowRecord {
+                media: is_media.then(media),
+                transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
+                is_web: application.is_web(),
+                ..FlowRecord::default()
+            }
         };
         Self {
             flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group].flow.application)).collect(),
@@ -109,9 +115,15 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         if matches!(event, PacketEvent::Dropped(link) if Some(link) == self.bottleneck) && packet.is_data() {
             self.flow(packet.flow).packets_dropped += 1;
+        }
+        if let Some(log) = &mut self.flow(packet.flow).transmissions
+            && packet.is_data()
+            && !packet.to.is_opener()
+        {
+            log.on_packet(at, event, packet.number);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowRecord, Recorder};
 use crate::summary::{Summary, summarise};
 use crate::table::Table;
+use crate::transmissions::TransmissionLog;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Link, Network};
 use earlybird_units::{Duration, Instant};
@@ -38,6 +39,9 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
     }
     if let Some(settings) = &scenario.measure.bursts {
         tables.push(("bursts", bursts::table(plan, recorder, settings)));
+    }
+    if scenario.measure.transmissions {
+        tables.push(("transmissions", transmissions(plan, recorder)));
     }
     if scenario.measure.series.is_some() {
         tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));
@@ -230,4 +234,20 @@ fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
         .whole("bytes", rows.iter().map(|row| row.2))
         .real("written_s", rows.iter().map(|row| row.3))
         .real("delivered_s", rows.iter().map(|row| row.4))
+}
+
+fn transmissions(plan: &Plan, recorder: &Recorder) -> Table {
+    let media = plan.flows.iter().zip(&recorder.flows);
+    let rows: Vec<_> = media
+        .flat_map(|(flow, record)| {
+            record.transmissions.iter().flat_map(TransmissionLog::rows).map(move |row| (&flow.name, row))
+        })
+        .collect();
+    Table::default()
+        .text("flow", rows.iter().map(|(flow, _)| (*flow).clone()))
+        .whole("packet", rows.iter().map(|(_, row)| u64::from(row.packet)))
+        .real("first_s", rows.iter().map(|(_, row)| row.first.as_secs_f64()))
+        .real("last_s", rows.iter().map(|(_, row)| row.last.as_secs_f64()))
+        .whole("sent", rows.iter().map(|(_, row)| row.sent))
+        .whole("dropped", rows.iter().map(|(_, row)| row.dropped))
 }

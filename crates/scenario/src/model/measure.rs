@@ -23,6 +23,8 @@ pub struct Measure {
     pub queue_positions: bool,
     /// Keep the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,
+    /// Keep when every packet of the media flows that was lost or sent again was sent first and last (default false).
+    pub transmissions: bool,
     /// Measure what single bursts of losses do to the media flows (default: no).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
@@ -86,6 +88,7 @@ impl Default for Measure {
             duplicates: false,
             queue_positions: false,
             deliveries: false,
+            transmissions: false,
             bursts: None,
         }
     }
