@@ -103,7 +103,7 @@ impl Connection {
         self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
         self.sender.on_shorter_mss();
         let real_time = &self.config.real_time;
-        let steps_over = if real_time.skip_notice { self.peer.skip_notice } else { real_time.delivery.skips() };
+        let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
         self.sender.give_up_sent(steps_over);
         self.receiver.on_syn();
         if self.config.real_time.skip_notice && !self.peer.skip_notice {

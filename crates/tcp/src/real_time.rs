@@ -15,8 +15,9 @@ pub struct RealTime {
     /// Offer and use the SNACK option, which tells the sender what was stepped over. With it the reader steps over
     /// nothing, and nothing that was sent is given up, unless the peer offered it too.
     ///
-    /// Without it nobody can know whether the peer's reader steps over holes. Both ends are then taken to be configured
-    /// alike: what was sent may be given up if [`Self::delivery`] skips here. A peer that does not skip would wait for ever.
+    /// The sender cannot know whether the peer's reader steps over holes, so both ends are taken to be configured alike: what
+    /// was sent is given up only if [`Self::delivery`] skips here too. Without the option a peer that waits for everything
+    /// would wait for ever.
     pub skip_notice: bool,
     /// What the sender does when it learns that something was stepped over.
     pub skip_response: SkipResponse,

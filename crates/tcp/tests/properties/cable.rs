@@ -68,6 +68,11 @@ impl Cable {
         self.faults.fates.iter().all(Vec::is_empty)
     }
 
+    /// Says whether the faults of both directions are over.
+    pub(crate) fn is_healed(&self) -> bool {
+        self.faults.fates.iter().zip(self.carried).all(|(fates, carried)| fates.len() <= carried)
+    }
+
     /// Says whether all that arrives does so once and in order.
     pub(crate) fn keeps_order(&self) -> bool {
         let is_plain = |fate: &Fate| matches!(fate, Fate::Arrives | Fate::IsLost);

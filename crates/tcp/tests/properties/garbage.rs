@@ -1,6 +1,6 @@
 //! Segments that no TCP would send.
 
-use crate::settings::{configs, readers};
+use crate::settings::{configs, modes, readers};
 use earlybird_tcp::{Config, Connection, Cx, RealTime, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, SkipNotice, Timestamps};
@@ -53,6 +53,8 @@ enum Blow {
     Ack(u16),
     Pause(u64),
     Write(u64),
+    /// A frame of so many bytes, and its unit.
+    Frame(u64, u64),
     Read(u64),
     ReadFrame,
     Wait,
@@ -104,6 +106,7 @@ fn blows() -> impl Strategy<Value = Vec<Blow>> {
         10 => (0_u16..5000).prop_map(Blow::Ack),
         5 => (0_u64..70_000).prop_map(Blow::Pause),
         5 => (0_u64..20_000).prop_map(Blow::Write),
+        10 => (0_u64..1500, 0_u64..5).prop_map(|(bytes, unit)| Blow::Frame(bytes, unit)),
         3 => (0_u64..20_000).prop_map(Blow::Read),
         3 => Just(Blow::ReadFrame),
         1 => Just(Blow::Wait),
@@ -174,6 +177,9 @@ impl Victim {
             }
             Blow::Pause(millis) => self.wait(Duration::from_millis(*millis)),
             Blow::Write(bytes) => self.connection.write(*bytes),
+            Blow::Frame(bytes, unit) => {
+                let _ = self.connection.write_frame(&mut Cx { now: self.now, trace: &mut () }, *bytes, *unit);
+            }
             Blow::Read(bytes) => {
                 self.connection.read(*bytes);
             }
@@ -254,6 +260,7 @@ impl Victim {
             }
         }
         while self.connection.poll_event().is_some() {}
+        while self.connection.poll_discarded().is_some() {}
         while let Some(skipped) = self.connection.poll_skipped() {
             assert!(skipped.start < skipped.end);
         }
@@ -280,7 +287,7 @@ proptest! {
     #[test]
     fn no_segment_makes_a_connection_panic_or_lose_measure(
         config in configs(),
-        real_time in prop_oneof![Just(RealTime::default()), readers()],
+        real_time in prop_oneof![Just(RealTime::default()), readers(), modes()],
         stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
         blows in blows(),
     ) {

@@ -7,6 +7,7 @@ mod cable;
 mod garbage;
 mod matrix;
 mod pair;
+mod real_time;
 mod reset;
 mod settings;
 mod transfer;

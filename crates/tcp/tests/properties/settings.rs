@@ -1,9 +1,10 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery, EcnMode,
-    LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
-    RtoConfig, Rules, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
+    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
+    RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters,
+    WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -242,6 +243,28 @@ pub(crate) fn readers() -> impl Strategy<Value = RealTime> {
         framing,
         skip_notice,
         ..RealTime::default()
+    })
+}
+
+fn limits() -> impl Strategy<Value = SendLimit> {
+    let window = (1_u32..30, 0_u32..5)
+        .prop_map(|(tenths, extra)| SendLimit::Window { per_window: f64::from(tenths) / 10.0, extra });
+    prop_oneof![Just(SendLimit::Unlimited), (1_u32..30).prop_map(SendLimit::Segments), window]
+}
+
+fn backlogs() -> impl Strategy<Value = Backlog> {
+    prop_oneof![
+        limits().prop_map(Backlog::Block),
+        limits().prop_map(Backlog::DiscardOldest),
+        (1_u64..3000).prop_map(|millis| Backlog::DiscardPastDeadline(Duration::from_millis(millis))),
+    ]
+}
+
+/// Every mode of an endpoint for frames.
+pub(crate) fn modes() -> impl Strategy<Value = RealTime> {
+    let responses = prop_oneof![Just(SkipResponse::None), Just(SkipResponse::Reduce)];
+    (readers(), backlogs(), responses, any::<bool>()).prop_map(|(reader, backlog, skip_response, never_retransmits)| {
+        RealTime { framing: true, backlog, skip_response, never_retransmits, ..reader }
     })
 }
 
