@@ -7,7 +7,7 @@ use earlybird_units::{Duration, Instant};
 /// The receiver's acknowledgements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acks {
-    /// The first arrival: ACKs are sent at whole periods after it.
+    /// The first arrival: timers run out at whole periods after it.
     start: Option<Instant>,
     /// Number of the first packet that is not acknowledged.
     next: u32,
@@ -17,12 +17,17 @@ pub(crate) struct Acks {
     unanswered: VecDeque<(u32, u32, Instant)>,
 }
 
-/// Time between two ACKs (§4.8.1).
+/// Time between two ACKs (§4.8.1, `SYN`). Haivision's implementation looks at all its timers that often.
 const PERIOD: Duration = Duration::from_millis(10);
 /// So many ACKs are remembered, as in Haivision's implementation (`CACKWindow`).
 const REMEMBERED: usize = 1024;
 
 impl Acks {
+    /// Starts the clock with the first packet.
+    pub(crate) fn on_arrival(&mut self, now: Instant) {
+        self.start.get_or_insert(now);
+    }
+
     /// Learns which packet is missing first; the next ACK says so.
     pub(crate) fn on_progress(&mut self, now: Instant, next: u32) {
         if next > self.next {
@@ -32,9 +37,10 @@ impl Acks {
         }
     }
 
-    fn tick_after(&mut self, now: Instant) -> Instant {
-        let start = *self.start.get_or_insert(now);
-        start + PERIOD * ((now - start).as_nanos() / PERIOD.as_nanos() + 1)
+    /// Gives the first tick of the clock after that time.
+    pub(crate) fn tick_after(&self, time: Instant) -> Instant {
+        let start = self.start.unwrap_or_default();
+        start + PERIOD * ((time - start).as_nanos() / PERIOD.as_nanos() + 1)
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -75,6 +81,7 @@ mod tests {
     #[test]
     fn acks_come_at_ticks_of_ten_milliseconds_until_they_are_answered() {
         let (mut acks, round_trip) = (Acks::default(), RoundTrip::default());
+        acks.on_arrival(at(3));
         acks.on_progress(at(3), 1);
         acks.on_progress(at(12), 2);
         assert_eq!((acks.deadline(), acks.take_due(at(12), &round_trip)), (Some(at(13)), None));

@@ -56,6 +56,7 @@ impl Receiver {
     }
 
     fn on_data(&mut self, header: &SrtData, datagram: &Datagram) {
+        self.acks.on_arrival(self.now);
         self.one_way.get_or_insert(self.now - header.written);
         let is_late = self.release_time(header.written).is_some_and(|time| time < self.now);
         let had_holes = self.window.has_holes();
@@ -63,7 +64,7 @@ impl Receiver {
         if let Some(gap) = self.window.insert(header.sequence, arrived) {
             self.report_from = Some(self.report_from.map_or(gap, |from| from.min(gap)));
             if !had_holes {
-                self.report_at = self.now + self.report_interval();
+                self.report_at = self.next_report();
             }
         }
         self.acks.on_progress(self.now, self.window.next_missing());
@@ -76,9 +77,10 @@ impl Receiver {
         }
     }
 
-    /// (RTT + 4·RTTVar) / 2, but 20 ms at least (§4.8.2).
-    fn report_interval(&self) -> Duration {
-        (self.round_trip.longest() / 2).max(SHORTEST_REPORT_INTERVAL)
+    /// Gives the first tick after (RTT + 4·RTTVar) / 2, but 20 ms at least (§4.8.2). Without ticks two reports would take
+    /// exactly the round trip of a repair if there is no jitter, and ask once more for what is about to arrive.
+    fn next_report(&self) -> Instant {
+        self.acks.tick_after(self.now + (self.round_trip.longest() / 2).max(SHORTEST_REPORT_INTERVAL))
     }
 
     /// Gives the time at which a packet is released (`PktTsbpdTime`, §4.5.1); `None` before the latency is known.
@@ -117,7 +119,7 @@ impl Receiver {
         self.now = now;
         if self.window.has_holes() && self.report_at <= now {
             self.report_from = Some(0);
-            self.report_at = now + self.report_interval();
+            self.report_at = self.next_report();
         }
     }
 
