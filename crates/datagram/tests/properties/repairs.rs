@@ -87,7 +87,13 @@ fn a_lost_report_is_followed_by_the_next() {
     assert!(interval >= ONE_WAY && interval < ONE_WAY * 2, "{interval}");
     assert_eq!(log.repairs, [(20, log.naks[1] + ONE_WAY * 2)]);
     assert_released_in_time(&log, LATENCY, &[]);
-    conforms(Area::Traffic, "srt", DRAFT, "periodic NAK (§4.8.2) after a lost one", "at the tick after (RTT + 4·RTTVar) / 2");
+    conforms(
+        Area::Traffic,
+        "srt",
+        DRAFT,
+        "periodic NAK (§4.8.2) after a lost one",
+        "at the tick after (RTT + 4·RTTVar) / 2",
+    );
 }
 
 #[test]
