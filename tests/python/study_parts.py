@@ -1,4 +1,4 @@
-"""A small study made of numbers instead of runs, shared by the tests of studies and reports."""
+"""Small studies, one of runs and one of numbers instead of runs, shared by the tests of studies and reports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from conftest import SMALL
 from earlybird.study.definition import Axis, Delay, Group, Headline, MainTable, Number, Part, Scale, Study
 from earlybird.study.observations import Observation
 from earlybird.study.quantities import Measurements
@@ -17,6 +18,84 @@ if TYPE_CHECKING:
     from earlybird.study.definition import Item, Scalar
 
 DELAYS = np.array([1.0, 2.0, 3.0])
+
+STUDY = """
+title = "A small study"
+question = "Does a small study work?"
+papers = "None."
+
+[axes.transport]
+key = "transport"
+title = "Transport"
+[axes.n]
+key = "pairs"
+[axes.restart]
+key = "flows.video.endpoint.rto.restart-on-duplicate"
+default = false
+
+[parts.main]
+scenario = "small.toml"
+flows = "video"
+reference-duration = 10.0
+
+[scales.smoke]
+seeds = 2
+duration = "5s"
+
+[[grids]]
+part = "main"
+scales = ["smoke"]
+n = [1, 2]
+transport = ["sack", "sack-er"]
+
+[main]
+item = "S-1"
+table = "numbers"
+rows = "n"
+columns = "transport"
+metrics = ["sft"]
+
+[headline]
+text = "SACK freezes for {sack}."
+values = { sack = { metric = "sft", transport = "sack" } }
+"""
+
+ITEMS = """
+[[items]]
+id = "S-1"
+title = "Frozen time"
+[[items.plots]]
+name = "frozen"
+title = "Frozen time"
+kind = "lines"
+metric = "sft"
+x = { n = [1, 2] }
+lines = { transport = ["sack", "sack-er"] }
+[[items.checks]]
+level = "must"
+statement = "Nothing is negative & all is escaped"
+kind = "range"
+metric = "sft"
+at = { transport = "sack" }
+least = 0.0
+[[items.checks]]
+level = "report"
+statement = "Numbers"
+kind = "numbers"
+table = "numbers"
+"""
+
+NUMBERS = "metric,n,transport,over.transport,value,note\nsft,2,sack,,1.5,\nsft,2,sack-er,sack,0.5,a ratio\n"
+
+
+def small_study(folder: Path) -> Path:
+    """Write a study of eight runs of a moment each."""
+    (folder / "expected").mkdir(parents=True)
+    (folder / "small.toml").write_text(SMALL, encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    (folder / "items.toml").write_text(ITEMS, encoding="utf-8")
+    (folder / "expected" / "numbers.csv").write_text(NUMBERS, encoding="utf-8")
+    return folder
 
 
 def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:

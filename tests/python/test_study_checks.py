@@ -41,7 +41,7 @@ def order(level: str = "must", **options: object) -> Check:
         ("claim", [3, 7, 3.5], [1, 9, 2], "not testable", "the other way round, within the noise"),
         ("claim", [8, 9, 10], [1, 2, 3], "no", "clearly the other way round"),
         ("claim", [2, 2], [2, 2], "not testable", "no difference"),
-        ("must", [], [1], "not testable", "nothing measured"),
+        ("must", [], [1], "not run", "nothing measured"),
     ],
 )
 def test_an_order(level: str, early: list[float], sack: list[float], holds: str, note: str) -> None:

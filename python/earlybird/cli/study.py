@@ -83,30 +83,36 @@ def run_command(names: Names, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None
 def report_command(
     names: Names, *, scale: Scale = DEFAULT_SCALE, out: Results = RESULTS, report: Reports = REPORTS
 ) -> None:
-    """Compare the results of studies with the papers: a table here, and a page with plots for each."""
-    from earlybird.cli.display import show
-    from earlybird.report.terminal import terminal_summary
-    from earlybird.report.writer import write_report
-    from earlybird.study import evaluate_study
-    from earlybird.study.library import choose_studies
+    """
+    Compare the results of studies with the papers: a table here, and a page with plots for each.
 
+    `all` makes one site of every study, whose start page has the verdict on every figure and table of the papers.
+    """
+    from earlybird.cli.display import show
+    from earlybird.report.terminal import site_summary, terminal_summary
+    from earlybird.report.writer import write_report
+    from earlybird.study import evaluate_study, report_all
+    from earlybird.study.library import ALL, choose_studies
+
+    if ALL in names:
+        page, rows = report_all(scale, out=out, report=report)
+        show(site_summary(rows, scale))
+        say(f"Report: {page}")
+        return
     for study in choose_studies(names, scale):
         evaluation = evaluate_study(study.name, scale, out=out)
         show(terminal_summary(evaluation))
         say(f"Report: {write_report(evaluation, report / f'{study.name}-{scale}')}")
 
 
+EXAMPLES = {
+    "list": ["list"],
+    "run": ["run early-retransmission --scale medium --jobs 2", "run all --scale smoke"],
+    "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
+}
+
 application = typer.Typer(name="study", help="Repeat the papers' experiments: list, run, report.", no_args_is_help=True)
-for name, command, lines in (
-    ("list", list_command, ["earlybird study list"]),
-    (
-        "run",
-        run_command,
-        [
-            "earlybird study run early-retransmission --scale medium --jobs 2",
-            "earlybird study run all --scale smoke",
-        ],
-    ),
-    ("report", report_command, ["earlybird study report early-retransmission --scale medium"]),
-):
-    application.command(name, epilog=examples(*lines))(guarded(command))
+for name, command in (("list", list_command), ("run", run_command), ("report", report_command)):
+    application.command(name, epilog=examples(*(f"earlybird study {line}" for line in EXAMPLES[name])))(
+        guarded(command)
+    )

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from earlybird.plots.chart import Chart, Trace, chart, line_style, marker_style, numbers
 from earlybird.plots.style import MUTED, PAPER, Look, look, panelled
 
 PAPER_LABEL = "as the paper states"
@@ -31,7 +32,7 @@ class Wording:
     """Upper end of y where it is known, such as 100 %."""
 
 
-def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False) -> Figure:
+def lines_figure(points: pl.DataFrame, wording: Wording) -> Figure:
     """
     Draw lines in panels.
 
@@ -42,8 +43,6 @@ def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False
         where there is no interval), ``paper`` (null where the paper gives no number).
     wording
         The axes.
-    narrow
-        Whether the panels stand one below the other.
 
     Returns
     -------
@@ -54,12 +53,72 @@ def lines_figure(points: pl.DataFrame, wording: Wording, *, narrow: bool = False
         points,
         lambda axes, rows: _draw_panel(axes, rows, wording),
         wording.y,
-        narrow=narrow,
         share_y=wording.share_y,
     )
     for axes in figure.axes:
         axes.set_ylim(0, wording.top)
     return figure
+
+
+def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
+    """
+    Make the interactive form of `lines_figure`.
+
+    Parameters
+    ----------
+    points, wording
+        As there.
+
+    Returns
+    -------
+    dict
+        See `earlybird.plots.chart`.
+    """
+    x: dict[str, Any] = {"title": wording.x, "type": "log" if wording.is_wide else "linear"}
+    if wording.ticks:
+        x |= {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
+    y = {"title": wording.y, "range": [0, wording.top]}
+    return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")
+
+
+def _traces(points: pl.DataFrame) -> list[Trace]:
+    lines = [(look(name, position), rows) for position, (name, rows) in enumerate(_lines(points))]
+    shown = [trace for style, rows in lines for trace in _line_traces(rows, style)]
+    return [*shown, *(_paper_trace(rows, style) for style, rows in lines if rows["paper"].is_not_null().any())]
+
+
+def _line_traces(rows: pl.DataFrame, style: Look) -> list[Trace]:
+    """Describe a line with its intervals: bars at few points, a band along many."""
+    rows = rows.filter(pl.col("value").is_not_null())
+    name, value = rows["name"][0], rows["value"]
+    shared: Trace = {"name": name, "legendgroup": name, "x": numbers(rows["x"])}
+    drawn = shared | {
+        "y": numbers(value),
+        "mode": "lines" if rows.height > MANY else "lines+markers",
+        "line": line_style(style),
+        "marker": marker_style(style),
+        "hovertemplate": "%{y:.4~g}",
+    }
+    if rows.height > MANY:
+        edge = shared | {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+        band = {"fill": "tonexty", "fillcolor": f"{style.colour}24"}
+        return [edge | {"y": numbers(rows["low"])}, edge | band | {"y": numbers(rows["high"])}, drawn]
+    bars = {"array": numbers(rows["high"] - value), "arrayminus": numbers(value - rows["low"])}
+    error = {"type": "data", "symmetric": False, "width": 0, "thickness": 1.2, "color": style.colour}
+    return [drawn | {"error_y": error | bars}]
+
+
+def _paper_trace(rows: pl.DataFrame, style: Look) -> Trace:
+    rows = rows.filter(pl.col("paper").is_not_null())
+    return {
+        "name": PAPER_LABEL,
+        "legendgroup": PAPER_LABEL,
+        "x": numbers(rows["x"]),
+        "y": numbers(rows["paper"]),
+        "mode": "markers",
+        "marker": {"symbol": "star", "size": 11, "color": style.colour},
+        "hovertemplate": f"%{{y:.4~g}} ({rows['name'][0]})",
+    }
 
 
 def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:

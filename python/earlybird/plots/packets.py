@@ -7,7 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from earlybird.plots.chart import SYMBOLS, Chart, Trace, chart, numbers
 from earlybird.plots.style import INK, LOOKS, MUTED, panelled
+
+TIME = "Time after the loss (ms)"
+NUMBER = "Packet number"
 
 MARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "snd": ("sent", {"marker": "o", "markersize": 3.2, "color": LOOKS["pert"].colour}),
@@ -19,7 +23,7 @@ MARKS: dict[str, tuple[str, dict[str, Any]]] = {
 """Events of a trace: what they are called and how they are marked."""
 
 
-def packets_figure(trace: pl.DataFrame, *, narrow: bool = False) -> Figure:
+def packets_figure(trace: pl.DataFrame) -> Figure:
     """
     Draw what happened to each packet.
 
@@ -27,20 +31,41 @@ def packets_figure(trace: pl.DataFrame, *, narrow: bool = False) -> Figure:
     ----------
     trace
         One row per event: ``panel``, ``time_ms``, ``event``, ``seq``.
-    narrow
-        Whether the panels stand one below the other.
 
     Returns
     -------
     Figure
         Not attached to any window.
     """
-    return panelled(trace, _draw_events, "Packet number", narrow=narrow, height=3.0)
+    return panelled(trace, _draw_events, NUMBER, height=3.0)
+
+
+def packets_chart(trace: pl.DataFrame) -> Chart:
+    """Make the interactive form of `packets_figure`."""
+    return chart(trace, _event_traces, {"title": TIME}, {"title": NUMBER, "tickformat": "d"}, hovermode="closest")
+
+
+def _event_traces(trace: pl.DataFrame) -> list[Trace]:
+    return [_event_trace(trace.filter(pl.col("event") == event), *mark) for event, mark in MARKS.items()]
+
+
+def _event_trace(rows: pl.DataFrame, text: str, keywords: dict[str, Any]) -> Trace:
+    symbol = SYMBOLS[keywords["marker"]] + ("-open" if keywords["marker"] in "x_" else "")
+    edge = {"color": keywords["color"], "width": 1.6}
+    return {
+        "name": text,
+        "legendgroup": text,
+        "x": numbers(rows["time_ms"]),
+        "y": rows["seq"].to_list(),
+        "mode": "markers",
+        "marker": {"symbol": symbol, "color": keywords["color"], "size": 1.5 * keywords["markersize"], "line": edge},
+        "hovertemplate": "packet %{y} at %{x:.1f} ms",
+    }
 
 
 def _draw_events(axes: Axes, trace: pl.DataFrame) -> None:
     for event, (text, keywords) in MARKS.items():
         rows = trace.filter(pl.col("event") == event)
         axes.plot(rows["time_ms"].to_numpy(), rows["seq"].to_numpy(), linestyle="none", label=text, **keywords)
-    axes.set_xlabel("Time after the loss (ms)")
+    axes.set_xlabel(TIME)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))

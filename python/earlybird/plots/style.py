@@ -163,7 +163,6 @@ def panelled(
     draw: Callable[[Axes, pl.DataFrame], None],
     y: str,
     *,
-    narrow: bool,
     share_y: bool = True,
     height: float = 2.5,
 ) -> Figure:
@@ -178,8 +177,6 @@ def panelled(
         Draws the rows of one panel, with a label for everything that the legend names.
     y
         What stands at the y axis.
-    narrow
-        Whether the panels stand one below the other, for a phone.
     share_y
         Whether all have the same y axis.
     height
@@ -192,21 +189,21 @@ def panelled(
     """
     titles = table["panel"].unique(maintain_order=True).to_list()
     with styled():
-        figure, grid = _panels(len(titles), narrow=narrow, share_y=share_y, height=height)
+        figure, grid = _panels(len(titles), share_y=share_y, height=height)
         for axes, title in zip(grid, titles, strict=True):
             draw(axes, table.filter(pl.col("panel") == title))
             axes.set_title(title)
-            if narrow or axes is grid[0]:
+            if axes is grid[0]:
                 axes.set_ylabel(fill(y, LABEL_WIDTH))
-        _legend(figure, grid[0], columns=2 if narrow else 3 if len(grid) <= 2 else 5)
+        _legend(figure, grid[0], columns=3 if len(grid) <= 2 else 5)
     return figure
 
 
-def _panels(count: int, *, narrow: bool, share_y: bool, height: float) -> tuple[Figure, list[Axes]]:
-    """Lay out panels row by row, one in a row if narrow."""
-    columns = 1 if narrow else min(count, 4)
+def _panels(count: int, *, share_y: bool, height: float) -> tuple[Figure, list[Axes]]:
+    """Lay out panels row by row."""
+    columns = min(count, 4)
     rows = -(-count // columns)
-    width = 3.7 if narrow else {1: 5.4, 2: 7.0}.get(columns, 9.6)
+    width = {1: 5.4, 2: 7.0}.get(columns, 9.6)
     figure = Figure(figsize=(width, rows * height + 0.55), layout="constrained")
     grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False).flatten()
     for unused in grid[count:]:

@@ -55,7 +55,8 @@ def conclusion(evaluation: Evaluation) -> str:
 
 def _outcomes(outcomes: Counter[Holds]) -> str:
     text = f"{outcomes['yes']} of {outcomes['yes'] + outcomes['no']} that could be tested hold"
-    return f"{text} ({outcomes['not testable']} could not)" if outcomes["not testable"] else text
+    untested = outcomes["not testable"] + outcomes["not run"]
+    return f"{text} ({untested} could not)" if untested else text
 
 
 def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:

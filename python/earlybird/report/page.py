@@ -1,18 +1,19 @@
 """Fills the template of a study's page."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from earlybird import _core
-from earlybird.plots.svg import colour_rules
+from earlybird.plots.chart import Chart
 from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
-from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, Statement, item_anchor, statements
-from earlybird.study.definition import LEVELS, Item, Plot
+from earlybird.report.statements import Statement, item_anchor, statements
+from earlybird.report.templates import as_json, rendered
+from earlybird.study.definition import LEVELS, Item, Part, Plot
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
 
@@ -22,8 +23,14 @@ class Drawing:
     """A plot in the page."""
 
     plot: Plot
-    wide: Markup
-    narrow: Markup
+    chart: Chart
+    made: str
+    """From which runs."""
+
+    @property
+    def json(self) -> Markup:
+        """The chart, as the page carries it."""
+        return as_json(self.chart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Section:
     statements: tuple[Statement, ...]
 
 
-def page(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> str:
+def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:
     """
     Write a study's page.
 
@@ -46,26 +53,29 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> str:
         Its results.
     drawings
         The plots that have something to show, by name.
+    home
+        The way to the start page and the assets, such as ``"../"``; nothing if the page stands alone.
 
     Returns
     -------
     str
-        HTML that needs no other file.
+        HTML that needs only the files beside it.
     """
-    environment = Environment(
-        loader=PackageLoader("earlybird.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(words=WORDS, plural=PLURAL, symbols=SYMBOLS, anchor=item_anchor)
-    return environment.get_template("study.html.j2").render(_context(evaluation, drawings))
+    return rendered("study.html.j2", {**_context(evaluation, drawings), "home": home})
+
+
+def runs_text(evaluation: Evaluation, part: Part) -> str:
+    """Say with which seeds and how long the runs of a part were made."""
+    scale = evaluation.study.scales[evaluation.scale]
+    if part.deterministic:
+        return "one run of the scenario's own duration, as nothing in it is random"
+    seeds = f"seeds 1 to {scale.seeds}" if scale.seeds > 1 else "seed 1"
+    return f"{seeds}, {scale.duration} of simulated time"
 
 
 def _context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:
     study, every = evaluation.study, statements(evaluation.verdicts)
-    light, dark = colour_rules()
+    loads = load_rows(evaluation) if _is_loaded(evaluation) else []
     return {
         "study": study,
         "evaluation": evaluation,
@@ -78,14 +88,18 @@ def _context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[st
         "rows": main_rows(evaluation),
         "sections": [_section(item, drawings, every) for item in study.items],
         "bands": bands(evaluation),
-        "loads": load_rows(evaluation),
+        "loads": loads,
         "delays": named_delays(evaluation),
         "planned": len(plan(study, evaluation.scale)),
         "code_version": _core.code_version(),
         "version": _core.version(),
-        "light": Markup(light),
-        "dark": Markup(dark),
     }
+
+
+def _is_loaded(evaluation: Evaluation) -> bool:
+    """Tell whether the runs of the first part have a load, T/µ."""
+    part = next(iter(evaluation.study.parts))
+    return any(run.part == part and math.isfinite(run.load) for run in evaluation.measurements.observations)
 
 
 def _section(item: Item, drawings: Mapping[str, Drawing], every: list[Statement]) -> Section:

@@ -11,9 +11,10 @@ WORDS: dict[Holds, str] = {
     "no": "does not hold",
     "not testable": "not testable",
     "reported": "reported",
+    "not run": "not run",
 }
 PLURAL: dict[Holds, str] = {**WORDS, "yes": "hold", "no": "do not hold"}
-SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·"}
+SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·", "not run": "○"}
 """So that a verdict can be read without its colour."""
 
 

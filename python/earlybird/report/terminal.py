@@ -1,12 +1,20 @@
 """A study's answer for the terminal."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from earlybird.report.headline import conclusion
 from earlybird.report.main_table import Cell, column_titles, main_rows
+from earlybird.report.overview import Row, tallies
+from earlybird.report.statements import PLURAL
+from earlybird.study.definition import LEVELS
 from earlybird.study.evaluation import Evaluation
+from earlybird.study.register import register
+from earlybird.study.verdicts import Holds
 
 
 def terminal_summary(evaluation: Evaluation) -> Table:
@@ -38,6 +46,38 @@ def terminal_summary(evaluation: Evaluation) -> Table:
                 table.add_row(f"  {row.title}", "paper", *(cell.paper_text for cell in row.cells), style="dim")
                 table.add_row("", "ours", *map(_ours, row.cells))
     return table
+
+
+def site_summary(rows: Sequence[Row], scale: str) -> Table:
+    """
+    Make the table of how the statements about each paper came out.
+
+    Parameters
+    ----------
+    rows
+        The verdict table.
+    scale
+        The scale of the runs.
+
+    Returns
+    -------
+    rich.table.Table
+        To be printed with a `rich.console.Console`.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    table.title = f"Statements of the papers, {scale}"
+    table.add_column("paper")
+    table.add_column("items", justify="right")
+    for level in LEVELS:
+        table.add_column(level)
+    for paper in tallies(register(), rows):
+        cells = (_outcomes(paper.counts[level]) for level in LEVELS)
+        table.add_row(paper.letter, str(paper.entries), *cells)
+    return table
+
+
+def _outcomes(counts: Counter[Holds]) -> str:
+    return ", ".join(f"{counts[holds]} {word}" for holds, word in PLURAL.items() if counts[holds]) or "–"
 
 
 def _ours(cell: Cell) -> str:

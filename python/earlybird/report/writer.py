@@ -1,25 +1,26 @@
-"""Writes a study's report: a page, and beside it every plot as PNG with its data, the verdicts and the runs as CSV."""
+"""Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
 import polars as pl
-from markupsafe import Markup
 
 from earlybird.errors import StoreError, because
 from earlybird.plots.style import styled
-from earlybird.plots.svg import inline_svg
-from earlybird.report.page import Drawing, page
+from earlybird.report.page import Drawing, page, runs_text
 from earlybird.study.definition import Plot
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.figures import PlotData, plot_data
+from earlybird.study.figures import plot_data
 
 PAGE = "index.html"
+ASSETS = "assets"
+"""The folder of what pages share."""
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> Path:
     """
-    Write the report of an evaluation.
+    Write the report of one study, which stands alone.
 
     Parameters
     ----------
@@ -39,16 +40,32 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
         If it cannot be written.
     """
     try:
-        (folder / "plots").mkdir(parents=True, exist_ok=True)
-        drawings = [drawing for plot in _plots(evaluation) if (drawing := _draw(plot, evaluation, folder / "plots"))]
-        _verdict_table(evaluation).write_csv(folder / "verdicts.csv")
-        _cell_table(evaluation).write_csv(folder / "cells.csv")
-        _run_table(evaluation).write_csv(folder / "runs.csv")
-        path = folder / PAGE
-        path.write_text(page(evaluation, {drawing.plot.name: drawing for drawing in drawings}), encoding="utf-8")
+        write_assets(folder)
+        return write_study(evaluation, folder)
     except OSError as error:
         raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
+
+
+def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:
+    """Write a study's page and what stands beside it; `home` is the way to the start page and the assets."""
+    (folder / "plots").mkdir(parents=True, exist_ok=True)
+    drawings = [drawing for plot in _plots(evaluation) if (drawing := _draw(plot, evaluation, folder / "plots"))]
+    _verdict_table(evaluation).write_csv(folder / "verdicts.csv")
+    _cell_table(evaluation).write_csv(folder / "cells.csv")
+    _run_table(evaluation).write_csv(folder / "runs.csv")
+    path = folder / PAGE
+    named = {drawing.plot.name: drawing for drawing in drawings}
+    path.write_text(page(evaluation, named, home=home), encoding="utf-8")
     return path
+
+
+def write_assets(folder: Path) -> None:
+    """Write what pages share: style, scripts, and plotly.js, which is by far the largest."""
+    (folder / ASSETS).mkdir(parents=True, exist_ok=True)
+    own = resources.files("earlybird.report") / ASSETS
+    library = resources.files("plotly") / "package_data" / "plotly.min.js"
+    for file in (*own.iterdir(), library):
+        (folder / ASSETS / file.name).write_bytes(file.read_bytes())
 
 
 def _plots(evaluation: Evaluation) -> Sequence[Plot]:
@@ -56,18 +73,18 @@ def _plots(evaluation: Evaluation) -> Sequence[Plot]:
 
 
 def _draw(plot: Plot, evaluation: Evaluation, folder: Path) -> Drawing | None:
-    """Write a plot's PNG and data, and return it for the page."""
+    """Write a plot as PNG, SVG and data, and return it for the page."""
     data = plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store)
     if data is None:
         return None
     data.table.write_csv(folder / f"{plot.name}.csv")
     with styled():
-        data.figure().savefig(folder / f"{plot.name}.png", metadata={"Software": None})
-    return Drawing(plot, *(_inline(data, plot.name, narrow=narrow) for narrow in (False, True)))
-
-
-def _inline(data: PlotData, name: str, *, narrow: bool) -> Markup:
-    return Markup(inline_svg(data.figure(narrow=narrow), f"{name}-narrow" if narrow else name))
+        figure = data.figure()
+        figure.savefig(folder / f"{plot.name}.png", metadata={"Software": None})
+        figure.savefig(folder / f"{plot.name}.svg", metadata={"Date": None, "Creator": None})
+    parts = evaluation.study.parts
+    part = parts[plot.part or str(plot.at.get("part", next(iter(parts))))]
+    return Drawing(plot, data.chart(), runs_text(evaluation, part))
 
 
 def _verdict_table(evaluation: Evaluation) -> pl.DataFrame:

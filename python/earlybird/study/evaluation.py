@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from earlybird.paths import REPORTS, RESULTS
 from earlybird.store import Store
 from earlybird.study.checks import verdicts
 from earlybird.study.definition import Study
-from earlybird.study.execution import measurements
-from earlybird.study.library import check_scale, find_study
+from earlybird.study.execution import is_begun, measurements
+from earlybird.study.library import ALL, check_scale, choose_studies, find_study
 from earlybird.study.quantities import Measurements
+from earlybird.study.register import register
 from earlybird.study.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from earlybird.report.overview import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,40 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     return Evaluation(study, scale, store, measured, missing, found)
+
+
+def report_all(
+    scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS
+) -> "tuple[Path, list[Row]]":
+    """
+    Compare the results of all studies with the papers, in one site.
+
+    Parameters
+    ----------
+    scale
+        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+    out
+        Results folder; studies without results in it count as not run.
+    report
+        Folder of reports; the site goes into ``all-SCALE`` below it.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    InputError
+        If no study has such a scale.
+    StoreError
+        If a result is damaged or the report cannot be written.
+    """
+    from earlybird.report.site import write_site  # reports are made of studies, not studies of reports
+
+    studies, store = choose_studies([ALL], scale), Store(Path(out))
+    evaluations = {study.name: evaluate(study, scale, store) for study in studies if is_begun(study, scale, store)}
+    return write_site(register(), studies, evaluations, scale, Path(report) / f"{ALL}-{scale}")
 
 
 def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:

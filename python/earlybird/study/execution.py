@@ -173,6 +173,11 @@ def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, 
     return Measurements(study, observations), len(runs) - len(observations)
 
 
+def is_begun(study: Study, scale: str, store: Store) -> bool:
+    """Tell whether any run of a study at a scale has a result."""
+    return any(store.has(run.key) for run in planned_runs(study, scale))
+
+
 def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
     """Turn all runs of a study into ones that a sweep can make; the seeds of a cell share their scenario."""
     for _, seeds in groupby(plan(study, scale), key=lambda run: id(run.settings)):

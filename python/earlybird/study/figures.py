@@ -3,13 +3,15 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from earlybird.plots.ages import histogram_figure, history_figure
-from earlybird.plots.lines import Wording, lines_figure
-from earlybird.plots.packets import packets_figure
+from earlybird.plots.ages import histogram_chart, histogram_figure, history_chart, history_figure
+from earlybird.plots.chart import Chart
+from earlybird.plots.lines import Wording, lines_chart, lines_figure
+from earlybird.plots.packets import packets_chart, packets_figure
 from earlybird.statistics import student_interval
 from earlybird.store import Store
 from earlybird.study.ages import duplicate_bins, duplicate_history
@@ -37,14 +39,11 @@ POINT = {
 
 @dataclass(frozen=True, slots=True)
 class PlotData:
-    """What a plot shows, and how it is drawn."""
+    """What a plot shows, and how it is drawn: as a picture, and as an interactive chart."""
 
     table: pl.DataFrame
-    draw: Callable[[pl.DataFrame, bool], Figure]
-
-    def figure(self, *, narrow: bool = False) -> Figure:
-        """Draw it, for a phone if narrow."""
-        return self.draw(self.table, narrow)
+    figure: Callable[[], Figure]
+    chart: Callable[[], Chart]
 
 
 WIDE = 20.0
@@ -79,7 +78,7 @@ def _lines(plot: Plot, measurements: Measurements) -> PlotData:
     table = pl.DataFrame(list(_points(plot, measurements)), schema=POINT, orient="row")
     table = table.filter(*(pl.col("value").is_not_null().any().over(name) for name in ("panel", "line")))
     wording = _wording(plot, measurements.study)
-    return PlotData(table, lambda points, narrow: lines_figure(points, wording, narrow=narrow))
+    return PlotData(table, lambda: lines_figure(table, wording), lambda: lines_chart(table, wording))
 
 
 def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ...]]:
@@ -131,14 +130,14 @@ def _is_wide(values: Sequence[Scalar]) -> bool:
 
 def _special(plot: Plot, study: Study, scale: str, store: Store) -> PlotData:
     """Gather one table per panel from the results themselves."""
-    make, draw = SPECIAL[plot.kind]
+    make, draw, describe = SPECIAL[plot.kind]
     tables = []
     for panel in combinations(plot.panels):
         runs = [run for run in plan(study, scale) if _is_of(run, plot, {**plot.at, **panel})]
         if found := make(runs, store):
             tables.append(found[0].select(pl.lit(point_name(study, panel)).alias("panel"), pl.all()))
     table = pl.concat(tables) if tables else pl.DataFrame()
-    return PlotData(table, lambda shown, narrow: draw(shown, narrow=narrow))
+    return PlotData(table, lambda: draw(table), lambda: describe(table))
 
 
 def _is_of(run: StudyRun, plot: Plot, point: Point) -> bool:
@@ -163,10 +162,11 @@ def _packets(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
     return [around_the_loss(packets(run)) for run in runs if results(run, store)]
 
 
-SPECIAL: dict[str, tuple[Callable[[list[StudyRun], Store], list[pl.DataFrame]], Callable[..., Figure]]] = {
-    "ages": (_bins, histogram_figure),
-    "age-history": (_history, history_figure),
-    "packets": (_packets, packets_figure),
+Gather: TypeAlias = Callable[[list[StudyRun], Store], list[pl.DataFrame]]
+SPECIAL: dict[str, tuple[Gather, Callable[[pl.DataFrame], Figure], Callable[[pl.DataFrame], Chart]]] = {
+    "ages": (_bins, histogram_figure, histogram_chart),
+    "age-history": (_history, history_figure, history_chart),
+    "packets": (_packets, packets_figure, packets_chart),
 }
 """Plots of single packets: how the table of one panel is made of its runs (none without results), how all are drawn."""
 

@@ -51,8 +51,8 @@ def load(folder: Path) -> Study:
     InputError
         If a file is missing, is not valid, or has a key that means nothing.
     """
-    document = _read_toml(folder / "study.toml")
-    items = _read_toml(folder / "items.toml")
+    document = read_toml(folder / "study.toml")
+    items = read_toml(folder / "items.toml")
     tables = {
         "folder": folder,
         "name": folder.name,
@@ -64,13 +64,14 @@ def load(folder: Path) -> Study:
         "grids": tuple(_grid(table) for table in document.get("grids", ())),
         "items": tuple(_item(table) for table in items.get("items", ())),
         "numbers": {path.stem: _numbers(path) for path in sorted((folder / "expected").glob("*.csv"))},
-        "main": _build(MainTable, document.get("main", {}), "main"),
-        "headline": _build(Headline, document.get("headline", {}), "headline"),
+        "main": build(MainTable, document.get("main", {}), "main"),
+        "headline": build(Headline, document.get("headline", {}), "headline"),
     }
-    return _build(Study, {**document, **tables}, folder.name)
+    return build(Study, {**document, **tables}, folder.name)
 
 
-def _read_toml(path: Path) -> Table:
+def read_toml(path: Path) -> Table:
+    """Read a file, with one sentence about what is wrong with it."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -83,28 +84,28 @@ def _named(
     kind: Callable[..., T], document: Table, section: str, prepare: Callable[[Table], Table] = dict
 ) -> dict[str, T]:
     tables = document.get(section, {})
-    return {name: _build(kind, {"name": name, **prepare(table)}, f"{section}.{name}") for name, table in tables.items()}
+    return {name: build(kind, {"name": name, **prepare(table)}, f"{section}.{name}") for name, table in tables.items()}
 
 
 def _grid(table: Table) -> Grid:
     axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in ("part", "scales")}
-    return _build(Grid, {"part": table.get("part"), "scales": table.get("scales", ()), "axes": axes}, "grids")
+    return build(Grid, {"part": table.get("part"), "scales": table.get("scales", ()), "axes": axes}, "grids")
 
 
 def _item(table: Table) -> Item:
     where = f"item {table.get('id')}"
-    plots = tuple(_build(Plot, plot, f"{where}, plot {plot.get('name')}") for plot in table.get("plots", ()))
+    plots = tuple(build(Plot, plot, f"{where}, plot {plot.get('name')}") for plot in table.get("plots", ()))
     checks = tuple(_check(check, f"{where}, check “{check.get('statement')}”") for check in table.get("checks", ()))
-    return _build(Item, {**table, "plots": plots, "checks": checks}, where)
+    return build(Item, {**table, "plots": plots, "checks": checks}, where)
 
 
 def _check(table: Table, where: str) -> Check:
     if "where" in table:
-        table = {**table, "where": _build(Filter, table["where"], where)}
-    return _build(Check, table, where)
+        table = {**table, "where": build(Filter, table["where"], where)}
+    return build(Check, table, where)
 
 
-def _build(kind: Callable[..., T], table: Table, where: str) -> T:
+def build(kind: Callable[..., T], table: Table, where: str) -> T:
     """Make a dataclass of a table, with a word about keys that it does not know or lacks."""
     values = {key.replace("-", "_"): _frozen(value) for key, value in table.items()}
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 from earlybird.statistics import Estimate
 from earlybird.study.definition import Level, Scalar
 
-Holds: TypeAlias = Literal["yes", "no", "not testable", "reported"]
-"""``not testable`` where the runs cannot tell; ``reported`` where there is nothing to hold, only numbers to compare."""
+Holds: TypeAlias = Literal["yes", "no", "not testable", "reported", "not run"]
+"""``not testable`` where the runs cannot tell; ``reported`` where there is nothing to hold, only numbers to compare;
+``not run`` where there are no runs."""
 
 
 NO_RUNS = "nothing measured"
@@ -62,6 +63,8 @@ def overall(findings: Sequence[Finding]) -> Holds:
     One cell that fails decides against a statement. One that points the other way without deciding leaves it open;
     cells without runs, or without any difference, say nothing.
     """
+    if findings and all(finding.note == NO_RUNS for finding in findings):
+        return "not run"
     outcomes = {finding.holds for finding in findings}
     is_open = any(finding.holds == "not testable" and finding.note not in (NO_RUNS, TIE) for finding in findings)
     if "no" in outcomes:

@@ -1,0 +1,138 @@
+// Draws the charts of a page with plotly.js: laid out for the width there is, in the colours of the reader's scheme.
+// Each <figure class="plot"> holds its chart as JSON; see earlybird/plots/chart.py for what stands in it.
+"use strict";
+(() => {
+  const ROW = 215; // pixels of a panel
+  const NARROW = 620; // below this width panels stand one below the other
+  const LETTER = 6.6; // pixels of a letter, to estimate how much room a legend needs
+  const config = { displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud", "toggleSpikelines"] };
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const darkColours = JSON.parse(document.getElementById("dark-colours").textContent);
+
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  function chartOf(figure) {
+    let text = figure.querySelector("script").textContent;
+    if (scheme.matches) for (const [light, dark] of Object.entries(darkColours)) text = text.replaceAll(light, dark);
+    return JSON.parse(text);
+  }
+
+  function columnsFor(panels, width) {
+    return width < NARROW ? 1 : Math.min(panels, 4);
+  }
+
+  // The names in a legend, each once.
+  function nameOnce(traces) {
+    const seen = new Set();
+    for (const trace of traces) {
+      if (trace.showlegend === false) continue;
+      trace.showlegend = !seen.has(trace.legendgroup);
+      seen.add(trace.legendgroup);
+    }
+    return [...seen];
+  }
+
+  function legendRows(names, width) {
+    const widest = Math.max(...names.map((name) => name.length * LETTER + 55));
+    const inRow = Math.max(1, Math.floor(width / widest));
+    return Math.ceil(names.length / inRow);
+  }
+
+  // Breaks a long title of an axis into lines that fit beside a panel.
+  function folded(text, letters) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      const line = lines[lines.length - 1];
+      if (line && line.length + word.length >= letters) lines.push(word);
+      else lines[lines.length - 1] = line ? `${line} ${word}` : word;
+    }
+    return lines.join("<br>");
+  }
+
+  function layoutOf(chart, width) {
+    const count = chart.panels.length;
+    const columns = columnsFor(count, width);
+    const rows = Math.ceil(count / columns);
+    const titled = chart.panels.some((panel) => panel.title);
+    const yTitle = folded(chart.y.title, 30);
+    const lines = yTitle.split("<br>").length;
+    const left = 44 + 16 * lines;
+    const names = nameOnce(chart.panels.flatMap((panel) => panel.traces));
+    const legend = 22 * legendRows(names, width) + 8;
+    const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
+    const gapY = 78;
+    const plotWidth = width - left - 8;
+    const height = rows * ROW + (rows - 1) * gapY;
+    const top = titled ? 30 : 12;
+    const bottom = 52 + legend;
+    const layout = {
+      ...chart.layout,
+      width,
+      height: height + top + bottom,
+      margin: { l: left, r: 8, t: top, b: bottom },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--ink") },
+      hoverlabel: { bgcolor: colour("--paper"), bordercolor: colour("--line"), font: { color: colour("--ink"), size: 12 }, namelength: -1 },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--accent") },
+      legend: { orientation: "h", x: 0, xanchor: "left", y: -50 / height, yanchor: "top", font: { size: 12 } },
+      annotations: [],
+      dragmode: width < NARROW ? false : "zoom",
+    };
+    const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
+    chart.panels.forEach((panel, index) => {
+      const [row, column] = [Math.floor(index / columns), index % columns];
+      const from = column * (share + gapX / plotWidth);
+      const above = 1 - (row * (ROW + gapY)) / height;
+      const name = index ? String(index + 1) : "";
+      const axis = { gridcolor: colour("--line"), linecolor: colour("--muted"), zeroline: false, automargin: false };
+      const xAxis = { ...chart.x, title: { text: folded(chart.x.title, 42), standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
+      const yAxis = { ...chart.y, title: { text: column === 0 ? yTitle : "", standoff: 6 } };
+      layout[`xaxis${name}`] = { ...axis, ...xAxis, domain: [from, from + share], anchor: `y${name}` };
+      layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - ROW / height, above], anchor: `x${name}` };
+      if (chart.shareY && index) layout[`yaxis${name}`].matches = "y";
+      if (chart.shareY && column) layout[`yaxis${name}`].showticklabels = false;
+      if (panel.title)
+        layout.annotations.push({
+          text: `<b>${folded(panel.title, (share * plotWidth) / LETTER)}</b>`, showarrow: false, align: "left",
+          x: from, xref: "paper", xanchor: "left", y: above, yref: "paper", yanchor: "bottom", yshift: 4,
+        });
+    });
+    return layout;
+  }
+
+  function tracesOf(chart) {
+    return chart.panels.flatMap((panel, index) => {
+      const name = index ? String(index + 1) : "";
+      return panel.traces.map((trace) => ({ type: "scatter", ...trace, xaxis: `x${name}`, yaxis: `y${name}` }));
+    });
+  }
+
+  async function draw(figure) {
+    const place = figure.querySelector(".chart");
+    const chart = chartOf(figure);
+    const layout = layoutOf(chart, place.clientWidth);
+    figure.dataset.width = place.clientWidth;
+    await Plotly.react(place, tracesOf(chart), layout, { ...config, displayModeBar: layout.width < NARROW ? false : "hover" });
+    figure.dataset.points = place.data.reduce((sum, trace) => sum + trace.y.filter((y) => y !== null).length, 0);
+  }
+
+  async function drawAll() {
+    for (const figure of document.querySelectorAll("figure.plot")) {
+      await draw(figure);
+      await new Promise((resolve) => setTimeout(resolve, 0)); // lets the page be read meanwhile
+    }
+    document.documentElement.dataset.plots = "drawn";
+  }
+
+  const resized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const figure = target.closest("figure");
+      if (figure.dataset.points && target.clientWidth !== Number(figure.dataset.width)) draw(figure);
+    }
+  });
+
+  for (const place of document.querySelectorAll(".chart")) resized.observe(place);
+  scheme.addEventListener("change", drawAll);
+  drawAll();
+})();

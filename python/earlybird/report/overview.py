@@ -1,0 +1,142 @@
+"""The verdict table over all papers: a row for every statement about every entry of the register."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from earlybird.report.statements import Statement, item_anchor, statements
+from earlybird.study.definition import LEVELS, Check, Item, Level, Study
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.register import Entry, Register, answers
+from earlybird.study.verdicts import Holds, Verdict
+
+NO_STUDY = "no study"
+"""In place of a verdict on what no study answers."""
+
+CURVES = "Curves alone: the paper states nothing about them"
+"""In place of a statement about an item with plots only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A statement in the verdict table, or an entry without any."""
+
+    ids: tuple[str, ...]
+    """The entries that it is about."""
+    title: str
+    kind: str
+    study: str
+    verdict: Verdict | None
+    """None where no study answers."""
+    others: str = ""
+    """How the statement came out in other settings."""
+    why: str = ""
+    """Why no study answers."""
+    link: str = ""
+    """From the start page to the statement."""
+
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """The letters of the papers that it is about."""
+        return tuple(dict.fromkeys(name.partition("-")[0] for name in self.ids))
+
+    @property
+    def holds(self) -> str:
+        """The verdict in a word."""
+        if self.verdict:
+            return self.verdict.holds
+        return "not run" if self.study else NO_STUDY
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the statements about a paper came out."""
+
+    letter: str
+    title: str
+    entries: int
+    answered: int
+    """Entries that a study which is there answers."""
+    counts: Mapping[Level, Counter[Holds]]
+
+
+def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapping[str, Evaluation]) -> list[Row]:
+    """
+    Gather the verdict table.
+
+    Parameters
+    ----------
+    register
+        All that the papers show.
+    studies
+        The studies by name.
+    evaluations
+        What their results say; those without results are missing.
+
+    Returns
+    -------
+    list of Row
+        In the order of the register; statements about several entries stand at the first of them.
+    """
+    rows: list[Row] = []
+    seen = set[tuple[str, str]]()
+    for entry in register.entries:
+        study = studies.get(entry.study)
+        if study is None:
+            rows.append(_unanswered(entry))
+            continue
+        item = answers(study)[entry.id]
+        if (study.name, item.id) not in seen:
+            seen.add((study.name, item.id))
+            rows += _rows(entry, item, study, evaluations.get(study.name))
+    return rows
+
+
+def tallies(register: Register, rows: Sequence[Row]) -> list[Tally]:
+    """Count how the statements about each paper came out."""
+    return [_tally(letter, title, register, rows) for letter, title in register.papers.items()]
+
+
+def _tally(letter: str, title: str, register: Register, rows: Sequence[Row]) -> Tally:
+    own = [row for row in rows if row.verdict and letter in row.papers]
+    entries = {entry.id for entry in register.entries if entry.paper == letter}
+    answered = entries & {name for row in own for name in row.ids}
+    verdicts = [row.verdict for row in own if row.verdict]
+    counts = {level: Counter(each.holds for each in verdicts if each.level == level) for level in LEVELS}
+    return Tally(letter, title, len(entries), len(answered), counts)
+
+
+def _unanswered(entry: Entry) -> Row:
+    """Make the row of an entry that no study answers, or one that is not there."""
+    why = entry.why or f"The study “{entry.study}” is not there yet."
+    return Row((entry.id,), entry.title, entry.kind, entry.study, None, why=why)
+
+
+def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None) -> Iterator[Row]:
+    """Make the rows of a study's item."""
+    ids = tuple(name for name, other in answers(study).items() if other is item)
+    for verdict, others, anchor in _judged(item, evaluation) if evaluation else _not_run(item):
+        link = f"{study.name}/index.html#{anchor}" if evaluation else ""
+        yield Row(ids, item.title or entry.title, entry.kind, study.name, verdict, others, link=link)
+
+
+def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:
+    """Give the verdicts on an item, how other settings came out, and where they stand on the study's page."""
+    if not item.checks:
+        yield _without_runs(item, Check("report", CURVES, "untested"), "reported"), "", item_anchor(item.id)
+    for each in statements(evaluation.verdicts):
+        if each.main.item == item.id:
+            yield each.main, _others(each), each.anchor
+
+
+def _not_run(item: Item) -> Iterator[tuple[Verdict, str, str]]:
+    for check in item.checks or (Check("report", CURVES, "untested"),):
+        yield _without_runs(item, check, "not run"), "", ""
+
+
+def _without_runs(item: Item, check: Check, holds: Holds) -> Verdict:
+    return Verdict(item.id, check.level, check.statement, "", check.paper, "", "", holds, "", check.why)
+
+
+def _others(statement: Statement) -> str:
+    return f"{len(statement.others)} other settings: {statement.others_text}" if statement.others else ""

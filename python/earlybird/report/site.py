@@ -1,0 +1,111 @@
+"""Writes one site of all studies: the verdict table over all papers, and a page per study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from earlybird import _core
+from earlybird.errors import StoreError, because
+from earlybird.report.headline import conclusion, headline
+from earlybird.report.overview import NO_STUDY, Row, overview, tallies
+from earlybird.report.statements import WORDS
+from earlybird.report.templates import rendered
+from earlybird.report.writer import PAGE, write_assets, write_study
+from earlybird.study.definition import LEVELS, Study
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.plan import plan
+from earlybird.study.register import Register
+
+OUTCOMES = {**{str(holds): word for holds, word in WORDS.items()}, NO_STUDY: NO_STUDY}
+"""What the verdict column may say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A study on the start page."""
+
+    study: Study
+    runs: int
+    made: int
+    headline: str
+    conclusion: str
+
+
+def write_site(
+    register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
+) -> tuple[Path, list[Row]]:
+    """
+    Write the site.
+
+    Parameters
+    ----------
+    register
+        All that the papers show.
+    studies
+        All studies.
+    evaluations
+        What their results say, by name; those without results are missing.
+    scale
+        The scale of all.
+    folder
+        Where it goes; it is made if need be.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    rows = overview(register, {study.name: study for study in studies}, evaluations)
+    cards = [_card(study, scale, evaluations.get(study.name)) for study in studies]
+    try:
+        write_assets(folder)
+        for name, evaluation in evaluations.items():
+            write_study(evaluation, folder / name, home="../")
+        verdict_table(rows).write_csv(folder / "verdicts.csv")
+        page = folder / PAGE
+        page.write_text(_start_page(register, cards, scale, rows), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
+    return page, rows
+
+
+def verdict_table(rows: Sequence[Row]) -> pl.DataFrame:
+    """Return the verdict table as data, a line per row."""
+    return pl.DataFrame([_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> dict[str, str]:
+    about = {"items": ", ".join(row.ids), "title": row.title, "kind": row.kind, "study": row.study}
+    columns = ("level", "statement", "paper", "ours", "interval", "effect", "detail")
+    said = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
+    return {**about, **said, "verdict": row.holds, "other_settings": row.others, "why": row.why}
+
+
+def _start_page(register: Register, cards: Sequence[Card], scale: str, rows: Sequence[Row]) -> str:
+    context = {
+        "home": "",
+        "scale": scale,
+        "rows": rows,
+        "tallies": tallies(register, rows),
+        "cards": cards,
+        "levels": LEVELS,
+        "papers": register.papers,
+        "outcomes": OUTCOMES,
+        "code_version": _core.code_version(),
+        "version": _core.version(),
+    }
+    return rendered("site.html.j2", context)
+
+
+def _card(study: Study, scale: str, evaluation: Evaluation | None) -> Card:
+    runs = len(plan(study, scale))
+    if evaluation is None:
+        return Card(study, runs, 0, "", "")
+    return Card(study, runs, runs - evaluation.missing, headline(evaluation), conclusion(evaluation))
