@@ -189,6 +189,17 @@ impl Agent {
     }
 }
 
+/// Who reads at an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Nobody in particular: everything is read as soon as it is there in order, and only how much it is counts.
+    Anyone,
+    /// A reader that always waits, and steps over whatever the transport lets it; it reads units.
+    Impatient,
+    /// An application.
+    Listener(ListenerId),
+}
+
 /// One end of a connection, and its place in the network.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -205,9 +216,8 @@ pub(crate) struct Endpoint {
     pub(crate) deadline: Instant,
     pub(crate) deadline_set: Moment,
     pub(crate) is_in_use: bool,
-    /// Who reads here; without one everything is read at once.
-    pub(crate) listener: Option<ListenerId>,
-    /// What was written here, for the listener at the peer.
+    pub(crate) reader: Reader,
+    /// What was written here, if the peer's reader asks what it is.
     pub(crate) ledger: Option<Box<Ledger>>,
 }
 

@@ -1,45 +1,148 @@
 //! What the payload of a flow would tell its reader: which unit is where. Segments in the simulator carry lengths only.
 
-use earlybird_tcp::Connection;
-use earlybird_traffic::Part;
+use crate::endpoint::Agent;
+use earlybird_tcp::{Connection, Cx, RealTime};
+use earlybird_traffic::{Part, cut};
 use std::collections::VecDeque;
+use std::iter;
+use std::ops::Range;
 
 /// The units that were written to a connection and not read from it.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
+    /// How the opener writes …
+    writes_frames: bool,
+    /// … and the listener reads, which may also step over something.
+    reads_frames: bool,
+    skips: bool,
     /// Units written so far.
     units: u64,
-    /// Where the units of a stream end, and where the last one does.
-    ends: VecDeque<(u64, Part)>,
+    /// Frames written and not yet sent: they have no place in the stream before, and those given up get none.
+    unsent: VecDeque<(u64, Part)>,
+    /// Where in the stream the parts are, in order.
+    places: VecDeque<(Range<u64>, Part)>,
+    /// Where the last one of them ends.
     end: u64,
-    /// Bytes of the stream that were read.
+    /// Up to where a stream was read, or stepped over.
     read: u64,
+    /// Where the last part of it ends that was stepped over; and what will be.
+    lost_to: u64,
+    holes: VecDeque<Range<u64>>,
+    /// The unit of which a part was read last, and how many parts were.
+    current: (u64, u32),
     /// Units that came as datagrams, complete.
     arrived: VecDeque<Part>,
 }
 
 impl Ledger {
-    /// Learns that a unit was written to a stream.
-    pub(crate) fn on_written(&mut self, bytes: u64) {
-        self.end += bytes;
-        self.ends.push_back((self.end, Part::whole(self.units)));
+    pub(crate) fn new(writer: &RealTime, reader: &RealTime) -> Self {
+        let (writes_frames, reads_frames) = (writer.framing, reader.framing);
+        Self { writes_frames, reads_frames, skips: reader.delivery.skips(), ..Self::default() }
+    }
+
+    /// Says whether this is a plain stream: how many bytes the listener got says which units.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.writes_frames && !self.reads_frames && !self.skips
+    }
+
+    /// Writes a unit.
+    pub(crate) fn write_unit(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, bytes: u64, mss: u64) {
+        match agent {
+            Agent::Tcp(connection) if self.writes_frames => self.write_frames(connection, cx, bytes, mss),
+            agent => {
+                agent.write_unit(bytes);
+                self.put(bytes, Part::whole(self.units));
+            }
+        }
         self.units += 1;
     }
 
-    /// Reads on in a stream, and gives the unit that this completes.
-    pub(crate) fn read_stream(&mut self, connection: &mut Connection) -> Option<Part> {
-        let (end, _) = *self.ends.front()?;
-        self.read += connection.read(end - self.read);
-        self.ends.pop_front_if(|_| self.read == end).map(|(_, part)| part)
+    fn put(&mut self, bytes: u64, part: Part) {
+        self.places.push_back((self.end..self.end + bytes, part));
+        self.end += bytes;
+    }
+
+    /// Where one is refused, the rest of the unit is worthless.
+    fn write_frames(&mut self, connection: &mut Connection, cx: &mut Cx<'_>, bytes: u64, mss: u64) {
+        for (part, size) in cut(self.units, bytes, mss) {
+            let Ok(frame) = connection.write_frame(cx, size, part.unit) else { break };
+            self.unsent.push_back((frame, part));
+        }
+        while let Some(frame) = connection.poll_discarded() {
+            if let Ok(index) = self.unsent.binary_search_by_key(&frame, |(number, _)| *number) {
+                self.unsent.remove(index);
+            }
+        }
+    }
+
+    /// Learns that a frame is sent for the first time: now it has a place.
+    pub(crate) fn on_sent(&mut self, frame: u64, bytes: u64) {
+        while let Some((number, part)) = self.unsent.pop_front_if(|(number, _)| *number <= frame) {
+            if number == frame {
+                self.put(bytes, part);
+            }
+        }
+    }
+
+    /// Reads the next part, if need be with the will to step over what is missing.
+    pub(crate) fn read(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, may_skip: bool) -> Option<Part> {
+        match agent {
+            Agent::Tcp(connection) if !may_skip && connection.unread() == 0 => None,
+            Agent::Tcp(connection) if self.reads_frames => self.read_frame(connection, cx),
+            Agent::Tcp(connection) => self.read_stream(connection).or_else(|| {
+                // What is not there in order may be there behind a hole.
+                may_skip.then(|| connection.wait(cx))?;
+                self.read_stream(connection)
+            }),
+            Agent::Datagrams(_) => self.arrived.pop_front(),
+        }
+    }
+
+    /// Reads the next frame.
+    fn read_frame(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> Option<Part> {
+        loop {
+            let frame = connection.read_frame(cx)?;
+            while let Some((place, part)) = self.places.pop_front_if(|(place, _)| place.start <= frame.position) {
+                if place.start == frame.position {
+                    return Some(part);
+                }
+            }
+        }
+    }
+
+    /// Reads on in a stream, up to the end of the next part of which nothing was stepped over.
+    fn read_stream(&mut self, connection: &mut Connection) -> Option<Part> {
+        self.holes.extend(iter::from_fn(|| connection.poll_skipped()));
+        while let Some((place, part)) = self.places.front() {
+            let (place, part) = (place.clone(), *part);
+            if self.read >= place.end {
+                self.places.pop_front();
+                if self.lost_to <= place.start {
+                    return Some(part);
+                }
+            } else if let Some(hole) = self.holes.pop_front_if(|hole| hole.start <= self.read) {
+                (self.read, self.lost_to) = (hole.end, hole.end);
+            } else {
+                let limit = self.holes.front().map_or(place.end, |hole| hole.start.min(place.end));
+                let read = connection.read(limit - self.read);
+                if read == 0 {
+                    return None;
+                }
+                self.read += read;
+            }
+        }
+        None
+    }
+
+    /// Learns that a part was read, in order of the stream, and gives the unit of which it was the last one missing.
+    pub(crate) fn complete(&mut self, part: Part) -> Option<u64> {
+        let (unit, parts) = self.current;
+        self.current = (part.unit, if unit == part.unit { parts + 1 } else { 1 });
+        (self.current.1 == part.parts).then_some(part.unit)
     }
 
     /// Learns that a unit came by itself.
     pub(crate) fn on_arrival(&mut self, unit: u64) {
         self.arrived.push_back(Part::whole(unit));
-    }
-
-    /// Gives the next one that did.
-    pub(crate) fn take_arrived(&mut self) -> Option<Part> {
-        self.arrived.pop_front()
     }
 }

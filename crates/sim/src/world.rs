@@ -5,7 +5,7 @@ mod io;
 mod listening;
 mod served;
 
-use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize};
+use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{Event, Events, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
@@ -264,47 +264,24 @@ impl<O: Observer> World<O> {
             TcpEvent::Drained if id.is_opener() => self.on_drained(id),
             TcpEvent::PeerClosed => self.shut_down(id),
             TcpEvent::Closed | TcpEvent::Reset => self.release(id),
+            TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
+                self.read_impatiently(id);
+            }
             TcpEvent::Established | TcpEvent::Drained | TcpEvent::LossReported => {}
         }
     }
 
     fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
         match event {
-            datagram::Event::Delivered(unit) if !id.is_opener() => self.on_unit_delivered(id, unit),
+            datagram::Event::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
             datagram::Event::Delivered(_) => {}
             datagram::Event::Drained => self.on_drained(id),
-        }
-    }
-
-    fn on_unit_delivered(&mut self, id: EndpointId, unit: u32) {
-        let endpoint = &self.endpoints[id.0 as usize];
-        let listener = endpoint.listener;
-        self.observer.on_unit_delivered(self.now.at, endpoint.flow, unit);
-        if let Some(ledger) = &mut self.endpoints[id.peer().0 as usize].ledger {
-            ledger.on_arrival(u64::from(unit));
-        }
-        if let Some(listener) = listener {
-            self.with_listener(listener, |listener, io| listener.on_readable(io));
         }
     }
 
     fn on_drained(&mut self, id: EndpointId) {
         let app = self.endpoints[id.0 as usize].app;
         self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
-    }
-
-    fn on_readable(&mut self, id: EndpointId) {
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let Agent::Tcp(connection) = &mut endpoint.agent else { return };
-        if endpoint.listener.is_none() {
-            connection.read(u64::MAX);
-        }
-        if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
-            self.observer.on_delivered(self.now.at, endpoint.flow, connection.received());
-        }
-        if let Some(listener) = endpoint.listener {
-            self.with_listener(listener, |listener, io| listener.on_readable(io));
-        }
     }
 
     fn shut_down(&mut self, id: EndpointId) {
@@ -330,6 +307,9 @@ impl<O: Observer> World<O> {
             Agent::Tcp(connection) => {
                 let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
                 let transmit = connection.poll_transmit(&mut Cx { now: self.now.at, trace: &mut tracer })?;
+                if let (Some(frame), false, Some(ledger)) = (transmit.frame, transmit.is_again, &mut endpoint.ledger) {
+                    ledger.on_sent(frame, u64::from(transmit.segment.len));
+                }
                 Some(self.insert(id, Content::Segment(transmit.segment), transmit.number, transmit.is_again))
             }
             Agent::Datagrams(agent) => {
@@ -453,12 +433,12 @@ impl<O: Observer> World<O> {
                 deadline: Instant::NEVER,
                 deadline_set: Moment::ZERO,
                 is_in_use: true,
-                listener: None,
+                reader: Reader::Anyone,
                 ledger: None,
             };
             self.put(id, endpoint);
         }
-        self.seat_listener(flow_id, place.peer());
+        self.seat_readers(flow_id, place);
         ConnectionId(place.0 / 2)
     }
 

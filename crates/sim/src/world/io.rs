@@ -3,7 +3,7 @@
 use super::World;
 use crate::endpoint::Agent;
 use crate::events::{Event, Kind};
-use crate::ids::AppId;
+use crate::ids::{AppId, EndpointId};
 use crate::moment::Moment;
 use crate::observer::Observer;
 use earlybird_traffic::{ConnectionId, Io, PathId};
@@ -53,10 +53,9 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        self.agent(connection).write_unit(bytes);
-        if let Some(ledger) = &mut self.world.endpoints[connection.0 as usize * 2].ledger {
-            ledger.on_written(bytes);
-        }
+        self.touched = Some(connection);
+        let mss = self.mss();
+        self.world.write_unit(EndpointId(connection.0 * 2), bytes, mss);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
         self.world.observer.on_unit(self.world.now.at, flow, bytes);

@@ -1,10 +1,12 @@
 //! Applications at the other end of a connection.
 
-use super::World;
-use crate::endpoint::Agent;
+use super::{Tracer, World};
+use crate::endpoint::{Agent, Carrier, Endpoint, Reader};
 use crate::events::{Event, Kind};
 use crate::ids::{EndpointId, FlowId, ListenerId};
+use crate::ledger::Ledger;
 use crate::observer::Observer;
+use earlybird_tcp::{Cx, WriteError};
 use earlybird_traffic::{Listener, ListenerIo, Part, Playout};
 use earlybird_units::Instant;
 
@@ -17,6 +19,8 @@ pub(super) struct Seat {
     /// The endpoint and its user: the place may have been given to another one.
     endpoint: Option<(EndpointId, u32)>,
     wake: Instant,
+    /// Messages sent back.
+    messages: u64,
 }
 
 /// Numbers of wake-ups from here on are those of listeners.
@@ -26,23 +30,38 @@ impl<O: Observer> World<O> {
     /// Lets an application read what a flow's first connection brings. It is woken when the opener opens.
     pub fn add_listener(&mut self, flow: FlowId, listener: Box<dyn Listener>) -> ListenerId {
         let id = ListenerId(self.listeners.len() as u32);
-        self.listeners.push(Seat { listener: Some(listener), flow, endpoint: None, wake: Instant::NEVER });
+        let seat = Seat { listener: Some(listener), flow, endpoint: None, wake: Instant::NEVER, messages: 0 };
+        self.listeners.push(seat);
         self.flows[flow.0 as usize].listener = Some(id);
         id
     }
 
-    /// Gives a flow's listener its place if it has none yet.
-    pub(super) fn seat_listener(&mut self, flow: FlowId, id: EndpointId) {
-        let Some(listener) = self.flows[flow.0 as usize].listener else { return };
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let seat = &mut self.listeners[listener.0 as usize];
-        if seat.endpoint.is_some() {
+    /// Says who reads at both ends of a new connection.
+    pub(super) fn seat_readers(&mut self, flow: FlowId, opener: EndpointId) {
+        let ledger = match &self.flows[flow.0 as usize].carrier {
+            Carrier::Tcp(settings) => Ledger::new(&settings.opener.real_time, &settings.listener.real_time),
+            Carrier::Datagrams(_) => Ledger::default(),
+        };
+        let listener = self.seat_listener(flow, opener.peer());
+        if listener.is_none() && ledger.is_plain() {
             return;
         }
-        seat.endpoint = Some((id, endpoint.generation));
-        endpoint.listener = Some(listener);
-        self.endpoints[id.peer().0 as usize].ledger = Some(Box::default());
+        let impatient = if ledger.is_plain() { Reader::Anyone } else { Reader::Impatient };
+        self.endpoints[opener.0 as usize].reader = impatient;
+        self.endpoints[opener.0 as usize].ledger = Some(Box::new(ledger));
+        self.endpoints[opener.peer().0 as usize].reader = listener.map_or(impatient, Reader::Listener);
+    }
+
+    /// Gives a flow's listener its place if it has none yet.
+    fn seat_listener(&mut self, flow: FlowId, id: EndpointId) -> Option<ListenerId> {
+        let listener = self.flows[flow.0 as usize].listener?;
+        let seat = &mut self.listeners[listener.0 as usize];
+        if seat.endpoint.is_some() {
+            return None;
+        }
+        seat.endpoint = Some((id, self.endpoints[id.0 as usize].generation));
         self.wake_listener_at(listener, self.now.at);
+        Some(listener)
     }
 
     fn wake_listener_at(&mut self, id: ListenerId, at: Instant) {
@@ -80,15 +99,90 @@ impl<O: Observer> World<O> {
         (self.endpoints[endpoint.0 as usize].generation == generation).then_some(endpoint)
     }
 
-    /// Reads the next unit at this endpoint, or the next part of one.
-    fn read_part(&mut self, id: EndpointId) -> Option<Part> {
+    pub(super) fn on_readable(&mut self, id: EndpointId) {
+        let reader = self.endpoints[id.0 as usize].reader;
+        if reader == Reader::Impatient {
+            return self.read_impatiently(id);
+        }
+        let ledger = self.endpoints[id.peer().0 as usize].ledger.as_ref();
+        let is_plain = ledger.is_none_or(|ledger| ledger.is_plain());
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Agent::Tcp(connection) = &mut endpoint.agent else { return };
+        if reader == Reader::Anyone {
+            connection.read(u64::MAX);
+        }
+        if self.flows[endpoint.flow.0 as usize].has_units && is_plain && !id.is_opener() {
+            self.observer.on_delivered(self.now.at, endpoint.flow, connection.received());
+        }
+        if let Reader::Listener(listener) = reader {
+            self.with_listener(listener, |listener, io| listener.on_readable(io));
+        }
+    }
+
+    /// All of a unit came as datagrams.
+    pub(super) fn on_unit_arrived(&mut self, id: EndpointId, unit: u32) {
+        let Endpoint { flow, reader, .. } = self.endpoints[id.0 as usize];
+        self.observer.on_unit_delivered(self.now.at, flow, unit);
+        if let Reader::Listener(listener) = reader {
+            if let Some(ledger) = &mut self.endpoints[id.peer().0 as usize].ledger {
+                ledger.on_arrival(u64::from(unit));
+            }
+            self.with_listener(listener, |listener, io| listener.on_readable(io));
+        }
+    }
+
+    /// Reads whatever is there, steps over what is not, and waits for more.
+    pub(super) fn read_impatiently(&mut self, id: EndpointId) {
+        if !id.is_opener() {
+            while self.read_part(id, true).is_some() {}
+            return;
+        }
+        // What listeners send back is read and forgotten.
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        if let Agent::Tcp(connection) = &mut endpoint.agent {
+            while connection.read_frame(&mut Cx { now: self.now.at, trace: &mut tracer }).is_some() {}
+            connection.read(u64::MAX);
+        }
+    }
+
+    /// Reads the next part of a unit at this endpoint.
+    fn read_part(&mut self, id: EndpointId, may_skip: bool) -> Option<Part> {
         let mut ledger = self.endpoints[id.peer().0 as usize].ledger.take()?;
-        let part = match &mut self.endpoints[id.0 as usize].agent {
-            Agent::Tcp(connection) => ledger.read_stream(connection),
-            Agent::Datagrams(_) => ledger.take_arrived(),
-        };
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        let part = ledger.read(&mut endpoint.agent, &mut Cx { now: self.now.at, trace: &mut tracer }, may_skip);
+        if let Some(unit) = part.and_then(|part| ledger.complete(part))
+            && !ledger.is_plain()
+        {
+            self.observer.on_unit_delivered(self.now.at, endpoint.flow, unit as u32);
+        }
         self.endpoints[id.peer().0 as usize].ledger = Some(ledger);
         part
+    }
+
+    /// Writes a unit at the opener's side.
+    pub(super) fn write_unit(&mut self, id: EndpointId, bytes: u64, mss: u64) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        match &mut endpoint.ledger {
+            Some(ledger) => {
+                let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
+                ledger.write_unit(&mut endpoint.agent, cx, bytes, mss);
+            }
+            None => endpoint.agent.write_unit(bytes),
+        }
+    }
+
+    /// Writes a message at the listener's side: where one write is one segment, a frame that nothing else belongs to.
+    fn write_message(&mut self, id: EndpointId, bytes: u64, number: u64) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        let Agent::Tcp(connection) = &mut endpoint.agent else { return endpoint.agent.write(bytes) };
+        let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
+        if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
+            connection.write(bytes);
+        }
     }
 }
 
@@ -104,16 +198,19 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
     }
 
     fn read_in_order(&mut self) -> Option<Part> {
-        self.world.read_part(self.world.endpoint_of(self.id)?)
+        self.world.read_part(self.world.endpoint_of(self.id)?, false)
     }
 
     fn read(&mut self) -> Option<Part> {
-        self.read_in_order()
+        self.world.read_part(self.world.endpoint_of(self.id)?, true)
     }
 
     fn write(&mut self, bytes: u64) {
         if let Some(id) = self.world.endpoint_of(self.id) {
-            self.world.endpoints[id.0 as usize].agent.write(bytes);
+            let seat = &mut self.world.listeners[self.id.0 as usize];
+            seat.messages += 1;
+            let number = seat.messages;
+            self.world.write_message(id, bytes, number);
         }
     }
 

@@ -60,6 +60,10 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) fn new(forward: LinkSettings) -> Self {
         let backward = plain(&forward);
+        Self::both_ways(forward, backward)
+    }
+
+    pub(crate) fn both_ways(forward: LinkSettings, backward: LinkSettings) -> Self {
         let mut network = Network::default();
         let (left, right) = (network.add_node(), network.add_node());
         network.add_link(left, right, forward);

@@ -14,6 +14,7 @@ mod observers;
 mod prague;
 mod queues;
 mod rates;
+mod real_time;
 mod repeatability;
 mod serialisation;
 mod served;

@@ -13,17 +13,17 @@ use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
 /// What was written, played and lost, and what came back.
 #[derive(Debug, Default)]
-struct Show {
-    written: Vec<Instant>,
-    played: Vec<(u64, Instant)>,
-    lost: Vec<u64>,
-    late: u64,
-    stalls: Vec<Duration>,
-    start_up: Option<Duration>,
-    heartbeats: u64,
-    reports: u64,
-    delivered: Vec<(u32, Instant)>,
-    data_back: u64,
+pub(crate) struct Show {
+    pub(crate) written: Vec<Instant>,
+    pub(crate) played: Vec<(u64, Instant)>,
+    pub(crate) lost: Vec<u64>,
+    pub(crate) late: u64,
+    pub(crate) stalls: Vec<Duration>,
+    pub(crate) start_up: Option<Duration>,
+    pub(crate) heartbeats: u64,
+    pub(crate) reports: u64,
+    pub(crate) delivered: Vec<(u32, Instant)>,
+    pub(crate) data_back: u64,
 }
 
 impl Observer for Show {
@@ -57,37 +57,48 @@ impl Observer for Show {
     }
 }
 
-const FRAMES: u64 = 1500;
+pub(crate) const FRAMES: u64 = 1500;
 const DELAY: Duration = Duration::from_millis(250);
 
 /// The stream of the MTCP paper: 1500 frames of 100 bytes, one every 20 ms.
-fn audio() -> Timetable {
+pub(crate) fn audio() -> Timetable {
     Timetable::constant(Rate::from_bits_per_second(40_000).expect("a rate"), 100).ending_after(Some(FRAMES))
 }
 
-fn deadline() -> Viewer {
+pub(crate) fn deadline() -> Viewer {
     Deadline::new(audio(), PlaybackDelay::Fixed(DELAY)).into()
 }
 
 /// Round-trip time 100 ms and much room.
-fn channel(rule: Option<LossRule>, seed: u64) -> LinkSettings {
+pub(crate) fn channel(rule: Option<LossRule>, seed: u64) -> LinkSettings {
     let loss = rule.map(|rule| Loss::new(rule, SeedTree::new(seed).child("loss").random()));
     lossy(link(10_000_000, 50, QueueLimit::Packets(50)), loss.into_iter().collect())
 }
 
-fn show(carrier: impl Into<Carrier>, forward: LinkSettings, viewer: Viewer, timetable: Timetable) -> Show {
-    let line = Line::new(forward);
-    let mut world = World::new(line.network, Show::default());
+pub(crate) fn show(carrier: impl Into<Carrier>, forward: LinkSettings, viewer: Viewer, timetable: Timetable) -> Show {
+    let show: Show = watch(carrier, Line::new(forward), Some(viewer), timetable);
+    assert_eq!(show.played.len() + show.lost.len(), show.written.len(), "each is played or lost");
+    show
+}
+
+/// Sends what the timetable says from the first second on.
+pub(crate) fn watch<O: Observer + Default>(
+    carrier: impl Into<Carrier>,
+    line: Line,
+    viewer: Option<Viewer>,
+    timetable: Timetable,
+) -> O {
+    let mut world = World::new(line.network, O::default());
     let path = world.add_path(line.there, line.back);
     let settings = FlowSettings { group: GroupId(0), endpoints: carrier.into(), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
-    world.add_listener(flow, Box::new(viewer));
+    if let Some(viewer) = viewer {
+        world.add_listener(flow, Box::new(viewer));
+    }
     world.add_application(flow, Box::new(Media::new(path, timetable)), seconds(1));
     assert!(world.run_until(seconds(100), BUDGET));
     world.finish();
-    let show = world.into_parts().1;
-    assert_eq!(show.played.len() + show.lost.len(), show.written.len(), "each is played or lost");
-    show
+    world.into_parts().1
 }
 
 fn sack() -> Carrier {

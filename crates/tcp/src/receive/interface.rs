@@ -25,6 +25,11 @@ impl Connection {
         Some(Frame { position: frame.start - 1, bytes: (frame.end - frame.start) as u16 })
     }
 
+    /// Gives the bytes that can be read without stepping over anything.
+    pub fn unread(&self) -> u64 {
+        self.receiver.unread
+    }
+
     /// Makes the reader wait, as a [`read_frame`](Self::read_frame) without result does: for connections without framing,
     /// whose [`read`](Self::read) gave nothing. It ends with a read that finds something. Tells [`Event::Readable`] if
     /// there is something at once; a reader that has something to read does not wait.
