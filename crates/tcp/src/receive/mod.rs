@@ -117,10 +117,11 @@ impl Receiver {
 
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
-        let below = range.start..range.end.min(self.nxt);
-        if self.reader.as_mut().is_some_and(|reader| reader.is_late(&below)) || !self.tells_duplicates {
+        let is_late = self.reader.is_some() && self.is_late(range);
+        if is_late || !self.tells_duplicates {
             return;
         }
+        let below = range.start..range.end.min(self.nxt);
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
@@ -134,6 +135,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn place(&mut self, range: Range<u64>) {
         if range.start == self.nxt {
             self.nxt = range.end;
@@ -178,7 +180,8 @@ impl Receiver {
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(block(&duplicate));
         }
-        let room = self.sack_room(has_notice).saturating_sub(blocks.len());
+        let room = if has_notice { self.sack_room_beside_notice() } else { self.sack_blocks };
+        let room = room.saturating_sub(blocks.len());
         for range in self.recent.iter().take(room) {
             blocks.push(block(range));
         }
@@ -219,7 +222,7 @@ impl Receiver {
         };
         match &self.reader {
             None => ack,
-            Some(reader) => [ack, reader.deadline()].into_iter().flatten().min(),
+            Some(reader) => reader.earliest(ack),
         }
     }
 

@@ -104,17 +104,15 @@ impl Reader {
         if self.longest > 0 { self.longest } else { self.mss }
     }
 
-    /// Says whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate: nothing
-    /// that DSACK tells of, for the sender would take its reduction back.
-    pub(super) fn is_late(&mut self, below: &Range<u64>) -> bool {
-        let is_late = self.skips.touches(below);
-        self.statistics.late_after_skip += u64::from(is_late);
-        is_late
-    }
-
     pub(super) fn deadline(&self) -> Option<Instant> {
         let Delivery::SkipAtDeadline(patience) = self.delivery else { return None };
         self.waits.front().map(|wait| wait.since + patience)
+    }
+
+    /// Gives the first of an ACK's deadline and the reader's.
+    #[cold]
+    pub(super) fn earliest(&self, ack: Option<Instant>) -> Option<Instant> {
+        [ack, self.deadline()].into_iter().flatten().min()
     }
 
     /// Begins to wait for what is missing before `end`. What ends no later than something older waits with that.
@@ -138,8 +136,21 @@ impl Reader {
     }
 }
 
+// The functions that ordinary TCP asks for and never needs are marked as cold: they must not burden its path.
 impl Receiver {
+    /// Says whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate, nothing that
+    /// DSACK tells of: the sender would take its reduction back.
+    #[cold]
+    pub(super) fn is_late(&mut self, range: &Range<u64>) -> bool {
+        let below = range.start..range.end.min(self.nxt);
+        let Some(reader) = &mut self.reader else { return false };
+        let is_late = reader.skips.touches(&below);
+        reader.statistics.late_after_skip += u64::from(is_late);
+        is_late
+    }
+
     /// Takes an arrival and does what it means for a reader that waits (R2), or may wait too long.
+    #[cold]
     pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) {
         let before = self.nxt;
         let range = self.fitting(range);
@@ -252,6 +263,7 @@ impl Receiver {
     }
 
     /// Steps over whatever has kept something waiting too long; gives the bytes that became readable.
+    #[cold]
     pub(super) fn step_over_what_is_due(&mut self, now: Instant) -> u64 {
         let before = self.received();
         let is_due =
@@ -278,6 +290,7 @@ impl Receiver {
     }
 
     /// Gives the notice that an ACK sent now carries, the peer's SYN having number `origin`.
+    #[cold]
     pub(crate) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
         let reader = self.reader.as_mut()?;
         let notice = reader.skips.notice(origin)?;
@@ -285,10 +298,10 @@ impl Receiver {
         Some(notice)
     }
 
-    /// Gives the most SACK blocks, beside a notice or without one.
-    pub(super) fn sack_room(&self, has_notice: bool) -> usize {
-        let beside = self.reader.as_ref().filter(|_| has_notice).map(|reader| reader.sack_blocks);
-        beside.unwrap_or(self.sack_blocks)
+    /// Gives the most SACK blocks beside a notice.
+    #[cold]
+    pub(super) fn sack_room_beside_notice(&self) -> usize {
+        self.reader.as_ref().map_or(0, |reader| reader.sack_blocks)
     }
 
     pub(crate) fn real_time_statistics(&self) -> RealTimeStatistics {
