@@ -315,6 +315,10 @@ impl Call {
         assert_eq!(writer.frames_written, self.written.len() as u64);
         assert_eq!(writer.frames_discarded, self.discarded.len() as u64);
         assert_eq!(reader.frames_delivered, self.delivered.len() as u64);
+        let received = self.delivered.iter().map(|(_, bytes)| *bytes).sum::<u64>();
+        let skipped = self.skipped.iter().map(|range| range.end - range.start).sum::<u64>();
+        assert_eq!((self.ends[1].received(), reader.bytes_skipped), (received, skipped));
+        assert_eq!(received + skipped, sent.values().sum::<u64>(), "the stream has no place that nobody tells of");
         assert_eq!(writer.bad_notices, 0);
         assert!(self.ends[0].losses_reported() <= reader.segments_skipped);
         assert_eq!(self.ends[0].frames_held(), 0);
