@@ -23,9 +23,9 @@ pub(crate) struct Ledger {
     places: VecDeque<(Range<u64>, Part)>,
     /// Where the last one of them ends.
     end: u64,
-    /// Up to where a stream was read, or stepped over.
+    /// Up to where the stream was read, or stepped over.
     read: u64,
-    /// Where the last part of it ends that was stepped over; and what will be.
+    /// Where the last hole ends that was stepped over, and those in front of what is to be read next.
     lost_to: u64,
     holes: VecDeque<Range<u64>>,
     /// The unit of which a part was read last, and how many parts were.
@@ -86,52 +86,62 @@ impl Ledger {
 
     /// Reads the next part, if need be with the will to step over what is missing.
     pub(crate) fn read(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, may_skip: bool) -> Option<Part> {
-        match agent {
-            Agent::Tcp(connection) if !may_skip && connection.unread() == 0 => None,
-            Agent::Tcp(connection) if self.reads_frames => self.read_frame(connection, cx),
-            Agent::Tcp(connection) => self.read_stream(connection).or_else(|| {
-                // What is not there in order may be there behind a hole.
-                may_skip.then(|| connection.wait(cx))?;
-                self.read_stream(connection)
-            }),
-            Agent::Datagrams(_) => self.arrived.pop_front(),
-        }
-    }
-
-    /// Reads the next frame.
-    fn read_frame(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> Option<Part> {
+        let Agent::Tcp(connection) = agent else { return self.arrived.pop_front() };
         loop {
-            let frame = connection.read_frame(cx)?;
-            while let Some((place, part)) = self.places.pop_front_if(|(place, _)| place.start <= frame.position) {
-                if place.start == frame.position {
-                    return Some(part);
-                }
+            if let Some(part) = self.next_whole() {
+                return Some(part);
+            }
+            if !may_skip && connection.unread() == 0 {
+                return None;
+            }
+            let has_more = if self.reads_frames {
+                self.read_frame(connection, cx)
+            } else {
+                self.read_bytes(connection) || may_skip && self.wait(connection, cx)
+            };
+            if !has_more {
+                return None;
             }
         }
     }
 
-    /// Reads on in a stream, up to the end of the next part of which nothing was stepped over.
-    fn read_stream(&mut self, connection: &mut Connection) -> Option<Part> {
-        self.holes.extend(iter::from_fn(|| connection.poll_skipped()));
-        while let Some((place, part)) = self.places.front() {
-            let (place, part) = (place.clone(), *part);
-            if self.read >= place.end {
-                self.places.pop_front();
-                if self.lost_to <= place.start {
-                    return Some(part);
-                }
-            } else if let Some(hole) = self.holes.pop_front_if(|hole| hole.start <= self.read) {
-                (self.read, self.lost_to) = (hole.end, hole.end);
-            } else {
-                let limit = self.holes.front().map_or(place.end, |hole| hole.start.min(place.end));
-                let read = connection.read(limit - self.read);
-                if read == 0 {
-                    return None;
-                }
-                self.read += read;
+    /// Takes out the next part that was read, if nothing of it was stepped over.
+    fn next_whole(&mut self) -> Option<Part> {
+        while let Some((place, part)) = self.places.pop_front_if(|(place, _)| place.end <= self.read) {
+            if self.lost_to <= place.start {
+                return Some(part);
             }
         }
         None
+    }
+
+    fn read_frame(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> bool {
+        let Some(frame) = connection.read_frame(cx) else { return false };
+        if frame.position > self.read {
+            self.lost_to = frame.position;
+        }
+        self.read = frame.position + u64::from(frame.bytes);
+        true
+    }
+
+    /// Reads on in a stream, up to the end of a part or to where something is missing, or steps over that.
+    fn read_bytes(&mut self, connection: &mut Connection) -> bool {
+        self.holes.extend(iter::from_fn(|| connection.poll_skipped()));
+        if let Some(hole) = self.holes.pop_front_if(|hole| hole.start <= self.read) {
+            (self.read, self.lost_to) = (hole.end, hole.end);
+            return true;
+        }
+        let hole = self.holes.front().map(|hole| hole.start);
+        let limit = self.places.front().map(|(place, _)| place.end.min(hole.unwrap_or(u64::MAX)));
+        let read = limit.map_or(0, |limit| connection.read(limit - self.read));
+        self.read += read;
+        read > 0
+    }
+
+    /// Makes the reader of a stream wait; says whether something is there now.
+    fn wait(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> bool {
+        connection.wait(cx);
+        self.read_bytes(connection)
     }
 
     /// Learns that a part was read, in order of the stream, and gives the unit of which it was the last one missing.

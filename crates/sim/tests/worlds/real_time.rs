@@ -5,7 +5,9 @@ use crate::viewers::{FRAMES, Show, audio, channel, deadline, show, watch};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{Carrier, FlowId, LinkId, LinkSettings, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit};
 use earlybird_tcp::{Backlog, Config, Connection, Delivery, RealTime, RealTimeStatistics, SendLimit};
-use earlybird_traffic::{Deadline, Feedback, PlaybackDelay, Timetable, Viewer, minimum_playback_delay};
+use earlybird_traffic::{
+    Deadline, Feedback, PlaybackDelay, Rebuffer, StartRule, Timetable, Viewer, minimum_playback_delay,
+};
 use earlybird_units::{Duration, Instant, SeedTree};
 
 /// The mode of the MTCP paper, over ns-2's SACK.
@@ -210,6 +212,36 @@ fn a_plain_stream_whose_reader_skips_at_a_deadline_loses_the_unit_it_steps_over(
     assert_eq!(show.lost.len(), 1);
     assert_eq!(show.delivered.len() as u64, FRAMES - 1);
     assert!(!show.delivered.iter().any(|(unit, _)| u64::from(*unit) == show.lost[0]));
+}
+
+#[test]
+fn an_ordinary_peer_on_either_side_gets_ordinary_tcp_and_nothing_is_lost() {
+    let ordinary = Config { real_time: RealTime::default(), ..mtcp() };
+    for (opener, listener) in [(mtcp(), ordinary), (ordinary, mtcp())] {
+        // Segments may hold several frames where only the reader frames.
+        for mss in [100, 1000] {
+            let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
+            let with = |config: Config| Config { mss, real_time: RealTime { backlog, ..config.real_time }, ..config };
+            let mut settings = ns2(with(opener));
+            settings.listener.real_time = with(listener).real_time;
+            let player = Rebuffer::new(audio(), StartRule::After(millis(250)), 1);
+            let show = show(settings, random_losses(0.03, 1), player.into(), audio());
+            assert_eq!((show.played.len() as u64, show.lost.len(), show.delivered.len() as u64), (FRAMES, 0, FRAMES));
+            assert!(!show.stalls.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_rebuffering_player_loses_a_frame_rather_than_stall() {
+    let run = |config| {
+        // The retransmission leaves 160 ms after the lost frame, behind seven others, and is lost too.
+        let player = Rebuffer::new(audio(), StartRule::After(millis(250)), 1).into();
+        let show = show(carrier(config), dropping(50, vec![400, 408]), player, audio());
+        (show.lost.len(), show.stalls.len())
+    };
+    assert_eq!(run(mtcp()), (1, 0));
+    assert_eq!(run(Config { real_time: RealTime::default(), ..mtcp() }), (0, 1));
 }
 
 #[test]
