@@ -116,7 +116,7 @@ def _paper_trace(rows: pl.DataFrame, style: Look) -> Trace:
         "x": numbers(rows["x"]),
         "y": numbers(rows["paper"]),
         "mode": "markers",
-        "marker": {"symbol": "star", "size": 11, "color": style.colour},
+        "marker": {"symbol": "star-open" if style.is_hollow else "star", "size": 11, "color": style.colour},
         "hovertemplate": f"%{{y:.4~g}} ({rows['name'][0]})",
     }
 
