@@ -1,8 +1,8 @@
 """
 The speech of the MTCP paper over SACK and UDP against ns-2.35: 30 seeds at each loss rate, ACKs lost or not.
 
-ns-2's seeds are not independent: its generator's numbers rise evenly with the seed. `frames-drops.csv` has the packets that
-ns-2 lost and where its clock stood; with them, everything agrees.
+ns-2's seeds are not independent: its generator's numbers rise evenly with the seed. `frames-drops.csv` has the packets
+that ns-2 lost and where its clock stood; with them, everything agrees.
 """
 
 from __future__ import annotations
