@@ -297,9 +297,9 @@ impl Board {
         self.una + behind as u64 + u64::from(self.start_of(behind) < position)
     }
 
-    /// Does as if the last ACK had delivered nothing one by one: some of it was stepped over.
+    /// Forgets what the last ACK delivered by its number: some of it was stepped over.
     pub(crate) fn forget_delivered(&mut self) {
-        self.delivered.clear();
+        self.delivered.retain(|delivered| delivered.number >= self.una);
     }
 
     /// Takes the first `count` segments off, although nobody acknowledged them.

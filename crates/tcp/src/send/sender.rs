@@ -383,7 +383,8 @@ impl Sender {
         self.note_gap();
         // A window of less than a segment is not idle: only the timer can open it (ns-2's Vegas).
         if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
-            self.probes_window = self.unsent > 0;
+            // A frame that waited for the probe may have been given up meanwhile: the next one is it.
+            self.probes_window = self.unsent > 0 || (self.probes_window && self.frames.is_some());
             self.control.on_idle();
             self.recovery.on_timeout(cx.now, &mut self.board);
             self.timer.cancel_measurement();

@@ -105,6 +105,20 @@ fn a_closed_window_is_probed_with_a_whole_frame() {
     host.at(1400).receives(". 1:1(0) ack 1001").sends_frames(&[1]);
 }
 
+/// As long as frames live shorter than the timer runs, none of them is there when it runs out.
+#[test]
+fn a_closed_window_is_probed_although_every_frame_is_given_up_before_the_timer_runs_out() {
+    for keeps_idle_timer in [false, true] {
+        let mut host = Host::connected(&Config { keeps_idle_timer, ..past(50) });
+        host.frames(1).at(200).receives(". 1:1(0) ack 1001 win 0").forget_sent();
+        for second in (0..15).step_by(3) {
+            host.at(second * 1000 + 210).frames(1);
+        }
+        let sent = host.take_frames();
+        assert!(!sent.is_empty(), "keeps_idle_timer: {keeps_idle_timer}");
+    }
+}
+
 #[test]
 fn a_window_with_room_for_a_part_of_a_frame_waits() {
     let mut host = Host::connected(&blocking(SendLimit::Unlimited));

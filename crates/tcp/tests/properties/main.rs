@@ -9,5 +9,6 @@ mod matrix;
 mod pair;
 mod real_time;
 mod reset;
+mod restraint;
 mod settings;
 mod transfer;

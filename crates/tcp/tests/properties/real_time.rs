@@ -264,6 +264,7 @@ impl Call {
         let first = self.written.len() as u64;
         let mut patience = PATIENCE;
         for unit in 1_000_000.. {
+            assert!(unit < 1_010_000, "the faults have no end");
             self.plan.push_back((self.now + Duration::from_secs(5), 1, unit));
             self.run("a frame", |call| call.plan.is_empty());
             if self.has_delivered_from(first) {

@@ -62,7 +62,7 @@ impl Reno {
         if arrival.is_loss(duplicates, board) && self.may_enter(board) {
             self.enter(board);
             // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
-            return Outcome::Loss { duplicates, flight: board.outstanding() - self.limited };
+            return Outcome::Loss { duplicates, flight: board.outstanding().saturating_sub(self.limited) };
         }
         if duplicates > DUPLICATE_THRESHOLD {
             self.inflation += i64::from(self.recovering);

@@ -55,7 +55,7 @@ impl Rfc6675 {
             && self.recovery_point.is_none_or(|point| board.una() >= point)
         {
             // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
-            let flight = board.outstanding() - self.limited;
+            let flight = board.outstanding().saturating_sub(self.limited);
             self.enter(board);
             return Outcome::Loss { duplicates, flight };
         }

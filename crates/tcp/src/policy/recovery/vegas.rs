@@ -101,7 +101,7 @@ impl Vegas {
     }
 
     fn nxt(&self, board: &Board) -> u64 {
-        self.lagging.unwrap_or_else(|| board.nxt())
+        self.lagging.filter(|number| *number >= board.una()).unwrap_or_else(|| board.nxt())
     }
 
     /// Says whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
