@@ -145,3 +145,14 @@ def test_variants_get_verdicts_of_their_own_where_they_were_run() -> None:
     item = Item("T-1", "An item", checks=(check,))
     assert [found.variant for found in verdicts(item, runs)] == ["standard", "restarted"]
     assert [found.variant for found in verdicts(item, measured(run(1, 8.0)))] == ["standard"]
+
+
+@pytest.mark.parametrize(
+    ("early", "holds", "note"),
+    [(1, "yes", "clear"), (3, "no", "clearly the other way round"), (2, "yes", "no difference")],
+)
+def test_one_run_decides_an_order_where_nothing_is_random(early: float, holds: str, note: str) -> None:
+    both = {"sack-er": early, "sack": 2}
+    runs = measured(*(run(1, value, part="one", transport=name) for name, value in both.items()))
+    found = judge(order(at={"part": "one"}), runs)
+    assert (found.holds, found.detail) == (holds, note)

@@ -106,13 +106,22 @@ impl Burst {
     /// Gives what the paper expects: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
     /// timeouts, each twice as long as the one before.
     fn expected(&self, path: &Path) -> f64 {
+        let waits: f64 = (0..self.timeouts).map(|expiry| path.timeout * f64::from(expiry).exp2()).sum();
+        self.without_waits(path) + waits
+    }
+
+    /// Gives the same with the lengths that the expired timers had.
+    fn expected_as_expired(&self, path: &Path) -> f64 {
+        self.without_waits(path) + self.expired.as_secs_f64()
+    }
+
+    fn without_waits(&self, path: &Path) -> f64 {
         let repairs = match self.mode() {
             Mode::Fr => 1.0,
             Mode::Dr | Mode::DrTo => 2.0,
             Mode::To | Mode::Other => 0.0,
         };
-        let waits: f64 = (0..self.timeouts).map(|expiry| path.timeout * f64::from(expiry).exp2()).sum();
-        path.rtt / 2.0 + waits + repairs * (3.0 * path.period + path.rtt)
+        path.rtt / 2.0 + repairs * (3.0 * path.period + path.rtt)
     }
 }
 

@@ -28,6 +28,8 @@ class Wording:
     is_wide: bool = False
     """Whether x is logarithmic."""
     share_y: bool = True
+    log_y: bool = False
+    """Whether y is logarithmic."""
     top: float | None = None
     """Upper end of y where it is known, such as 100 %."""
 
@@ -56,7 +58,10 @@ def lines_figure(points: pl.DataFrame, wording: Wording) -> Figure:
         share_y=wording.share_y,
     )
     for axes in figure.axes:
-        axes.set_ylim(0, wording.top)
+        if wording.log_y:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(0, wording.top)
     return figure
 
 
@@ -77,7 +82,8 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     x: dict[str, Any] = {"title": wording.x, "type": "log" if wording.is_wide else "linear"}
     if wording.ticks:
         x |= {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
-    y = {"title": wording.y, "range": [0, wording.top]}
+    y: dict[str, Any] = {"title": wording.y}
+    y |= {"type": "log"} if wording.log_y else {"range": [0, wording.top]}
     return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")
 
 

@@ -84,6 +84,9 @@ OTHERS = (
     Look("#b57f00", "#e8b93c", SOLID, "v"),
     Look("#50565f", "#c3c9d1", DASHED, "P"),
     Look("#c2257a", "#f27fb8", DOTTED, "X"),
+    Look("#00757f", "#45c4cf", DASH_DOTTED, "o"),
+    Look("#4d6b00", "#a3c94a", SOLID, "s"),
+    Look("#8c5a3c", "#c9977a", DASHED, "^"),
 )
 """For lines that are no transports."""
 

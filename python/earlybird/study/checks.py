@@ -125,7 +125,8 @@ def _order(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
 def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measurements: Measurements) -> Finding:
     lower, upper = measurements.samples([Quantity(check.metric, point) for point in points])
     difference = paired_difference(lower, {seed: check.factor * value + check.margin for seed, value in upper.items()})
-    holds, note = order_holds(check.level, difference)
+    is_exact = all(map(measurements.is_exact, points))
+    holds, note = order_holds(check.level, difference, is_exact=is_exact)
     unit, text = metric(check.metric), printer(check.metric, points[0])
     means = [student_interval(list(side.values())).mean for side in (lower, upper)]
     names = [point_name(measurements.study, own) for own in _differing(*points)]

@@ -163,7 +163,7 @@ class Plot:
 
     name: str
     title: str
-    kind: Literal["lines", "ages", "age-history", "packets"]
+    kind: Literal["lines", "ages", "age-history", "packets", "delays"]
     part: str = ""
     metric: str = ""
     x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
@@ -172,6 +172,8 @@ class Plot:
     lines: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     at: Point = field(default_factory=dict)
     share_y: bool = True
+    log_y: bool = False
+    """Whether y is logarithmic."""
     caption: str = ""
 
 

@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 
 from earlybird.plots.ages import histogram_chart, histogram_figure, history_chart, history_figure
 from earlybird.plots.chart import Chart
+from earlybird.plots.delays import delays_chart, delays_figure
 from earlybird.plots.lines import Wording, lines_chart, lines_figure
 from earlybird.plots.packets import packets_chart, packets_figure
 from earlybird.statistics import student_interval
 from earlybird.store import Store
 from earlybird.study.ages import duplicate_bins, duplicate_history
+from earlybird.study.bursts import delays
 from earlybird.study.checks import combinations
 from earlybird.study.definition import Plot, Point, Scalar, Study
 from earlybird.study.execution import packets, results
@@ -48,6 +50,8 @@ class PlotData:
 
 WIDE = 20.0
 """With a larger ratio between its ends, an axis is logarithmic."""
+MOST_NAMED = 15
+"""With more numbers along it, an axis is a plain scale."""
 
 
 def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) -> PlotData | None:
@@ -112,14 +116,21 @@ def _wording(plot: Plot, study: Study) -> Wording:
     ((name, values),) = plot.x.items()
     unit = metric(plot.metric)
     names = [str(value) if isinstance(value, int | float) else value_name(study, name, value) for value in values]
+    ticks = {_place(value, index): text for index, (value, text) in enumerate(zip(values, names, strict=True))}
     return Wording(
         x="Start-up delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else "",
         y=unit.axis,
-        ticks={_place(value, index): text for index, (value, text) in enumerate(zip(values, names, strict=True))},
+        ticks={} if _is_dense(values) else ticks,
         is_wide=_is_wide(values),
         share_y=plot.share_y,
+        log_y=plot.log_y,
         top=102.0 if plot.metric == "success" else None,
     )
+
+
+def _is_dense(values: Sequence[Scalar]) -> bool:
+    """Tell whether there are too many numbers along x to name each."""
+    return len(values) > MOST_NAMED and all(isinstance(value, int | float) for value in values)
 
 
 def _is_wide(values: Sequence[Scalar]) -> bool:
@@ -162,11 +173,17 @@ def _packets(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
     return [around_the_loss(packets(run)) for run in runs if results(run, store)]
 
 
+def _delays(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = [result for run in runs if (result := results(run, store))]
+    return [delays(result) for result in found if result.bursts.height]
+
+
 Gather: TypeAlias = Callable[[list[StudyRun], Store], list[pl.DataFrame]]
 SPECIAL: dict[str, tuple[Gather, Callable[[pl.DataFrame], Figure], Callable[[pl.DataFrame], Chart]]] = {
     "ages": (_bins, histogram_figure, histogram_chart),
     "age-history": (_history, history_figure, history_chart),
     "packets": (_packets, packets_figure, packets_chart),
+    "delays": (_delays, delays_figure, delays_chart),
 }
 """Plots of single packets: how the table of one panel is made of its runs (none without results), how all are drawn."""
 

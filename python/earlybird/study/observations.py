@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from earlybird.models import pftk_throughput
 from earlybird.result import Result
 from earlybird.study.ages import age_values
+from earlybird.study.bursts import burst_values
 from earlybird.study.definition import Part, Scalar
 from earlybird.study.packets import packet_values
 from earlybird.study.plan import StudyRun
@@ -140,6 +141,8 @@ def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.D
     """Reduce what only some parts have."""
     longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
     values = {"threshold-excess": threshold - longest}
+    if "bursts" in result.tables:
+        values |= burst_values(result)
     if "duplicates" in result.tables:
         values |= age_values(result.duplicates, longest)
     if trace is not None:

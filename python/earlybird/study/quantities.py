@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from earlybird.errors import InputError
 from earlybird.statistics import Estimate, crossing, interpolate, weighted_mean, wilson_interval
+from earlybird.study import bursts
 from earlybird.study.definition import Group, Point, Study
 from earlybird.study.observations import Observation
 
@@ -218,6 +219,10 @@ POOLED: dict[str, Callable[[Pool], float]] = {
     "timer-least": _extreme("timer-least", min),
     "timer-most": _extreme("timer-most", max),
     "success-falls": _extreme("success-falls", max),
+    "burst-threshold": bursts.threshold,
+    "burst-growth-least": bursts.least_growth,
+    "burst-growth-most": bursts.most_growth,
+    "buffer-correlation": bursts.buffer_correlation,
 }
 """Metrics that are not the mean of one value per run, weighted with its flows."""
 

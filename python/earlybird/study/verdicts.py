@@ -85,15 +85,17 @@ def weakest(findings: Sequence[Finding]) -> Finding | None:
     return min(known, key=lambda finding: (finding.note == TIE, finding.strength), default=None)
 
 
-def order_holds(level: Level, difference: Estimate) -> tuple[Holds, str]:
+def order_holds(level: Level, difference: Estimate, *, is_exact: bool = False) -> tuple[Holds, str]:
     """
     Judge first < second from the estimate of first − second.
 
     A *must* is violated only where the whole interval lies on the wrong side of zero. A *claim* needs more: the sign
-    has to be right, and a wrong sign within the noise decides nothing.
+    has to be right, and a wrong sign within the noise decides nothing. Where nothing is random, the sign decides.
     """
     if difference.count == 0 or math.isnan(difference.mean):
         return "not testable", NO_RUNS
+    if is_exact and difference.mean != 0:
+        return ("yes", CLEAR) if difference.mean < 0 else ("no", "clearly the other way round")
     if difference.low > 0:
         return "no", "clearly the other way round"
     if difference.mean == 0:

@@ -8,7 +8,7 @@ use crate::summary::Value;
 use crate::table::Table;
 use earlybird_scenario::{Bursts, Scenario};
 
-/// The paper's largest playout buffer, in seconds.
+/// The paper shows playout buffers up to this, in seconds.
 const LARGEST_BUFFER: f64 = 10.0;
 
 /// Gives one row per burst.
@@ -31,6 +31,7 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Tabl
         .real("expired_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
         .text("mode", rows.iter().map(|(.., burst)| burst.label()))
         .real("equation_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
+        .real("equation_as_expired_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
 }
 
 /// Gives the bursts in a few numbers, over all media flows.
@@ -48,6 +49,8 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let most = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::max);
     let least = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::min);
     let buffer = longest - base;
+    let playout = (most - base).min(LARGEST_BUFFER);
+    let segments = |buffer: f64| Some(Value::Whole((buffer / first.path.period).ceil() as u64));
     let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Real(value)));
     vec![
         ("b".to_owned(), rule(scenario).map(|rule| Value::Whole(rule.burst))),
@@ -58,8 +61,9 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
         real("max_delay_min_s", least),
         real("max_delay_max_s", most),
         real("buffer_s", buffer),
-        real("buffer_truncated_s", buffer.min(LARGEST_BUFFER)),
-        ("buffer_segments".to_owned(), Some(Value::Whole((buffer / first.path.period).ceil() as u64))),
+        ("buffer_segments".to_owned(), segments(buffer)),
+        real("playout_buffer_s", playout),
+        ("playout_buffer_segments".to_owned(), segments(playout)),
         real("late_segments", mean(&|_, burst| burst.late as f64)),
         real("affected_segments", mean(&|_, burst| burst.affected as f64)),
         real("fast_retransmits", mean(&|_, burst| f64::from(burst.fast_retransmits))),

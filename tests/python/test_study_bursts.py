@@ -1,0 +1,68 @@
+"""What a study of bursts makes of its runs: thresholds, growth, correlation, the worst burst."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import earlybird
+from conftest import REPOSITORY
+from earlybird.study import bursts
+from earlybird.study.observations import Observation
+from study_parts import DELAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Three losses have a maximum of their own; from eight on, each loss more doubles the delay, or nearly.
+DELAY_BY_BURST = {1: 0.2, 2: 0.4, 3: 1.2, 4: 0.3, 8: 1.5, 9: 3.0, 10: 5.4}
+
+
+def runs(delays: Mapping[int, float]) -> list[Observation]:
+    """Return a run for each length of the burst, in falling order."""
+
+    def run(burst: int, delay: float) -> Observation:
+        values = {"worst-delay": delay, "playout-buffer": min(delay - 0.1, 10.0)}
+        return Observation("path", {"burst": burst}, 1, 1, math.nan, values, DELAYS, np.zeros(3))
+
+    return [run(burst, delay) for burst, delay in reversed(list(delays.items()))]
+
+
+def test_the_threshold_leaves_three_losses_aside() -> None:
+    assert bursts.threshold(runs(DELAY_BY_BURST)) == 8
+    assert math.isnan(bursts.threshold(runs({1: 0.2, 3: 1.2})))
+
+
+def test_growth_is_that_from_the_threshold_on() -> None:
+    assert bursts.least_growth(runs(DELAY_BY_BURST)) == pytest.approx(1.8)
+    assert bursts.most_growth(runs(DELAY_BY_BURST)) == pytest.approx(2.0)
+    assert math.isnan(bursts.least_growth(runs({1: 0.2, 3: 1.2})))
+
+
+def test_the_correlation_leaves_out_buffers_at_their_limit() -> None:
+    assert bursts.buffer_correlation(runs({**DELAY_BY_BURST, 14: 100.0})) == pytest.approx(1.0)
+    assert math.isnan(bursts.buffer_correlation(runs({14: 100.0, 15: 200.0, 1: 0.2})))
+
+
+def test_the_worst_of_ten_bursts_of_three_takes_two_repairs_and_a_timeout() -> None:
+    overrides = {"burst": 3, "rtt": "100ms", "measure.deliveries": True}
+    result = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides)
+    values = bursts.burst_values(result)
+    assert (values["worst-repairs"], values["worst-timeouts"]) == (2, 1)
+    assert values["worst-delay"] == pytest.approx(0.7508, abs=1e-4)
+    assert values["worst-excess-round-trips"] == pytest.approx(1.0, abs=0.01)
+    assert values["playout-buffer"] == pytest.approx(0.7508 - 0.0503, abs=1e-4)
+    around = bursts.delays(result)
+    assert around["delay_ms"].max() == pytest.approx(1000 * values["worst-delay"])
+    assert around.filter(around["time_s"] < 0)["delay_ms"].max() == pytest.approx(50.26, abs=0.01)
+
+
+def test_where_recoveries_overlap_one_burst_is_measured_alone() -> None:
+    overrides = {"burst": 14, "rtt": "20ms"}
+    result = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides)
+    assert result.bursts["burst"].to_list() == [1]
+    assert result.summary["late_segments"] == 952
+    assert result.summary["playout_buffer_s"] == 10.0
