@@ -2,24 +2,25 @@
 
 mod cubic;
 mod pert;
+pub(crate) mod real_time;
 
 use earlybird_datagram as datagram;
 use earlybird_datagram::srt;
 use earlybird_scenario as scenario;
-use earlybird_scenario::{Endpoint, Profile};
+use earlybird_scenario::{Endpoint, Flow, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
-    Recovery, RtoConfig, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Recovery, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
 /// Gives what carries a flow.
-pub(crate) fn carrier_of(endpoint: &Endpoint) -> Carrier {
+pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     if endpoint.transport.control.is_datagram() {
         Carrier::Datagrams(datagrams_of(endpoint))
     } else {
-        Carrier::Tcp(settings_of(endpoint))
+        Carrier::Tcp(settings_of(endpoint, flow))
     }
 }
 
@@ -57,8 +58,8 @@ fn headers_of(endpoint: &Endpoint) -> HeaderSize {
 }
 
 /// Gives the settings of both ends of a flow's connections.
-fn settings_of(endpoint: &Endpoint) -> EndpointSettings {
-    let opener = config_of(endpoint);
+fn settings_of(endpoint: &Endpoint, flow: &Flow) -> EndpointSettings {
+    let opener = Config { real_time: real_time::mode_of(endpoint, flow), ..config_of(endpoint) };
     let is_ns2 = endpoint.profile == Profile::Ns2;
     EndpointSettings {
         opener,
@@ -102,7 +103,7 @@ fn config_of(endpoint: &Endpoint) -> Config {
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
         recovery,
-        rack: rack_of(&endpoint.rack),
+        rack: rack_of(endpoint),
         window_reduction: match endpoint.window_reduction {
             scenario::WindowReduction::Immediate => WindowReduction::Immediate,
             scenario::WindowReduction::Prr => WindowReduction::Proportional,
@@ -168,8 +169,11 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
         (Some(scenario::Recovery::Rfc6675), _) => Recovery::Rfc6675,
         (Some(scenario::Recovery::Tahoe), _) | (None, scenario::Control::Tahoe) => Recovery::Tahoe,
         (Some(scenario::Recovery::Reno), _) | (None, scenario::Control::Reno) => reno,
-        (Some(scenario::Recovery::Newreno), _) | (None, scenario::Control::NewReno) => newreno,
+        (Some(scenario::Recovery::Newreno), _) | (None, scenario::Control::NewReno | scenario::Control::TcpRtm) => {
+            newreno
+        }
         (Some(scenario::Recovery::RackTlp), _) => Recovery::Rack,
+        (None, scenario::Control::EarlybirdRt) => Recovery::Rack,
         (None, _) if endpoint.transport.detection == scenario::Detection::Rack => Recovery::Rack,
         (None, scenario::Control::Vegas) if endpoint.profile == Profile::Ns2 => Recovery::Vegas,
         (None, _) => base,
@@ -190,10 +194,13 @@ fn spurious_of(endpoint: &Endpoint) -> SpuriousDetection {
     SpuriousDetection { forward_rto: endpoint.spurious_rto_detection, undo }
 }
 
-fn rack_of(rack: &scenario::Rack) -> RackConfig {
-    let base = RackConfig::RFC;
+fn rack_of(endpoint: &Endpoint) -> RackConfig {
+    let rack = &endpoint.rack;
+    let expects_reordering = endpoint.transport.control != scenario::Control::EarlybirdRt;
+    let base = RackConfig { expects_reordering, ..RackConfig::RFC };
     RackConfig {
         reordering_window: rack.reordering_window.map_or(base.reordering_window, scenario::Fraction::value),
+        expects_reordering: rack.expect_reordering.unwrap_or(base.expects_reordering),
         adapts_window: rack.adapt_window.unwrap_or(base.adapts_window),
         window_persistence: rack.window_persistence.unwrap_or(base.window_persistence),
         probes_tail: rack.tail_loss_probe.unwrap_or(base.probes_tail),
@@ -205,11 +212,18 @@ fn control_of(endpoint: &Endpoint) -> Control {
     match endpoint.transport.control {
         // Flows of datagrams have no connections: any control will do.
         scenario::Control::Sack
+        | scenario::Control::Mtcp
+        | scenario::Control::TcpRtm
+        | scenario::Control::Tltcp
+        | scenario::Control::TcpRc
+        | scenario::Control::Mtp
+        | scenario::Control::LimitedBuffer
         | scenario::Control::Reno
         | scenario::Control::NewReno
         | scenario::Control::Udp
         | scenario::Control::Tfrc
         | scenario::Control::Srt => Control::Reno,
+        scenario::Control::EarlybirdRt => Control::Tolerant(TolerantParameters::DEFAULT),
         scenario::Control::Tahoe => Control::Tahoe,
         scenario::Control::Vegas => Control::Vegas(vegas_parameters(&endpoint.vegas)),
         scenario::Control::Pert => Control::Pert(pert::flags(&endpoint.pert)),

@@ -61,7 +61,7 @@ impl Plan {
             groups.push(GroupPlan {
                 flow: flow.clone(),
                 transport: endpoint.transport,
-                carrier: carrier_of(&endpoint),
+                carrier: carrier_of(&endpoint, flow),
             });
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();

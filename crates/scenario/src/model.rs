@@ -4,6 +4,7 @@
 //! checked against it.
 
 mod bbr;
+mod client;
 mod cubic;
 mod ecn;
 mod endpoint;
@@ -18,6 +19,7 @@ mod prague;
 mod queue;
 mod rack;
 mod rate;
+mod real_time;
 mod recovery;
 mod reno;
 mod scenario;
@@ -27,6 +29,7 @@ mod vegas;
 mod web;
 
 pub use bbr::Bbr;
+pub use client::{AdaptiveDelay, Client, DeadlineClient, RebufferClient};
 pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub use ecn::EcnMode;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
@@ -41,6 +44,7 @@ pub use prague::Prague;
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use rack::Rack;
 pub use rate::{RateStep, Speed, Trace};
+pub use real_time::{Backlog, Delivery, RealTime, SendLimit, WindowLimit};
 pub use recovery::{Recovery, Undo, WindowReduction};
 pub use reno::Reno;
 pub use scenario::Scenario;

@@ -50,12 +50,34 @@ pub enum Control {
     NewReno,
     /// Vegas: few segments in the queue.
     Vegas,
+    /// Real-time mode of the MTCP paper, on SACK.
+    Mtcp,
+    /// The same on `NewReno`.
+    TcpRtm,
+    /// Sender deadlines.
+    Tltcp,
+    /// A receiver that steps over holes and says nothing.
+    TcpRc,
+    /// Nothing is sent twice.
+    Mtp,
+    /// A send buffer as small as the window.
+    LimitedBuffer,
+    /// Our own real-time mode.
+    EarlybirdRt,
 }
 
 impl Control {
     /// Says whether it carries datagrams and not a TCP stream: not every byte arrives, and there is no timer to choose.
     pub const fn is_datagram(self) -> bool {
         matches!(self, Self::Udp | Self::Tfrc | Self::Srt)
+    }
+
+    /// Says whether it carries frames, each of which is worthless when late.
+    pub const fn is_real_time(self) -> bool {
+        matches!(
+            self,
+            Self::Mtcp | Self::TcpRtm | Self::Tltcp | Self::TcpRc | Self::Mtp | Self::LimitedBuffer | Self::EarlybirdRt
+        )
     }
 }
 
@@ -184,6 +206,62 @@ const TABLE: &[TransportKind] = &[
         title: "Datagrams in live mode: lost ones are asked for at once, and all are released at a set time or never",
         source: "draft-sharabayko-srt-01; Haivision's libsrt where it says nothing",
         parameters: &["srt"],
+        detections: &[Detection::Duplicates],
+    },
+    TransportKind {
+        name: "mtcp",
+        control: Control::Mtcp,
+        title: "Real-time mode on SACK: the reader steps over holes and tells, the writer never blocks, frames stay whole",
+        source: "MTCP paper; SNACK's encoding is ours",
+        parameters: &["real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "tcp-rtm",
+        control: Control::TcpRtm,
+        title: "The same on NewReno, without SACK",
+        source: "Liang and Cheriton, ICNP 2002 (known from its abstract)",
+        parameters: &["newreno", "real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+    },
+    TransportKind {
+        name: "tltcp",
+        control: Control::Tltcp,
+        title: "The sender gives up what has missed its deadline, and says so to the receiver",
+        source: "Mukherjee and Brecht, ICNP 2000 (known from its abstract)",
+        parameters: &["real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "tcp-rc",
+        control: Control::TcpRc,
+        title: "The receiver acknowledges what did not come in time; the sender never knows",
+        source: "McCreary and others, 2005 (known from its abstract)",
+        parameters: &["real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "mtp",
+        control: Control::Mtp,
+        title: "TCP's windows, and nothing is ever sent twice",
+        source: "Chung, Claypool and Kinicki, technical report, 2005 (known from its abstract)",
+        parameters: &["real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "limited-buffer",
+        control: Control::LimitedBuffer,
+        title: "TCP whose send buffer follows the window: what it has no room for, the application drops",
+        source: "Goel, Krasic and Walpole",
+        parameters: &["real-time"],
+        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+    },
+    TransportKind {
+        name: "earlybird-rt",
+        control: Control::EarlybirdRt,
+        title: "Our real-time mode: repairs what can still be in time, and tells noise from congestion by delay",
+        source: "docs/real-time-mode.md",
+        parameters: &["real-time"],
         detections: &[Detection::Duplicates],
     },
 ];

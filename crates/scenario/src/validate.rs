@@ -6,6 +6,7 @@ mod endpoint;
 mod network;
 mod queue;
 mod rate;
+mod real_time;
 mod repair;
 mod traffic;
 
@@ -25,6 +26,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
     rate::validate(scenario)?;
+    real_time::validate(scenario)?;
     queue::validate(scenario)?;
     channel::validate(scenario)?;
     validate_measure(scenario)?;

@@ -9,6 +9,7 @@ use crate::policy::control::pert::{self, Pert, PertFlags};
 use crate::policy::control::prague::{Prague, PragueParameters};
 use crate::policy::control::reno::{Halved, Reno};
 use crate::policy::control::tahoe::Tahoe;
+use crate::policy::control::tolerant::{Tolerant, TolerantParameters};
 use crate::policy::control::vegas::{Vegas, VegasParameters};
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::newreno::{NewReno, NewRenoFlags};
@@ -95,6 +96,8 @@ pub enum Control {
     Vegas(VegasParameters),
     /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
     Prague(PragueParameters),
+    /// Reno's window, which tells congestion from noise by delay.
+    Tolerant(TolerantParameters),
 }
 
 /// How losses are repaired.
@@ -215,6 +218,9 @@ impl Config {
             }
             Control::Prague(parameters) => {
                 Box::new(Prague::new(Reno::new(self.window, ssthresh, self.halved()), parameters))
+            }
+            Control::Tolerant(parameters) => {
+                Box::new(Tolerant::new(Reno::new(self.window, ssthresh, self.halved()), parameters))
             }
             Control::Tahoe => Box::new(Tahoe::new(Reno::new(self.window, ssthresh, self.halved()))),
             Control::Pert(flags) => {

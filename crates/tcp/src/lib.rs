@@ -59,6 +59,7 @@ pub use policy::control::pert::{
 };
 pub use policy::control::prague::PragueParameters;
 pub use policy::control::slow_start::SlowStartRule;
+pub use policy::control::tolerant::TolerantParameters;
 pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Gauges, Window};
 pub use policy::delivery::Delivery;

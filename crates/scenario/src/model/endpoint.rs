@@ -1,4 +1,6 @@
-use super::{Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, Recovery, Reno, Srt, Undo, Vegas, WindowReduction};
+use super::{
+    Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, RealTime, Recovery, Reno, Srt, Undo, Vegas, WindowReduction,
+};
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -81,6 +83,8 @@ pub struct Endpoint {
     pub srt: Srt,
     /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     pub rack: Rack,
+    /// The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
+    pub real_time: RealTime,
 }
 
 /// Whose rules an endpoint follows.

@@ -9,6 +9,9 @@ pub struct Rack {
     /// The reordering window as a share of the smallest round-trip time (default 0.25).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering_window: Option<Fraction>,
+    /// Whether a segment is given that time even before anything was ever reordered (default true; `earlybird-rt`: false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_reordering: Option<bool>,
     /// Widen the reordering window when DSACKs tell of needless retransmissions (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapt_window: Option<bool>,

@@ -1,4 +1,4 @@
-use super::{Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
+use super::{Client, Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
 use crate::quantity::{Rate, Time};
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -21,6 +21,10 @@ pub struct Flow {
     pub to: String,
     /// What the sender writes.
     pub application: Application,
+    /// Who watches or listens at the other end, of a media flow (default: nobody; with a transport of the real-time mode a client
+    /// with a deadline).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
     /// When each flow starts (default: at once).
     #[serde(default)]
     pub start: Start,

@@ -38,7 +38,8 @@ pub(super) fn recovery_of(endpoint: &Endpoint) -> Recovery {
     endpoint.recovery.unwrap_or(match (endpoint.transport.control, endpoint.profile) {
         (Control::Tahoe, _) => Recovery::Tahoe,
         (Control::Reno, _) => Recovery::Reno,
-        (Control::NewReno, _) => Recovery::Newreno,
+        (Control::NewReno | Control::TcpRtm, _) => Recovery::Newreno,
+        (Control::EarlybirdRt, _) => Recovery::RackTlp,
         _ if endpoint.transport.detection == Detection::Rack => Recovery::RackTlp,
         (_, Profile::Ns2) => Recovery::Sack1,
         (_, Profile::Rfc) => Recovery::Rfc6675,
@@ -49,10 +50,10 @@ pub(super) fn recovery_of(endpoint: &Endpoint) -> Recovery {
 fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let Some(recovery) = endpoint.recovery else { return Ok(()) };
     let reason = match (endpoint.transport.control, recovery) {
-        (Control::Tahoe, Recovery::Tahoe) | (Control::Reno, Recovery::Reno) | (Control::NewReno, Recovery::Newreno) => {
-            ""
-        }
-        (Control::Tahoe | Control::Reno | Control::NewReno, _) => {
+        (Control::Tahoe, Recovery::Tahoe)
+        | (Control::Reno, Recovery::Reno)
+        | (Control::NewReno | Control::TcpRtm, Recovery::Newreno) => "",
+        (Control::Tahoe | Control::Reno | Control::NewReno | Control::TcpRtm, _) => {
             "is not the recovery that this transport is named after"
         }
         (_, Recovery::Tahoe) => "needs a window that begins again at one segment after every loss",

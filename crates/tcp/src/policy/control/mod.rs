@@ -8,6 +8,7 @@ pub(crate) mod prague;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
 pub(crate) mod tahoe;
+pub(crate) mod tolerant;
 pub(crate) mod vegas;
 
 use crate::trace::Cx;
@@ -134,7 +135,7 @@ pub trait CongestionControl: Debug + Send {
 /// Named values of a congestion control, for time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gauges {
-    /// Smoothed queueing delay (PERT).
+    /// Queueing delay, smoothed (PERT) or not (tolerant).
     pub queueing_delay: Option<Duration>,
     /// Increase per round trip in segments (PERT).
     pub alpha: Option<f64>,

@@ -18,6 +18,9 @@ use window::ReorderingWindow;
 pub struct RackConfig {
     /// The reordering window as a share of the smallest round trip; one quarter in RFC 8985 §6.2, step 4.
     pub reordering_window: f64,
+    /// Whether a segment is given that time even before anything was ever reordered (RFC 8985 §6.2, step 4). A stream of few
+    /// packets cannot wait.
+    pub expects_reordering: bool,
     /// Whether DSACKs widen the reordering window (RFC 8985 §6.2, step 4).
     pub adapts_window: bool,
     /// Recoveries without a DSACK after which a widened window is forgotten; 16 in RFC 8985 §6.2, step 4.
@@ -33,6 +36,7 @@ impl RackConfig {
     /// RFC 8985's own values.
     pub const RFC: Self = Self {
         reordering_window: 0.25,
+        expects_reordering: true,
         adapts_window: true,
         window_persistence: 16,
         probes_tail: true,

@@ -8,6 +8,7 @@ use earlybird_units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct ReorderingWindow {
     share: f64,
+    expects_reordering: bool,
     adapts: bool,
     persistence: u32,
     smallest: SmallestRtt,
@@ -26,6 +27,7 @@ impl ReorderingWindow {
     pub(super) fn new(config: &RackConfig) -> Self {
         Self {
             share: config.reordering_window,
+            expects_reordering: config.expects_reordering,
             adapts: config.adapts_window,
             persistence: config.window_persistence,
             smallest: SmallestRtt::default(),
@@ -70,7 +72,8 @@ impl ReorderingWindow {
 
     /// Gives the window. Before any reordering was seen there is none in recovery, and none after three segments arrived.
     pub(super) fn length(&self, is_repairing: bool, sacked: u64, smoothed: Option<Duration>) -> Duration {
-        if !self.has_seen_reordering && (is_repairing || sacked >= u64::from(DUPLICATE_THRESHOLD)) {
+        let is_sure = is_repairing || sacked >= u64::from(DUPLICATE_THRESHOLD) || !self.expects_reordering;
+        if !self.has_seen_reordering && is_sure {
             return Duration::ZERO;
         }
         let smallest = self.smallest.value().unwrap_or_default();

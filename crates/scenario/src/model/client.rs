@@ -1,0 +1,73 @@
+use crate::quantity::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who watches or listens at the receiving end of a media flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Client {
+    /// Plays every unit at its time and never waits: what is not there by then is lost.
+    Deadline(DeadlineClient),
+    /// Stops when the next unit is not there, and goes on when enough of them are.
+    Rebuffer(RebufferClient),
+}
+
+/// A client whose playback never stops, as for a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DeadlineClient {
+    /// From the writing of a unit to its playing (default 250 ms). The MTCP paper asks for 1.5 round trips and 3 periods at least.
+    pub playback_delay: Time,
+    /// Let the playback delay follow what the network does; `playback-delay` is where it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveDelay>,
+    /// Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
+    /// and `earlybird-rt`, else never).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heartbeat: Option<Time>,
+    /// Report to the sender how much came and was lost, this often (default: never).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reports: Option<Time>,
+}
+
+/// Bounds of a playback delay that follows the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct AdaptiveDelay {
+    /// The shortest (default 40 ms).
+    pub least: Time,
+    /// The longest (default 400 ms: what ITU-T G.114 allows a conversation).
+    pub most: Time,
+}
+
+/// A client that stops and waits, as for a film.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RebufferClient {
+    /// Units that must be there before playback begins (default 1).
+    #[schemars(range(min = 1))]
+    pub start: u32,
+    /// Units that must be there before it goes on after a stall (default 1).
+    #[schemars(range(min = 1))]
+    pub resume: u32,
+    /// The most playback time that the buffer holds (default 10 s).
+    pub capacity: Time,
+}
+
+impl Default for DeadlineClient {
+    fn default() -> Self {
+        Self { playback_delay: Time::from_millis(250), adaptive: None, heartbeat: None, reports: None }
+    }
+}
+
+impl Default for AdaptiveDelay {
+    fn default() -> Self {
+        Self { least: Time::from_millis(40), most: Time::from_millis(400) }
+    }
+}
+
+impl Default for RebufferClient {
+    fn default() -> Self {
+        Self { start: 1, resume: 1, capacity: Time::from_secs(10) }
+    }
+}

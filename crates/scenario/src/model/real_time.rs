@@ -1,0 +1,84 @@
+use crate::quantity::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The real-time mode of TCP, policy by policy. Values left out come from the transport: ordinary TCP has none of it, `mtcp`
+/// and its relatives have what their authors describe.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct RealTime {
+    /// When the receiver steps over what is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    /// What the sender does about old data that it still holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<Backlog>,
+    /// How much the sender may hold, with `block` and `discard-oldest`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_limit: Option<SendLimit>,
+    /// Offer the SNACK option, which tells the sender what was stepped over. A peer without it gets ordinary TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_notice: Option<bool>,
+    /// Reduce the window, once per round trip at most, when a packet was stepped over that was lost and has reduced nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_reduces: Option<bool>,
+    /// Send again what was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmit: Option<bool>,
+}
+
+/// When the receiver steps over what is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Delivery {
+    /// Never: TCP.
+    InOrder,
+    /// When the application reads and nothing is there in order.
+    SkipWhenWaiting,
+    /// When the first packet behind it has waited this long.
+    SkipAtDeadline(Time),
+}
+
+/// What the sender does about old data that it still holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Backlog {
+    /// Keeps them: a write beyond the limit is refused.
+    Block,
+    /// Gives up the oldest beyond the limit, sent or not.
+    DiscardOldest,
+    /// Gives up what was written longer ago than this.
+    DiscardPastDeadline(Time),
+}
+
+/// How much a sender may hold: written and not acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SendLimit {
+    /// Without bound.
+    Unlimited,
+    /// As much as is written during the client's playback delay: what is older is worthless.
+    PlaybackDelay,
+    /// So many packets.
+    Packets(#[schemars(range(min = 1))] u32),
+    /// By the congestion window.
+    Cwnd(WindowLimit),
+}
+
+/// A send buffer that grows and shrinks with the congestion window (Goel, Krasic and Walpole): `factor`·`cwnd` +
+/// min(`extra`, `cwnd`) packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct WindowLimit {
+    /// Their A (default 1).
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 100))]
+    pub factor: f64,
+    /// Their B (default 3).
+    pub extra: u32,
+}
+
+impl Default for WindowLimit {
+    fn default() -> Self {
+        Self { factor: 1.0, extra: 3 }
+    }
+}

@@ -1,0 +1,113 @@
+//! The real-time mode, and who listens at its other end.
+
+use super::{ensure, positive};
+use crate::document::join;
+use crate::error::ScenarioError;
+use crate::model::{Application, Backlog, Client, DeadlineClient, Endpoint, Flow, RealTime, RebufferClient, Scenario};
+use crate::transport::Control;
+
+pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    check_mode(&scenario.endpoint.real_time, "endpoint.real-time")?;
+    for flow in &scenario.flows {
+        let endpoint = scenario.endpoint_of(flow)?;
+        let path = format!("flows.{}", flow.name);
+        check_mode(&endpoint.real_time, &join(&path, "endpoint.real-time"))?;
+        check_use(&endpoint, flow, &path)?;
+        check_frames(&endpoint, flow, &path)?;
+        flow.client.as_ref().map_or(Ok(()), |client| check_client(client, flow, &join(&path, "client")))?;
+    }
+    Ok(())
+}
+
+fn check_mode(mode: &RealTime, path: &str) -> Result<(), ScenarioError> {
+    if let Some(Backlog::DiscardPastDeadline(time)) = mode.backlog {
+        positive(time, &join(path, "backlog.discard-past-deadline"))?;
+        let error = || ScenarioError::new(&join(path, "send-limit"), "has no effect where only age decides");
+        ensure(mode.send_limit.is_none(), || error().allowed("nothing, or another `backlog`"))?;
+    }
+    Ok(())
+}
+
+/// What a flow sets for itself must have an effect.
+fn check_use(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    let is_set = flow.endpoint.contains_key("real-time");
+    let error =
+        || ScenarioError::new(&join(path, "endpoint.real-time"), "is read by transports of the real-time mode only");
+    ensure(!is_set || endpoint.transport.control.is_real_time(), || {
+        error()
+            .allowed("nothing with this transport")
+            .hint(format!("`{path}.transport = \"mtcp\"` has this mode; every policy of it can be changed."))
+    })
+}
+
+/// The real-time mode carries frames, which only media have.
+fn check_frames(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    let needs = endpoint.transport.control.is_real_time() && !flow.application.is_media();
+    let name = flow.application.name();
+    let problem = format!("has no frames, which {} carries", endpoint.transport);
+    ensure(!needs, || {
+        ScenarioError::new(&join(path, &format!("application.{name}")), problem).allowed("cbr, frames, media")
+    })
+}
+
+fn check_client(client: &Client, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    let problem = format!("listens to media, which {} is not", flow.application.name());
+    ensure(flow.application.is_media(), || {
+        ScenarioError::new(path, problem).allowed("a client for an application of the kind cbr, frames or media")
+    })?;
+    match client {
+        Client::Deadline(client) => check_deadline(client, &join(path, "deadline")),
+        Client::Rebuffer(client) => check_rebuffer(client, &join(path, "rebuffer")),
+    }
+}
+
+fn check_deadline(client: &DeadlineClient, path: &str) -> Result<(), ScenarioError> {
+    positive(client.playback_delay, &join(path, "playback-delay"))?;
+    client.reports.map_or(Ok(()), |reports| positive(reports, &join(path, "reports")))?;
+    let Some(bounds) = &client.adaptive else { return Ok(()) };
+    let error =
+        |problem: &str| ScenarioError::new(&join(path, "adaptive.least"), problem).text(&bounds.least.to_string());
+    ensure(bounds.least <= bounds.most, || {
+        error("is above `most`").allowed(format!("a duration up to {}", bounds.most))
+    })?;
+    let (least, most) = (bounds.least, bounds.most);
+    let delay = client.playback_delay;
+    ensure((least..=most).contains(&delay), || {
+        ScenarioError::new(&join(path, "playback-delay"), "lies outside the bounds of the adaptive one")
+            .text(&delay.to_string())
+            .allowed(format!("a duration from {least} to {most}"))
+    })
+}
+
+fn check_rebuffer(client: &RebufferClient, path: &str) -> Result<(), ScenarioError> {
+    positive(client.capacity, &join(path, "capacity"))
+}
+
+impl Application {
+    /// Says whether it writes units that are judged by their time.
+    pub const fn is_media(&self) -> bool {
+        matches!(self, Self::Cbr(_) | Self::Media(_) | Self::Frames(_))
+    }
+
+    /// Gives its name in a scenario.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Cbr(_) => "cbr",
+            Self::Bulk(_) => "bulk",
+            Self::Webtraf(_) => "webtraf",
+            Self::Mah(_) => "mah",
+            Self::Surge(_) => "surge",
+            Self::HttpSimple(_) => "http-simple",
+            Self::Media(_) => "media",
+            Self::Frames(_) => "frames",
+        }
+    }
+}
+
+impl Flow {
+    /// Gives who listens: with a transport of the real-time mode somebody always does, for it is reading that makes it.
+    pub fn listener(&self, control: Control) -> Option<Client> {
+        let default = || control.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
+        self.client.clone().or_else(default)
+    }
+}

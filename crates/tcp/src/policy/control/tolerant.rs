@@ -1,0 +1,235 @@
+//! Reno's window with an answer to losses that tells congestion from noise by delay, as PERT hears the queue.
+//!
+//! A loss while the round trip is as short as ever tells of a noisy link and changes nothing; one behind a queue halves
+//! the window as ever. The window grows only as far as the application uses it (RFC 7661), so that what a stream spares by
+//! being tolerant it cannot spend. Ours; docs/real-time-mode.md says where it errs.
+
+use super::reno::Reno;
+use super::{CongestionControl, Flight, Gauges, Progress, Window};
+use crate::trace::Cx;
+use earlybird_units::Duration;
+
+/// Parameters of the tolerant window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TolerantParameters {
+    /// The queueing delay from which a loss counts as congestion: where PERT's early response begins.
+    pub queue_threshold: Duration,
+    /// The mean number of segments between losses below which any loss counts as congestion: so many lost is no noise
+    /// (the idea of the circuit breaker of RFC 8083 §4.3).
+    pub breaker: f64,
+}
+
+impl TolerantParameters {
+    /// PERT's lower threshold (SIGCOMM 2007), and a loss in every fourth segment.
+    pub const DEFAULT: Self = Self { queue_threshold: Duration::from_millis(5), breaker: 4.0 };
+}
+
+/// Weight of the newest interval between losses; TFRC's eight intervals weigh about the same (RFC 5348 §5.4).
+const INTERVAL_WEIGHT: f64 = 0.125;
+/// Weight of the newest round trip, as in RFC 6298.
+const RTT_WEIGHT: f64 = 0.125;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Tolerant {
+    window: Reno,
+    parameters: TolerantParameters,
+    delay: Delay,
+    losses: Losses,
+    /// The timer ran out, and nothing was acknowledged since.
+    is_silent: bool,
+}
+
+/// The round trip now, and the shortest ever. The shortest is never forgotten: an older one errs to the safe side.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delay {
+    smallest: Option<Duration>,
+    latest: Duration,
+    smoothed: f64,
+}
+
+impl Delay {
+    fn on_rtt(&mut self, rtt: Duration) {
+        let sample = rtt.as_nanos() as f64;
+        self.smoothed = self.smallest.map_or(sample, |_| self.smoothed + RTT_WEIGHT * (sample - self.smoothed));
+        self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
+        self.latest = rtt;
+    }
+
+    /// Gives the queueing delay: by the last sample or by the mean, whichever is longer. `None` before any sample.
+    fn queueing(&self) -> Option<Duration> {
+        let rtt = self.latest.max(Duration::from_nanos(self.smoothed as u64));
+        Some(rtt.saturating_sub(self.smallest?))
+    }
+}
+
+/// How many segments pass from one loss to the next.
+#[derive(Clone, Copy, Debug)]
+struct Losses {
+    mean_interval: f64,
+    since: u64,
+}
+
+impl Losses {
+    fn on_loss(&mut self) {
+        let since = self.since as f64;
+        self.mean_interval = if self.mean_interval.is_finite() {
+            self.mean_interval + INTERVAL_WEIGHT * (since - self.mean_interval)
+        } else {
+            since.max(1.0 / INTERVAL_WEIGHT)
+        };
+        self.since = 0;
+    }
+}
+
+impl Tolerant {
+    pub(crate) fn new(window: Reno, parameters: TolerantParameters) -> Self {
+        let losses = Losses { mean_interval: f64::INFINITY, since: 0 };
+        Self { window, parameters, delay: Delay::default(), losses, is_silent: false }
+    }
+
+    /// Says whether losses tell of congestion now: there is a queue, nothing is known of the delay, or too much is lost.
+    fn is_congested(&self) -> bool {
+        let has_queue = self.delay.queueing().is_none_or(|queueing| queueing > self.parameters.queue_threshold);
+        has_queue || self.losses.mean_interval < self.parameters.breaker
+    }
+}
+
+impl CongestionControl for Tolerant {
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.window.ssthresh()
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.window.on_established(initial_window);
+    }
+
+    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        self.is_silent = false;
+        self.losses.since += progress.acked;
+        if let Some(rtt) = progress.rtt {
+            self.delay.on_rtt(rtt);
+        }
+        if progress.used_up(self.cwnd()) {
+            self.window.on_progress(cx, progress);
+        }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.losses.on_loss();
+        if self.is_congested() {
+            self.window.on_loss(cx, flight);
+        } else {
+            // Noise ends slow start: a window that doubles every round trip would soon make congestion.
+            self.window.set(self.cwnd(), self.cwnd());
+        }
+    }
+
+    fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.window.on_loss(cx, flight);
+    }
+
+    /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it.
+    fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        self.losses.on_loss();
+        if self.is_congested() || self.is_silent {
+            self.window.on_timeout(cx, flight);
+        } else {
+            self.window.shrink_to((self.cwnd() / 2.0).max(1.0));
+        }
+        self.is_silent = true;
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.window.undo(window);
+    }
+
+    fn on_idle(&mut self) {
+        self.window.on_idle();
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges { queueing_delay: self.delay.queueing(), ..Gauges::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reno::Halved;
+    use super::*;
+    use earlybird_units::Instant;
+
+    /// A control with a window of eight, whose path has a round trip of 100 ms, after a hundred segments.
+    fn control() -> Tolerant {
+        let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
+        control.on_established(8.0);
+        (0..100).for_each(|_| progress(&mut control, 100));
+        control
+    }
+
+    fn progress(control: &mut Tolerant, rtt_ms: u64) {
+        let rtt = Some(Duration::from_millis(rtt_ms));
+        let progress = Progress { acked: 1, rtt, una: 1, smax: 2, flight: 1 };
+        control.on_progress(&mut Cx { now: Instant::ZERO, trace: &mut () }, &progress);
+    }
+
+    fn lose(control: &mut Tolerant) -> f64 {
+        control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 8 });
+        control.cwnd()
+    }
+
+    fn time_out(control: &mut Tolerant) -> f64 {
+        control.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 8 });
+        control.cwnd()
+    }
+
+    #[test]
+    fn a_loss_on_an_empty_path_is_noise() {
+        let mut control = control();
+        assert_eq!((lose(&mut control), control.ssthresh()), (8.0, 8.0));
+    }
+
+    #[test]
+    fn a_loss_behind_a_queue_halves_the_window() {
+        let mut control = control();
+        progress(&mut control, 106);
+        assert_eq!(lose(&mut control), 4.0, "one round trip that is 6 ms longer is enough");
+    }
+
+    #[test]
+    fn a_loss_before_anything_is_known_of_the_delay_halves_the_window() {
+        let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
+        control.on_established(8.0);
+        assert_eq!(lose(&mut control), 4.0);
+    }
+
+    #[test]
+    fn one_timeout_may_be_noise_and_two_in_a_row_are_not() {
+        let mut control = control();
+        assert_eq!(time_out(&mut control), 4.0);
+        assert_eq!(time_out(&mut control), 1.0);
+        let mut other = self::control();
+        assert_eq!(time_out(&mut other), 4.0);
+        progress(&mut other, 100);
+        assert!(time_out(&mut other) >= 2.0, "there was an answer in between");
+    }
+
+    #[test]
+    fn where_every_third_segment_is_lost_it_is_no_noise() {
+        let mut control = control();
+        let windows: [f64; 40] = core::array::from_fn(|_| {
+            (0..2).for_each(|_| progress(&mut control, 100));
+            lose(&mut control)
+        });
+        assert_eq!(windows[0], 8.0);
+        assert!(windows[39] < 8.0, "{windows:?}");
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_up_does_not_grow() {
+        assert_eq!(control().cwnd(), 8.0);
+    }
+}
