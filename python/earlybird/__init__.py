@@ -7,7 +7,15 @@ Earlybird simulates live video over TCP and measures what early retransmission b
 """
 
 from earlybird._core import code_version, schema, version
-from earlybird.errors import EarlybirdError, InputError, Interrupted, ScenarioError, StoreError, WorkerError
+from earlybird.errors import (
+    EarlybirdError,
+    InputError,
+    Interrupted,
+    ScenarioError,
+    ScenarioWarning,
+    StoreError,
+    WorkerError,
+)
 from earlybird.result import Result
 from earlybird.runs import run
 from earlybird.scenario import Scenario
@@ -22,6 +30,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "ScenarioWarning",
     "StoreError",
     "SweepResult",
     "WorkerError",

@@ -2,7 +2,7 @@
 
 from typing import Any, final
 
-__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "transports", "version"]
+__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "transports", "version", "warnings"]
 
 @final
 class ScenarioError(ValueError):
@@ -19,6 +19,9 @@ class ScenarioError(ValueError):
 
 def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> str:
     """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; `folder` has the files it names."""
+
+def warnings(scenario_json: str) -> list[str]:
+    """List what in a resolved scenario can be run but is probably not meant, one paragraph each."""
 
 def schema() -> str:
     """Return the JSON schema of scenarios."""

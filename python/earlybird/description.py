@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from earlybird import _core
-from earlybird.errors import InputError, because
+from earlybird.errors import InputError, ScenarioWarning, because
 from earlybird.scenario import Scenario
 
 ScenarioLike: TypeAlias = "str | Path | Scenario | Mapping[str, object]"
@@ -41,6 +42,24 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
         If the file cannot be read.
     """
     return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
+
+
+def warn_about(resolved: str) -> None:
+    """
+    Warn of what in a scenario can be run but is probably not meant.
+
+    Parameters
+    ----------
+    resolved
+        What `resolve` returned.
+
+    Warns
+    -----
+    ScenarioWarning
+        For each such thing: a playback delay that leaves no time for a repair.
+    """
+    for text in _core.warnings(resolved):
+        warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
 def override_texts(overrides: Overrides) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ import os
 
 from earlybird._core import ScenarioError
 
-__all__ = ["EarlybirdError", "InputError", "Interrupted", "ScenarioError", "StoreError", "WorkerError", "because"]
+__all__ = ["EarlybirdError", "InputError", "Interrupted", "ScenarioError", "ScenarioWarning", "StoreError", "WorkerError", "because"]
 
 
 class EarlybirdError(Exception):
@@ -22,6 +22,10 @@ class StoreError(EarlybirdError):
 
 class WorkerError(EarlybirdError):
     """A worker process that died, and died again when its run was repeated."""
+
+
+class ScenarioWarning(UserWarning):
+    """A scenario that can be run but is probably not meant; `str()` is one paragraph."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, resolve
+from earlybird.description import Overrides, ScenarioLike, resolve, warn_about
 from earlybird.errors import InputError
 from earlybird.result import Result
 from earlybird.store import Store
@@ -68,6 +68,11 @@ def run(
     StoreError
         If the result cannot be kept.
 
+    Warns
+    -----
+    ScenarioWarning
+        If the scenario can be run but is probably not meant.
+
     Examples
     --------
     >>> import earlybird
@@ -76,6 +81,7 @@ def run(
     True
     """
     resolved = resolve(scenario, overrides)
+    warn_about(resolved)
     store = None if out is None else Store(Path(out)).open()
     result = simulate(
         resolved,

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earlybird.description import Overrides, ScenarioLike, override_texts, resolve
+from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.errors import Interrupted, StoreError
 from earlybird.files import scan_table
 from earlybird.paths import RESULTS
@@ -164,8 +164,16 @@ def sweep(
         If a worker process dies twice with the same run.
     Interrupted
         On Ctrl-C; what is finished is kept.
+
+    Warns
+    -----
+    ScenarioWarning
+        If a scenario can be run but is probably not meant.
     """
-    return complete(plan(scenario, grid=grid, seeds=seeds, overrides=overrides), jobs=jobs, out=out, progress=progress)
+    planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
+    for resolved in dict.fromkeys(run.scenario for run in planned):
+        warn_about(resolved)
+    return complete(planned, jobs=jobs, out=out, progress=progress)
 
 
 def plan(

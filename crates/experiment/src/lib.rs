@@ -16,11 +16,13 @@ mod summary;
 mod table;
 mod trace;
 mod transmissions;
+mod warnings;
 mod web;
 
 pub use report::Report;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};
+pub use warnings::warnings;
 
 use capture::Capture;
 use earlybird_scenario::{Scenario, ScenarioError};

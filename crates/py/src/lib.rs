@@ -45,6 +45,14 @@ fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResu
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
 
+/// Lists what in a complete scenario can be run but is probably not meant, one paragraph each.
+#[pyfunction]
+fn warnings(scenario_json: &str) -> PyResult<Vec<String>> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let warnings = earlybird_experiment::warnings(&scenario).map_err(scenario_error)?;
+    Ok(warnings.iter().map(ToString::to_string).collect())
+}
+
 /// Gives the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -134,6 +142,7 @@ fn code_version() -> &'static str {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(warnings, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

@@ -131,8 +131,7 @@ fn transports() -> String {
 #[case("flows=3", "flows: `3` is not a list; allowed: a list of at least 1. hint: The traffic.")]
 #[case(
     "flows=[3]",
-    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
-    "flows.0: `3` is not a table; allowed: a table with the keys application, client, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
+    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, client, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
 )]
 #[case(
     r#"flows=[{ name = "x" }]"#,

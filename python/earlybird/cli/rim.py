@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import functools
+import warnings
 from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
-from earlybird.errors import EarlybirdError, ScenarioError, because
+from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,10 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     @functools.wraps(command)
     def guarded_command(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", ScenarioWarning)
+                warnings.showwarning = _show_warning
+                command(*args, **kwargs)
         except KeyboardInterrupt as error:
             raise _leave(str(error) or "interrupted.", INTERRUPTED) from error
         except (EarlybirdError, ScenarioError) as error:
@@ -49,6 +53,10 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
             raise _leave(_about(error)) from error
 
     return guarded_command
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    typer.echo(f"earlybird: warning: {message}", err=True)
 
 
 def _about(error: OSError) -> str:

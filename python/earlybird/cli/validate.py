@@ -4,7 +4,7 @@ import json as json_module
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
-from earlybird.description import resolve
+from earlybird.description import resolve, warn_about
 
 NAME = "validate"
 EXAMPLES = examples(
@@ -15,7 +15,9 @@ EXAMPLES = examples(
 
 def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = False) -> None:
     """Check a scenario; with --json print it complete, with all parameters and defaults filled in."""
-    resolved = json_module.loads(resolve(scenario, overrides(settings)))
+    text = resolve(scenario, overrides(settings))
+    warn_about(text)
+    resolved = json_module.loads(text)
     if json:
         show_json(resolved)
         return
