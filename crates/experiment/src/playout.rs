@@ -1,0 +1,118 @@
+//! What a flow's viewer saw.
+
+use crate::recorder::FlowRecord;
+use crate::table::Table;
+use earlybird_traffic::Playout;
+use earlybird_units::{Duration, Instant};
+
+/// What became of the units of one flow at its viewer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PlayoutLog {
+    pub(crate) played: u64,
+    pub(crate) lost: u64,
+    /// Units among the lost ones that were whole later.
+    pub(crate) late: u64,
+    pub(crate) stalls: u64,
+    pub(crate) stalled: Duration,
+    /// From the writing of the first unit to its playing.
+    pub(crate) start_up: Option<Duration>,
+    heartbeats: u64,
+    reports: u64,
+    /// Playback delays, each weighed by the units that were due under it.
+    delay: Duration,
+    delay_sum: f64,
+    stalled_since: Option<Instant>,
+}
+
+impl PlayoutLog {
+    pub(crate) fn take(&mut self, at: Instant, event: Playout) {
+        match event {
+            Playout::Played(_) => self.on_due(true),
+            Playout::Lost(_) => self.on_due(false),
+            Playout::Late(_) => self.late += 1,
+            Playout::Started(delay) => self.start_up = Some(delay),
+            Playout::Stalled => {
+                self.stalls += 1;
+                self.stalled_since = Some(at);
+            }
+            Playout::Resumed(stall) => {
+                self.stalled += stall;
+                self.stalled_since = None;
+            }
+            Playout::Delayed(delay) => self.delay = delay,
+            Playout::Heartbeat(_) => self.heartbeats += 1,
+            Playout::Report(_) => self.reports += 1,
+        }
+    }
+
+    fn on_due(&mut self, is_whole: bool) {
+        self.played += u64::from(is_whole);
+        self.lost += u64::from(!is_whole);
+        self.delay_sum += self.delay.as_secs_f64();
+    }
+
+    /// Gives the share of the units due so far that were not there.
+    pub(crate) fn lost_share(&self) -> f64 {
+        self.lost as f64 / (self.played + self.lost) as f64
+    }
+
+    /// Gives the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
+    pub(crate) fn mean_delay(&self) -> f64 {
+        if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
+    }
+
+    /// Adds a stall that lasted to the end of the run.
+    pub(crate) fn finish(&mut self, end: Instant) {
+        if let Some(since) = self.stalled_since.take() {
+            self.stalled += end - since;
+        }
+    }
+}
+
+/// Adds what viewers saw: nothing in a flow without one.
+pub(crate) fn columns(table: Table, records: &[FlowRecord]) -> Table {
+    let of = |value: fn(&PlayoutLog) -> u64| {
+        records.iter().map(move |flow| flow.playout.as_ref().map_or(0, value)).collect::<Vec<_>>()
+    };
+    let real = |value: fn(&PlayoutLog) -> f64| {
+        records.iter().map(move |flow| flow.playout.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
+    };
+    table
+        .whole("units_played", of(|log| log.played))
+        .whole("units_lost", of(|log| log.lost))
+        .whole("units_late", of(|log| log.late))
+        .real("lost_share", real(PlayoutLog::lost_share))
+        .real("playback_delay_s", real(PlayoutLog::mean_delay))
+        .real("start_up_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
+        .whole("stalls", of(|log| log.stalls))
+        .real("stall_s", real(|log| log.stalled.as_secs_f64()))
+        .whole("heartbeats", of(|log| log.heartbeats))
+        .whole("reports", of(|log| log.reports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_at_the_end_counts_until_the_end() {
+        let mut log = PlayoutLog::default();
+        let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
+        log.take(at(1), Playout::Stalled);
+        log.take(at(2), Playout::Resumed(Duration::from_secs(1)));
+        log.take(at(7), Playout::Stalled);
+        log.finish(at(10));
+        assert_eq!((log.stalls, log.stalled), (2, Duration::from_secs(4)));
+    }
+
+    #[test]
+    fn the_mean_delay_weighs_by_units() {
+        let mut log = PlayoutLog::default();
+        log.take(Instant::ZERO, Playout::Delayed(Duration::from_millis(100)));
+        (0..3).for_each(|unit| log.take(Instant::ZERO, Playout::Played(unit)));
+        log.take(Instant::ZERO, Playout::Delayed(Duration::from_millis(200)));
+        log.take(Instant::ZERO, Playout::Lost(3));
+        assert!((log.mean_delay() - 0.125).abs() < 1e-12);
+        assert!((log.lost_share() - 0.25).abs() < 1e-12);
+    }
+}
