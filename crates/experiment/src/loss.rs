@@ -1,7 +1,7 @@
 //! What a link does to packets: losses, reordering, duplication.
 
 use crate::plan::Plan;
-use earlybird_scenario::{Channel, Fraction, Loss as LossModel};
+use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};
 use earlybird_sim::{Chance, Duplication, FourState, GilbertElliott, Impairments, Loss, LossRule, Reordering, Scope};
 use earlybird_units::SeedTree;
 
@@ -10,15 +10,15 @@ pub(crate) fn losses_of(plan: &Plan, models: &[LossModel], seeds: SeedTree) -> V
 }
 
 fn loss_of(plan: &Plan, model: &LossModel, seeds: SeedTree) -> Loss {
-    Loss { scope: scope_of(plan, model.flow()), ..Loss::new(rule_of(model), seeds.random()) }
+    Loss { scope: scope_of(plan, model.flow()), ..Loss::new(rule_of(model, seeds), seeds.random()) }
 }
 
-fn rule_of(model: &LossModel) -> LossRule {
+fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
     match model {
         LossModel::List(list) => LossRule::List(list.packets.clone()),
         LossModel::Bernoulli(bernoulli) => LossRule::Bernoulli(bernoulli.probability.value()),
         LossModel::Periodic(periodic) => LossRule::Periodic {
-            first: periodic.first.unwrap_or(periodic.period),
+            first: first_of(periodic, seeds),
             period: periodic.period,
             burst: periodic.burst,
             bursts: periodic.bursts.unwrap_or(u64::MAX),
@@ -36,6 +36,14 @@ fn rule_of(model: &LossModel) -> LossRule {
             LossRule::FourState(FourState::new(p13, p31, p32, p23, p14))
         }
     }
+}
+
+/// Gives the number of the first packet lost. Number 0, which opens a lone flow's connection, is spared by a random start.
+fn first_of(periodic: &Periodic, seeds: SeedTree) -> u64 {
+    if periodic.random_start {
+        return 1 + seeds.child("start").random().below(periodic.period.max(2) - 1);
+    }
+    periodic.first.unwrap_or(periodic.period)
 }
 
 fn scope_of(plan: &Plan, name: Option<&str>) -> Scope {

@@ -52,6 +52,9 @@ pub struct Periodic {
     /// Number of the first packet lost, counted from 0 (default: `period`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
+    /// Begin at any packet of the first period but its first, by the seed (default false).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub random_start: bool,
     /// Packets lost in a row (default 1).
     #[schemars(range(min = 1))]
     #[serde(default = "one")]

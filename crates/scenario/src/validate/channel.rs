@@ -69,6 +69,8 @@ fn check_list(list: &DropList, path: &str) -> Result<(), ScenarioError> {
 }
 
 fn check_periodic(periodic: &Periodic, path: &str) -> Result<(), ScenarioError> {
+    let twice = || ScenarioError::new(&format!("{path}.first"), "is drawn by `random-start`");
+    ensure(!periodic.random_start || periodic.first.is_none(), || twice().allowed("one of the two keys"))?;
     let error = || ScenarioError::new(&format!("{path}.burst"), "is not shorter than the period");
     ensure(periodic.burst < periodic.period, || {
         error().text(&periodic.burst.to_string()).allowed(format!("a whole number below {}", periodic.period))
