@@ -59,7 +59,8 @@ fn headers_of(endpoint: &Endpoint) -> HeaderSize {
 
 /// Gives the settings of both ends of a flow's connections.
 fn settings_of(endpoint: &Endpoint, flow: &Flow) -> EndpointSettings {
-    let opener = Config { real_time: real_time::mode_of(endpoint, flow), ..config_of(endpoint) };
+    let deadline = real_time::playback_delay(endpoint.transport.control, flow);
+    let opener = Config { real_time: real_time::mode_of(endpoint, flow), ..config_of(endpoint, deadline) };
     let is_ns2 = endpoint.profile == Profile::Ns2;
     EndpointSettings {
         opener,
@@ -82,12 +83,13 @@ fn base_of(profile: Profile) -> Config {
     }
 }
 
-fn config_of(endpoint: &Endpoint) -> Config {
-    let base = base_of(endpoint.profile);
+fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
+    let is_own = endpoint.transport.control == scenario::Control::EarlybirdRt;
+    let base = if is_own { Config::earlybird_rt(deadline) } else { base_of(endpoint.profile) };
     let mss = endpoint.mss.unwrap_or(base.mss);
     let initial_window = match endpoint.profile {
-        Profile::Ns2 => base.initial_window,
-        Profile::Rfc => rfc3390_window(mss),
+        Profile::Rfc if !is_own => rfc3390_window(mss),
+        _ => base.initial_window,
     };
     let recovery = recovery_of(endpoint, base.recovery);
     Config {
@@ -103,12 +105,9 @@ fn config_of(endpoint: &Endpoint) -> Config {
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
         recovery,
-        rack: rack_of(endpoint),
-        window_reduction: match endpoint.window_reduction {
-            scenario::WindowReduction::Immediate => WindowReduction::Immediate,
-            scenario::WindowReduction::Prr => WindowReduction::Proportional,
-        },
-        spurious: spurious_of(endpoint),
+        rack: rack_of(&endpoint.rack, base.rack),
+        window_reduction: endpoint.window_reduction.map_or(base.window_reduction, reduction_of),
+        spurious: spurious_of(endpoint, base.spurious),
         paces: endpoint.pacing.unwrap_or(base.paces),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
@@ -173,7 +172,6 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
             newreno
         }
         (Some(scenario::Recovery::RackTlp), _) => Recovery::Rack,
-        (None, scenario::Control::EarlybirdRt) => Recovery::Rack,
         (None, _) if endpoint.transport.detection == scenario::Detection::Rack => Recovery::Rack,
         (None, scenario::Control::Vegas) if endpoint.profile == Profile::Ns2 => Recovery::Vegas,
         (None, _) => base,
@@ -185,19 +183,23 @@ const fn uses_sack(recovery: Recovery) -> bool {
     !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) | Recovery::Vegas)
 }
 
-fn spurious_of(endpoint: &Endpoint) -> SpuriousDetection {
+const fn reduction_of(reduction: scenario::WindowReduction) -> WindowReduction {
+    match reduction {
+        scenario::WindowReduction::Immediate => WindowReduction::Immediate,
+        scenario::WindowReduction::Prr => WindowReduction::Proportional,
+    }
+}
+
+fn spurious_of(endpoint: &Endpoint, base: SpuriousDetection) -> SpuriousDetection {
     let undo = match endpoint.undo {
         scenario::Undo::None => Undo::None,
         scenario::Undo::Eifel => Undo::Eifel,
         scenario::Undo::Dsack => Undo::DuplicateSack,
     };
-    SpuriousDetection { forward_rto: endpoint.spurious_rto_detection, undo }
+    SpuriousDetection { forward_rto: endpoint.spurious_rto_detection.unwrap_or(base.forward_rto), undo }
 }
 
-fn rack_of(endpoint: &Endpoint) -> RackConfig {
-    let rack = &endpoint.rack;
-    let expects_reordering = endpoint.transport.control != scenario::Control::EarlybirdRt;
-    let base = RackConfig { expects_reordering, ..RackConfig::RFC };
+fn rack_of(rack: &scenario::Rack, base: RackConfig) -> RackConfig {
     RackConfig {
         reordering_window: rack.reordering_window.map_or(base.reordering_window, scenario::Fraction::value),
         expects_reordering: rack.expect_reordering.unwrap_or(base.expects_reordering),

@@ -151,6 +151,9 @@ pub struct RtoConfig {
     pub clock_phase: Option<Duration>,
 }
 
+/// Below it the timer would run out between two packets of sound.
+const EARLYBIRD_RTO_FLOOR: Duration = Duration::from_millis(30);
+
 impl Config {
     /// Gives ns-2.35's defaults as the papers used them: 1000-byte segments, SACK, an ACK for every segment.
     pub fn ns2() -> Self {
@@ -195,6 +198,27 @@ impl Config {
             rto: RtoConfig::RFC,
             keeps_idle_timer: false,
             ..Self::ns2()
+        }
+    }
+
+    /// Gives our own real-time transport, for frames that must be there `deadline` after they were written.
+    ///
+    /// Losses are found by RACK-TLP, without waiting for reordering that was never seen; the window falls by proportional
+    /// rate reduction, if delay says that the loss was congestion; the timer means silence, not slowness: it is fine-grained,
+    /// restarts while anything arrives, and F-RTO takes it back. docs/real-time-mode.md has the reasons.
+    pub fn earlybird_rt(deadline: Duration) -> Self {
+        Self {
+            // RFC 6928.
+            initial_window: 10,
+            control: Control::Tolerant(TolerantParameters::DEFAULT),
+            recovery: Recovery::Rack,
+            rack: RackConfig { expects_reordering: false, ..RackConfig::RFC },
+            window_reduction: WindowReduction::Proportional,
+            spurious: SpuriousDetection { forward_rto: true, undo: Undo::None },
+            rto: RtoConfig { floor: EARLYBIRD_RTO_FLOOR, ..RtoConfig::RFC },
+            restart_on_duplicate: true,
+            real_time: RealTime::earlybird_rt(deadline),
+            ..Self::rfc()
         }
     }
 

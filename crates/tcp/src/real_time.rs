@@ -1,7 +1,8 @@
 //! The real-time mode: what it is made of, and the words its interface speaks.
 
-use crate::policy::backlog::Backlog;
+use crate::policy::backlog::{Backlog, SendLimit};
 use crate::policy::delivery::Delivery;
+use earlybird_units::Duration;
 
 /// The policies that turn TCP into a transport for frames that are worthless when late. The default is ordinary TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,6 +26,63 @@ pub struct RealTime {
     /// nothing that was sent may be given up this has no effect; and the last frame that the receiver's window has room for
     /// is repeated all the same, for without it nothing could be sent any more.
     pub never_retransmits: bool,
+}
+
+impl RealTime {
+    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds.
+    pub const fn mtcp(limit: SendLimit) -> Self {
+        Self {
+            delivery: Delivery::SkipWhenWaiting,
+            backlog: Backlog::DiscardOldest(limit),
+            framing: true,
+            skip_notice: true,
+            skip_response: SkipResponse::None,
+            never_retransmits: false,
+        }
+    }
+
+    /// TLTCP (Mukherjee and Brecht, ICNP 2000): the sender gives up what was written longer ago than `deadline` and moves on.
+    /// The receiver learns of it as of any other hole, by reading; the option of the original is not known.
+    pub const fn tltcp(deadline: Duration) -> Self {
+        Self { backlog: Backlog::DiscardPastDeadline(deadline), ..Self::mtcp(SendLimit::Unlimited) }
+    }
+
+    /// TCP-RC (McCreary and others, 2005): the receiver steps over holes and acknowledges what never came; the sender is an
+    /// ordinary one.
+    pub const fn tcp_rc() -> Self {
+        Self { skip_notice: false, backlog: Backlog::Block(SendLimit::Unlimited), ..Self::mtcp(SendLimit::Unlimited) }
+    }
+
+    /// MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver steps over a hole at once, so that only
+    /// its notice tells the sender of a loss.
+    pub const fn mtp(limit: SendLimit) -> Self {
+        Self {
+            delivery: Delivery::SkipAtDeadline(Duration::ZERO),
+            skip_response: SkipResponse::Reduce,
+            never_retransmits: true,
+            ..Self::mtcp(limit)
+        }
+    }
+
+    /// Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; what it has no
+    /// room for, the application drops.
+    pub const fn limited_buffer() -> Self {
+        let limit = SendLimit::Window { per_window: 1.0, extra: 3 };
+        Self {
+            delivery: Delivery::InOrder,
+            backlog: Backlog::Block(limit),
+            framing: true,
+            skip_notice: false,
+            skip_response: SkipResponse::None,
+            never_retransmits: false,
+        }
+    }
+
+    /// Our own mode, for frames that must be there `deadline` after they were written; see
+    /// [`Config::earlybird_rt`](crate::Config::earlybird_rt).
+    pub const fn earlybird_rt(deadline: Duration) -> Self {
+        Self { skip_response: SkipResponse::Reduce, ..Self::tltcp(deadline) }
+    }
 }
 
 /// What the sender does about a frame that was lost and stepped over before its window was reduced.

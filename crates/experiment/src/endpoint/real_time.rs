@@ -1,110 +1,82 @@
 //! The real-time mode of a flow: what its transport's authors describe, changed by what the scenario says.
 
 use earlybird_scenario::{
-    Application, Backlog, Cbr, Client, Control, DeadlineClient, Delivery, Endpoint, Flow, Media, RealTime, SendLimit,
-    Time,
+    Application, Backlog, Cbr, Client, Control, DeadlineClient, Delivery, Endpoint, Flow, Media, SendLimit,
 };
 use earlybird_tcp as tcp;
 use earlybird_units::Duration;
 
-/// Gives the mode of a flow's connections.
+/// Gives the mode of a flow's connections: its transport's preset, changed by what the scenario says.
 pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
-    let control = endpoint.transport.control;
-    if !control.is_real_time() {
-        return tcp::RealTime::default();
-    }
-    let playback_delay = match flow.listener(control) {
-        Some(Client::Deadline(client)) => client.playback_delay,
-        _ => DeadlineClient::default().playback_delay,
-    };
-    let mode = over(&endpoint.real_time, preset(control, playback_delay));
-    let limit = limit_of(mode.send_limit, flow, playback_delay, endpoint.mss);
+    let deadline = playback_delay(endpoint.transport.control, flow);
+    let limit_of = |limit: SendLimit| limit_of(limit, flow, deadline, endpoint.mss);
+    let preset = preset(endpoint.transport.control, deadline, limit_of(SendLimit::PlaybackDelay));
+    let own = &endpoint.real_time;
     tcp::RealTime {
-        delivery: delivery_of(mode.delivery),
-        backlog: backlog_of(mode.backlog, limit),
-        framing: true,
-        skip_notice: mode.skip_notice.unwrap_or(false),
-        skip_response: if mode.skip_reduces == Some(true) {
-            tcp::SkipResponse::Reduce
-        } else {
-            tcp::SkipResponse::None
-        },
-        never_retransmits: mode.retransmit == Some(false),
+        delivery: own.delivery.map_or(preset.delivery, delivery_of),
+        backlog: backlog_of(own.backlog, own.send_limit.map(limit_of), preset.backlog),
+        skip_notice: own.skip_notice.unwrap_or(preset.skip_notice),
+        skip_response: own.skip_reduces.map_or(preset.skip_response, response_of),
+        never_retransmits: own.retransmit.map_or(preset.never_retransmits, |retransmit| !retransmit),
+        ..preset
     }
 }
 
-/// What is known of each proposal, and what we assume where nothing is (docs/real-time-mode.md).
-fn preset(control: Control, playback_delay: Time) -> RealTime {
-    let ordinary = RealTime {
-        delivery: Some(Delivery::InOrder),
-        backlog: Some(Backlog::Block),
-        send_limit: Some(SendLimit::Unlimited),
-        skip_notice: Some(false),
-        skip_reduces: Some(false),
-        retransmit: Some(true),
-    };
-    let skipping = RealTime {
-        delivery: Some(Delivery::SkipWhenWaiting),
-        backlog: Some(Backlog::DiscardOldest),
-        send_limit: Some(SendLimit::PlaybackDelay),
-        skip_notice: Some(true),
-        ..ordinary.clone()
-    };
-    let past_deadline = Some(Backlog::DiscardPastDeadline(playback_delay));
+/// Gives the time within which a frame is of use.
+pub(super) fn playback_delay(control: Control, flow: &Flow) -> Duration {
+    match flow.listener(control) {
+        Some(Client::Deadline(client)) => client.playback_delay.duration(),
+        Some(Client::Rebuffer(_)) | None => DeadlineClient::default().playback_delay.duration(),
+    }
+}
+
+fn preset(control: Control, deadline: Duration, limit: tcp::SendLimit) -> tcp::RealTime {
     match control {
-        Control::Mtcp | Control::TcpRtm => skipping,
-        Control::EarlybirdRt => RealTime { backlog: past_deadline, ..skipping },
-        Control::Tltcp => RealTime { backlog: past_deadline, ..skipping },
-        Control::TcpRc => RealTime { delivery: Some(Delivery::SkipWhenWaiting), ..ordinary },
-        Control::Mtp => RealTime {
-            delivery: Some(Delivery::SkipAtDeadline(Time::from(Duration::ZERO))),
-            skip_reduces: Some(true),
-            retransmit: Some(false),
-            ..skipping
-        },
-        Control::LimitedBuffer => {
-            RealTime { send_limit: Some(SendLimit::Cwnd(earlybird_scenario::WindowLimit::default())), ..ordinary }
-        }
-        _ => ordinary,
+        Control::Mtcp | Control::TcpRtm => tcp::RealTime::mtcp(limit),
+        Control::Tltcp => tcp::RealTime::tltcp(deadline),
+        Control::TcpRc => tcp::RealTime::tcp_rc(),
+        Control::Mtp => tcp::RealTime::mtp(limit),
+        Control::LimitedBuffer => tcp::RealTime::limited_buffer(),
+        Control::EarlybirdRt => tcp::RealTime::earlybird_rt(deadline),
+        _ => tcp::RealTime::default(),
     }
 }
 
-/// Gives `preset` with what `own` says in its place.
-fn over(own: &RealTime, preset: RealTime) -> RealTime {
-    RealTime {
-        delivery: own.delivery.or(preset.delivery),
-        backlog: own.backlog.or(preset.backlog),
-        send_limit: own.send_limit.or(preset.send_limit),
-        skip_notice: own.skip_notice.or(preset.skip_notice),
-        skip_reduces: own.skip_reduces.or(preset.skip_reduces),
-        retransmit: own.retransmit.or(preset.retransmit),
-    }
+fn response_of(reduces: bool) -> tcp::SkipResponse {
+    if reduces { tcp::SkipResponse::Reduce } else { tcp::SkipResponse::None }
 }
 
-fn delivery_of(delivery: Option<Delivery>) -> tcp::Delivery {
+fn delivery_of(delivery: Delivery) -> tcp::Delivery {
     match delivery {
-        Some(Delivery::SkipWhenWaiting) => tcp::Delivery::SkipWhenWaiting,
-        Some(Delivery::SkipAtDeadline(deadline)) => tcp::Delivery::SkipAtDeadline(deadline.duration()),
-        Some(Delivery::InOrder) | None => tcp::Delivery::InOrder,
+        Delivery::InOrder => tcp::Delivery::InOrder,
+        Delivery::SkipWhenWaiting => tcp::Delivery::SkipWhenWaiting,
+        Delivery::SkipAtDeadline(deadline) => tcp::Delivery::SkipAtDeadline(deadline.duration()),
     }
 }
 
-fn backlog_of(backlog: Option<Backlog>, limit: tcp::SendLimit) -> tcp::Backlog {
-    match backlog {
-        Some(Backlog::DiscardOldest) => tcp::Backlog::DiscardOldest(limit),
-        Some(Backlog::DiscardPastDeadline(deadline)) => tcp::Backlog::DiscardPastDeadline(deadline.duration()),
-        Some(Backlog::Block) | None => tcp::Backlog::Block(limit),
-    }
-}
-
-fn limit_of(limit: Option<SendLimit>, flow: &Flow, playback_delay: Time, mss: Option<u16>) -> tcp::SendLimit {
-    match limit {
-        Some(SendLimit::Packets(packets)) => tcp::SendLimit::Segments(packets),
-        Some(SendLimit::Cwnd(window)) => tcp::SendLimit::Window { per_window: window.factor, extra: window.extra },
-        Some(SendLimit::PlaybackDelay) => {
-            tcp::SendLimit::Segments(segments_during(flow, playback_delay.duration(), mss.unwrap_or(1000)))
+/// Gives the backlog; a limit of its own replaces the preset's.
+fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::Backlog) -> tcp::Backlog {
+    let of_preset = match preset {
+        tcp::Backlog::Block(limit) | tcp::Backlog::DiscardOldest(limit) => limit,
+        tcp::Backlog::DiscardPastDeadline(_) => tcp::SendLimit::Unlimited,
+    };
+    let limit = limit.unwrap_or(of_preset);
+    match (own, preset) {
+        (Some(Backlog::Block), _) | (None, tcp::Backlog::Block(_)) => tcp::Backlog::Block(limit),
+        (Some(Backlog::DiscardOldest), _) | (None, tcp::Backlog::DiscardOldest(_)) => {
+            tcp::Backlog::DiscardOldest(limit)
         }
-        Some(SendLimit::Unlimited) | None => tcp::SendLimit::Unlimited,
+        (Some(Backlog::DiscardPastDeadline(deadline)), _) => tcp::Backlog::DiscardPastDeadline(deadline.duration()),
+        (None, tcp::Backlog::DiscardPastDeadline(deadline)) => tcp::Backlog::DiscardPastDeadline(deadline),
+    }
+}
+
+fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: Option<u16>) -> tcp::SendLimit {
+    match limit {
+        SendLimit::Unlimited => tcp::SendLimit::Unlimited,
+        SendLimit::Packets(packets) => tcp::SendLimit::Segments(packets),
+        SendLimit::Cwnd(window) => tcp::SendLimit::Window { per_window: window.factor, extra: window.extra },
+        SendLimit::PlaybackDelay => tcp::SendLimit::Segments(segments_during(flow, deadline, mss.unwrap_or(1000))),
     }
 }
 

@@ -17,13 +17,16 @@ pub struct Endpoint {
     /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// How the window falls while losses are repaired (default `immediate`).
-    pub window_reduction: WindowReduction,
+    /// How the window falls while losses are repaired (default `immediate`; `earlybird-rt`: `prr`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_reduction: Option<WindowReduction>,
     /// Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
     /// loss (default false). Not the papers' early retransmission, which is `-er`.
     pub early_retransmit: bool,
-    /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default false).
-    pub spurious_rto_detection: bool,
+    /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
+    /// false; `earlybird-rt`: true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spurious_rto_detection: Option<bool>,
     /// What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`).
     pub undo: Undo,
     /// Payload bytes of a full segment (default 1000).

@@ -49,7 +49,7 @@ fn window_reduction(endpoint: &Endpoint) -> Option<Refusal> {
     };
     let hint = "recovery `rfc6675` or `rack-tlp` knows.";
     let refusal = Refusal { key: "window-reduction", value: "prr", problem, allowed: "immediate", hint };
-    (endpoint.window_reduction == WindowReduction::Prr).then_some(refusal)
+    (endpoint.window_reduction == Some(WindowReduction::Prr)).then_some(refusal)
 }
 
 fn early_retransmit(endpoint: &Endpoint) -> Option<Refusal> {
@@ -72,7 +72,7 @@ fn early_retransmit(endpoint: &Endpoint) -> Option<Refusal> {
 fn forward_rto(endpoint: &Endpoint) -> Option<Refusal> {
     let (problem, hint) = keeps_reductions(endpoint)?;
     let refusal = Refusal { key: "spurious-rto-detection", value: "true", problem, allowed: "false", hint };
-    endpoint.spurious_rto_detection.then_some(refusal)
+    (endpoint.spurious_rto_detection == Some(true)).then_some(refusal)
 }
 
 fn undo(endpoint: &Endpoint) -> Option<Refusal> {
