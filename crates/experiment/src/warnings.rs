@@ -11,11 +11,10 @@ use earlybird_units::Duration;
 /// # Errors
 /// As [`run`](crate::run).
 pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError> {
-    let round_trips = Plan::new(scenario, 1)?.round_trips()?;
-    let flows = scenario.flows.iter().zip(round_trips);
-    Ok(flows
-        .filter_map(|(flow, rtt)| short_playback_delay(scenario, flow, rtt).transpose())
-        .collect::<Result<_, _>>()?)
+    let plan = Plan::new(scenario, 1)?;
+    let firsts = (0..scenario.flows.len()).filter_map(|group| plan.flows.iter().position(|flow| flow.group == group));
+    let flows = scenario.flows.iter().zip(firsts.map(|first| plan.round_trip(first).unwrap_or_default()));
+    flows.filter_map(|(flow, rtt)| short_playback_delay(scenario, flow, rtt).transpose()).collect()
 }
 
 /// The MTCP paper: 1.5 round trips and three periods must pass before a lost packet can have been repaired.
