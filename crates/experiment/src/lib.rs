@@ -1,12 +1,14 @@
 //! From a scenario and a seed to tables: builds the world, runs it, measures.
 #![forbid(unsafe_code)]
 
+mod applications;
 mod bursts;
 mod capture;
 mod endpoint;
 mod loss;
 mod media;
 mod plan;
+mod playout;
 mod queue;
 mod recorder;
 mod report;

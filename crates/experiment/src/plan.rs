@@ -1,19 +1,19 @@
 //! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
 
+use crate::applications::{source, viewer};
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
 use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
-    AccessDelay, Application, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start,
-    Transport, WebSessions,
+    AccessDelay, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
+    WebSessions,
 };
 use earlybird_sim::{
     Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
 };
-use earlybird_traffic as traffic;
-use earlybird_traffic::{Frame, Media, PathId, Sites, Timetable};
+use earlybird_traffic::{PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -114,7 +114,10 @@ impl Plan {
             return self.add_sessions(world, id, flow, sessions, pairs);
         }
         let path = world.add_path(pairs[0].there, pairs[0].back);
-        world.add_application(id, application(&group.flow.application, path), flow.start);
+        world.add_application(id, source(&group.flow, path), flow.start);
+        if let Some(viewer) = viewer(&group.flow, group.transport.control) {
+            world.add_listener(id, Box::new(viewer));
+        }
     }
 
     fn add_sessions<O: Observer>(
@@ -155,32 +158,6 @@ fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
             }
             Start::Each(times) => times.get(index as usize).map_or(Duration::ZERO, |at| at.duration()),
         }
-}
-
-fn application(model: &Application, path: PathId) -> Box<dyn traffic::Application> {
-    match model {
-        Application::Cbr(cbr) => {
-            let packet = u64::from(cbr.packet);
-            let timetable = match cbr.interval {
-                Some(seconds) => Timetable::every(seconds, packet),
-                None => Timetable::constant(cbr.rate.rate(), packet),
-            };
-            Box::new(Media::new(path, timetable.ending_after(cbr.packets)))
-        }
-        Application::Media(media) => {
-            let frame =
-                |(at, bytes): (&f64, &u32)| Frame { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes) };
-            let frames: Arc<[Frame]> = media.times.iter().zip(&media.sizes).map(frame).collect();
-            Box::new(Media::new(path, Timetable::clip(frames, Duration::from_secs_f64(media.length))))
-        }
-        Application::Bulk(bulk) => Box::new(traffic::Bulk::new(path, bulk.bytes)),
-        // Web sessions are made elsewhere, and files have become media when a scenario is complete.
-        Application::Webtraf(_)
-        | Application::Mah(_)
-        | Application::Surge(_)
-        | Application::HttpSimple(_)
-        | Application::Frames(_) => Box::new(traffic::Bulk::new(path, Some(0))),
-    }
 }
 
 /// Routes between two hosts, both ways.

@@ -2,6 +2,7 @@
 
 use crate::recorder::FlowRecord;
 use crate::table::Table;
+use earlybird_scenario::Client;
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
@@ -13,7 +14,7 @@ pub(crate) struct PlayoutLog {
     /// Units among the lost ones that were whole later.
     pub(crate) late: u64,
     pub(crate) stalls: u64,
-    pub(crate) stalled: Duration,
+    stalled: Duration,
     /// From the writing of the first unit to its playing.
     pub(crate) start_up: Option<Duration>,
     heartbeats: u64,
@@ -25,6 +26,15 @@ pub(crate) struct PlayoutLog {
 }
 
 impl PlayoutLog {
+    /// Makes the log of what this client sees.
+    pub(crate) fn new(client: &Client) -> Self {
+        let delay = match client {
+            Client::Deadline(client) => client.playback_delay.duration(),
+            Client::Rebuffer(_) => Duration::ZERO,
+        };
+        Self { delay, ..Self::default() }
+    }
+
     pub(crate) fn take(&mut self, at: Instant, event: Playout) {
         match event {
             Playout::Played(_) => self.on_due(true),
@@ -61,22 +71,21 @@ impl PlayoutLog {
         if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
     }
 
-    /// Adds a stall that lasted to the end of the run.
-    pub(crate) fn finish(&mut self, end: Instant) {
-        if let Some(since) = self.stalled_since.take() {
-            self.stalled += end - since;
-        }
+    /// Gives how long it stalled in all; the last stall may have lasted to the end of the run.
+    fn stalled(&self, end: Instant) -> Duration {
+        self.stalled + self.stalled_since.map_or(Duration::ZERO, |since| end - since)
     }
 }
 
 /// Adds what viewers saw: nothing in a flow without one.
-pub(crate) fn columns(table: Table, records: &[FlowRecord]) -> Table {
+pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Table {
     let of = |value: fn(&PlayoutLog) -> u64| {
         records.iter().map(move |flow| flow.playout.as_ref().map_or(0, value)).collect::<Vec<_>>()
     };
     let real = |value: fn(&PlayoutLog) -> f64| {
         records.iter().map(move |flow| flow.playout.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
     };
+    let stalled = |log: &PlayoutLog| log.stalled(end).as_secs_f64();
     table
         .whole("units_played", of(|log| log.played))
         .whole("units_lost", of(|log| log.lost))
@@ -85,7 +94,7 @@ pub(crate) fn columns(table: Table, records: &[FlowRecord]) -> Table {
         .real("playback_delay_s", real(PlayoutLog::mean_delay))
         .real("start_up_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
         .whole("stalls", of(|log| log.stalls))
-        .real("stall_s", real(|log| log.stalled.as_secs_f64()))
+        .real("stall_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
         .whole("heartbeats", of(|log| log.heartbeats))
         .whole("reports", of(|log| log.reports))
 }
@@ -101,8 +110,7 @@ mod tests {
         log.take(at(1), Playout::Stalled);
         log.take(at(2), Playout::Resumed(Duration::from_secs(1)));
         log.take(at(7), Playout::Stalled);
-        log.finish(at(10));
-        assert_eq!((log.stalls, log.stalled), (2, Duration::from_secs(4)));
+        assert_eq!((log.stalls, log.stalled(at(10))), (2, Duration::from_secs(4)));
     }
 
     #[test]

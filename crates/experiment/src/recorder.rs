@@ -1,13 +1,15 @@
 //! Watches a world and keeps what the tables need.
 
 use crate::media::MediaLog;
-use crate::plan::Plan;
+use crate::plan::{GroupPlan, Plan};
+use crate::playout::PlayoutLog;
 use crate::series::Series;
 use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
-use earlybird_scenario::{Application, Scenario};
+use earlybird_scenario::Scenario;
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, Statistics, TraceEvent};
+use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
 /// A timeout of a flow.
@@ -48,6 +50,8 @@ pub(crate) struct FlowRecord {
     pub(crate) packets_dropped: u64,
     pub(crate) media: Option<MediaLog>,
     pub(crate) transmissions: Option<TransmissionLog>,
+    /// What its viewer saw, if it has one.
+    pub(crate) playout: Option<PlayoutLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// When and why the window of a media flow was closed, if bursts are measured.
@@ -75,18 +79,19 @@ impl Recorder {
         let end = Instant::ZERO + scenario.duration.duration();
         let delays: Vec<Duration> = scenario.measure.start_up_delays.iter().map(|delay| delay.duration()).collect();
         let measures_bursts = scenario.measure.bursts.is_some();
-        let record = |application: &Application| {
-            let is_media = matches!(application, Application::Cbr(_) | Application::Media(_));
+        let record = |group: &GroupPlan| {
+            let is_media = group.flow.application.is_media();
             let media = || MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts);
             FlowRecord {
                 media: is_media.then(media),
                 transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
-                is_web: application.is_web(),
+                playout: group.flow.listener(group.transport.control).as_ref().map(PlayoutLog::new),
+                is_web: group.flow.application.is_web(),
                 ..FlowRecord::default()
             }
         };
         Self {
-            flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group].flow.application)).collect(),
+            flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group])).collect(),
             timeouts: Vec::new(),
             duplicates: Vec::new(),
             series: Series::default(),
@@ -163,6 +168,12 @@ impl Observer for Recorder {
     fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
         if let Some(media) = &mut self.flow(flow).media {
             media.on_unit_delivered(at, u64::from(unit));
+        }
+    }
+
+    fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
+        if let Some(playout) = &mut self.flow(flow).playout {
+            playout.take(at, event);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::bursts;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
+use crate::playout;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowRecord, Recorder};
 use crate::summary::{Summary, summarise};
 use crate::table::Table;
@@ -84,7 +85,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("early_responses", records().map(|flow| flow.early_responses))
         .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
         .real("throughput_bps", records().map(throughput));
-    media_columns(table, recorder)
+    playout::columns(media_columns(table, recorder), &recorder.flows, plan.end)
 }
 
 fn drop_rate(flow: &FlowRecord) -> f64 {

@@ -131,7 +131,7 @@ fn transports() -> String {
 #[case("flows=3", "flows: `3` is not a list; allowed: a list of at least 1. hint: The traffic.")]
 #[case(
     "flows=[3]",
-    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, client, count, endpoint, from, name, start, to, transport. hint: A group of like flows."
+    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, client, count, endpoint, from, lead-time, name, start, to, transport. hint: A group of like flows."
 )]
 #[case(
     r#"flows=[{ name = "x" }]"#,
@@ -843,11 +843,7 @@ fn broken_texts(#[case] text: &str, #[case] expected: &str) {
 )]
 #[case(
     "flows.clip.client={ deadline = { adaptive = { least = \"2s\" } } }",
-    "flows.clip.client.deadline.adaptive.least: `2s` is above `most`; allowed: a duration up to 400ms."
-)]
-#[case(
-    "flows.clip.client={ deadline = { playback-delay = \"1s\", adaptive = {} } }",
-    "flows.clip.client.deadline.playback-delay: `1s` lies outside the bounds of the adaptive one; allowed: a duration from 40ms to 400ms."
+    "flows.clip.client.deadline.adaptive.least: `2s` is above the playback delay; allowed: a duration up to 250ms."
 )]
 #[case(
     "flows.clip.client={ rebuffer = { resume = 0 } }",

@@ -15,6 +15,7 @@ pub struct Frame {
 pub struct Timetable {
     script: Script,
     count: Option<u64>,
+    lead: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -38,23 +39,29 @@ enum Script {
 impl Timetable {
     /// Units of `bytes` payload each at `rate` payload bits per second.
     pub const fn constant(rate: Rate, bytes: u64) -> Self {
-        Self { script: Script::Constant { rate, bytes }, count: None }
+        Self { script: Script::Constant { rate, bytes }, count: None, lead: Duration::ZERO }
     }
 
     /// Units of `bytes` payload each, number k at k times `seconds` in double precision.
     pub const fn every(seconds: f64, bytes: u64) -> Self {
-        Self { script: Script::Regular { seconds, bytes }, count: None }
+        Self { script: Script::Regular { seconds, bytes }, count: None, lead: Duration::ZERO }
     }
 
     /// A clip from frames in order of time, which starts anew every `length`.
     pub const fn clip(frames: Arc<[Frame]>, length: Duration) -> Self {
-        Self { script: Script::Clip { frames, length }, count: None }
+        Self { script: Script::Clip { frames, length }, count: None, lead: Duration::ZERO }
     }
 
     /// The same, but only the first `count` units; `None` has no end.
     #[must_use]
     pub fn ending_after(self, count: Option<u64>) -> Self {
         Self { count, ..self }
+    }
+
+    /// The same, but the first unit is written so long after the start: a connection opened at the start is there by then.
+    #[must_use]
+    pub fn led_by(self, lead: Duration) -> Self {
+        Self { lead, ..self }
     }
 
     /// Gives how many units there are; `None` without end.
@@ -79,10 +86,11 @@ impl Timetable {
     /// Gives when unit `number` is written if the first one is at `start`; `None` behind the last one.
     pub fn written(&self, start: Instant, number: u64) -> Option<Instant> {
         self.bytes(number)?;
+        let first = start + self.lead;
         Some(match &self.script {
             Script::Constant { rate, bytes } => {
                 let bit_nanos = u128::from(number) * u128::from(*bytes) * 8_000_000_000;
-                start + Duration::from_nanos((bit_nanos / u128::from(rate.bits_per_second())) as u64)
+                first + Duration::from_nanos((bit_nanos / u128::from(rate.bits_per_second())) as u64)
             }
             Script::Regular { .. } => {
                 let seconds = self.written_seconds(start, number)?;
@@ -90,7 +98,7 @@ impl Timetable {
             }
             Script::Clip { frames, length } => {
                 let count = frames.len() as u64;
-                start + *length * (number / count) + frames[(number % count) as usize].at
+                first + *length * (number / count) + frames[(number % count) as usize].at
             }
         })
     }
@@ -98,7 +106,7 @@ impl Timetable {
     /// Gives the same in seconds, if that is how the units' times are meant.
     pub(crate) fn written_seconds(&self, start: Instant, number: u64) -> Option<f64> {
         match &self.script {
-            Script::Regular { seconds, .. } => Some(start.as_secs_f64() + number as f64 * seconds),
+            Script::Regular { seconds, .. } => Some((start + self.lead).as_secs_f64() + number as f64 * seconds),
             Script::Constant { .. } | Script::Clip { .. } => None,
         }
     }
@@ -129,6 +137,16 @@ mod tests {
         assert_eq!(timetable.written(start, 30), Some(Instant::ZERO + Duration::from_secs(8)));
         assert_eq!(timetable.written_seconds(start, 1), Some(7.0 + 1.0 / 30.0));
         assert_eq!((timetable.bytes(30), timetable.bytes(31)), (Some(1024), None));
+    }
+
+    #[test]
+    fn a_connection_may_be_opened_before_the_first_unit() {
+        let (start, lead) = (Instant::from_nanos(5), Duration::from_secs(1));
+        let timetable = Timetable::every(0.5, 10).led_by(lead);
+        assert_eq!(timetable.written(Instant::ZERO, 1), Some(Instant::ZERO + Duration::from_millis(1500)));
+        assert_eq!(timetable.written_seconds(Instant::ZERO, 1), Some(1.5));
+        let rate = Rate::from_bits_per_second(80).unwrap();
+        assert_eq!(Timetable::constant(rate, 10).led_by(lead).written(start, 1), Some(start + lead * 2));
     }
 
     #[test]

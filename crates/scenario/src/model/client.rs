@@ -18,7 +18,8 @@ pub enum Client {
 pub struct DeadlineClient {
     /// From the writing of a unit to its playing (default 250 ms). The MTCP paper asks for 1.5 round trips and 3 periods at least.
     pub playback_delay: Time,
-    /// Let the playback delay follow what the network does; `playback-delay` is where it begins.
+    /// Shorten the playback delay as far as the network allows, talkspurt by talkspurt (Ramjee and others, INFOCOM 1994); it
+    /// begins with `playback-delay` and is never longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveDelay>,
     /// Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
@@ -30,14 +31,15 @@ pub struct DeadlineClient {
     pub reports: Option<Time>,
 }
 
-/// Bounds of a playback delay that follows the network.
+/// How a playback delay follows the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AdaptiveDelay {
-    /// The shortest (default 40 ms).
+    /// Never shorter than this (default 40 ms).
     pub least: Time,
-    /// The longest (default 400 ms: what ITU-T G.114 allows a conversation).
-    pub most: Time,
+    /// Units between two changes (default 50: one second of sound in packets of 20 ms).
+    #[schemars(range(min = 1))]
+    pub talkspurt: u64,
 }
 
 /// A client that stops and waits, as for a film.
@@ -62,7 +64,7 @@ impl Default for DeadlineClient {
 
 impl Default for AdaptiveDelay {
     fn default() -> Self {
-        Self { least: Time::from_millis(40), most: Time::from_millis(400) }
+        Self { least: Time::from_millis(40), talkspurt: 50 }
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Flow {
     /// Propagation time of the links between the flows' hosts and their routers (default: `network.dumbbell.access.delay`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<AccessDelay>,
+    /// Time between the opening of a media flow's connection and its first unit (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_time: Option<Time>,
     /// The transport, in place of `endpoint.transport`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
