@@ -3,6 +3,7 @@
 use crate::recorder::FlowRecord;
 use crate::table::Table;
 use earlybird_scenario::Client;
+use earlybird_tcp::RealTimeStatistics;
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
@@ -75,6 +76,26 @@ impl PlayoutLog {
     fn stalled(&self, end: Instant) -> Duration {
         self.stalled + self.stalled_since.map_or(Duration::ZERO, |since| end - since)
     }
+}
+
+/// Adds what the real-time mode counted: zeros in other flows.
+pub(crate) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
+    let of_sender = |value: fn(&RealTimeStatistics) -> u64| {
+        records.iter().map(move |flow| value(&flow.real_time[0])).collect::<Vec<_>>()
+    };
+    let of_receiver = |value: fn(&RealTimeStatistics) -> u64| {
+        records.iter().map(move |flow| value(&flow.real_time[1])).collect::<Vec<_>>()
+    };
+    table
+        .whole("frames_written", of_sender(|counts| counts.frames_written))
+        .whole("frames_discarded", of_sender(|counts| counts.frames_discarded))
+        .whole("frames_delivered", of_receiver(|counts| counts.frames_delivered))
+        .whole("segments_skipped", of_receiver(|counts| counts.segments_skipped))
+        .whole("late_after_skip", of_receiver(|counts| counts.late_after_skip))
+        .whole("notices_sent", of_receiver(|counts| counts.notices_sent))
+        .whole("notices_received", of_sender(|counts| counts.notices_received))
+        .whole("bad_notices", of_sender(|counts| counts.bad_notices))
+        .whole("skip_reductions", of_sender(|counts| counts.skip_reductions))
 }
 
 /// Adds what viewers saw: nothing in a flow without one.

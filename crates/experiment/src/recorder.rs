@@ -8,7 +8,7 @@ use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
-use earlybird_tcp::{Connection, Statistics, TraceEvent};
+use earlybird_tcp::{Connection, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
@@ -49,6 +49,8 @@ pub(crate) struct FlowRecord {
     pub(crate) bytes_at_warm_up: u64,
     pub(crate) packets_dropped: u64,
     pub(crate) media: Option<MediaLog>,
+    /// What the real-time mode counted at the sender and at the receiver, in the last connection.
+    pub(crate) real_time: [RealTimeStatistics; 2],
     pub(crate) transmissions: Option<TransmissionLog>,
     /// What its viewer saw, if it has one.
     pub(crate) playout: Option<PlayoutLog>,
@@ -186,11 +188,12 @@ impl Observer for Recorder {
         }
     }
 
-    fn on_end(&mut self, flow: FlowId, opener: &Connection, received: u64) {
+    fn on_end(&mut self, flow: FlowId, opener: &Connection, listener: &Connection) {
         let flow = self.flow(flow);
         flow.statistics += *opener.statistics();
+        flow.real_time = [opener, listener].map(Connection::real_time_statistics);
         flow.early_responses += opener.gauges().early_responses;
-        flow.bytes_delivered += received;
+        flow.bytes_delivered += listener.received();
     }
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {

@@ -85,7 +85,8 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("early_responses", records().map(|flow| flow.early_responses))
         .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
         .real("throughput_bps", records().map(throughput));
-    playout::columns(media_columns(table, recorder), &recorder.flows, plan.end)
+    let table = playout::columns(media_columns(table, recorder), &recorder.flows, plan.end);
+    playout::real_time_columns(table, &recorder.flows)
 }
 
 fn drop_rate(flow: &FlowRecord) -> f64 {

@@ -2,6 +2,7 @@
 
 use crate::bursts;
 use crate::plan::Plan;
+use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::report::{mean_wait_ms, utilisation};
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
@@ -50,6 +51,10 @@ pub(crate) fn summarise(
         ("fair_share".into(), view.fair_share().map(Value::Real)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
+        ("units_lost".into(), view.mean_over_viewers(|log| log.lost as f64)),
+        ("lost_share".into(), view.mean_over_viewers(PlayoutLog::lost_share)),
+        ("playback_delay_s".into(), view.mean_over_viewers(PlayoutLog::mean_delay)),
+        ("stalls".into(), view.mean_over_viewers(|log| log.stalls as f64)),
         ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
@@ -107,6 +112,11 @@ impl View<'_> {
             let values: Vec<f64> = self.media().map(value).collect();
             (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
         }
+    }
+
+    fn mean_over_viewers(&self, value: impl Fn(&PlayoutLog) -> f64) -> Option<Value> {
+        let values: Vec<f64> = self.recorder.flows.iter().filter_map(|flow| flow.playout.as_ref()).map(value).collect();
+        (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
     }
 
     fn buffer(&self) -> Option<u64> {

@@ -483,13 +483,14 @@ impl<O: Observer> World<O> {
     }
 
     fn tell_end(&mut self, opener: EndpointId) {
-        let endpoint = &self.endpoints[opener.0 as usize];
-        if endpoint.is_in_use {
-            let received = self.endpoints[opener.peer().0 as usize].agent.received();
-            match &endpoint.agent {
-                Agent::Tcp(connection) => self.observer.on_end(endpoint.flow, connection, received),
-                Agent::Datagrams(sender) => self.observer.on_datagrams_end(endpoint.flow, sender, received),
+        let [opener, listener] = [opener, opener.peer()].map(|id| &self.endpoints[id.0 as usize]);
+        match (&opener.agent, &listener.agent) {
+            _ if !opener.is_in_use => {}
+            (Agent::Tcp(sender), Agent::Tcp(receiver)) => self.observer.on_end(opener.flow, sender, receiver),
+            (Agent::Datagrams(sender), receiver) => {
+                self.observer.on_datagrams_end(opener.flow, sender, receiver.received());
             }
+            (Agent::Tcp(_), Agent::Datagrams(_)) => {}
         }
     }
 }

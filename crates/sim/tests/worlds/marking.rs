@@ -16,11 +16,11 @@ struct Senders {
 }
 
 impl Observer for Senders {
-    fn on_end(&mut self, _flow: FlowId, opener: &Connection, received: u64) {
+    fn on_end(&mut self, _flow: FlowId, opener: &Connection, listener: &Connection) {
         let statistics = opener.statistics();
         self.retransmissions += statistics.retransmissions;
         self.mark_responses += statistics.mark_responses;
-        self.received += received;
+        self.received += listener.received();
     }
 }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 struct Sizes(Vec<u64>);
 
 impl Observer for Sizes {
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, received: u64) {
-        self.0.push(received);
+    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, listener: &Connection) {
+        self.0.push(listener.received());
     }
 }
 

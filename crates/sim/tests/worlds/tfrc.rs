@@ -46,8 +46,8 @@ impl Observer for Totals {
         self.at_mark = received.iter().map(|(_, bytes)| *bytes).collect();
     }
 
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, received: u64) {
-        self.at_end.push(received);
+    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, listener: &Connection) {
+        self.at_end.push(listener.received());
     }
 
     fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &Endpoint, received: u64) {
