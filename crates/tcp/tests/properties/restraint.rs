@@ -153,9 +153,12 @@ fn play(config: &Config, steps: &[Step], mut look: impl FnMut(&Sender, &Sender, 
     let mut receiver = Receiver { nxt: 1, ..Receiver::default() };
     let [mut reads, mut ignores] = [true, false].map(|knows_notices| Sender::new(config, knows_notices));
     let mut now = Instant::from_nanos(100_000_000);
-    (0..AHEAD).for_each(|_| [&mut reads, &mut ignores].into_iter().for_each(|sender| sender.write(now)));
+    for _ in 0..AHEAD {
+        reads.write(now);
+        ignores.write(now);
+    }
     for (number, step) in (1..).zip(steps) {
-        now = now + Duration::from_millis(10);
+        now += Duration::from_millis(10);
         receiver.take(number, *step);
         let before = reads.connection.cwnd();
         if step.arrives || receiver.notice.is_some() {
@@ -164,7 +167,8 @@ fn play(config: &Config, steps: &[Step], mut look: impl FnMut(&Sender, &Sender, 
             }
         }
         look(&reads, &ignores, before, receiver.notice.is_some());
-        [&mut reads, &mut ignores].into_iter().for_each(|sender| sender.write(now));
+        reads.write(now);
+        ignores.write(now);
         if [&reads, &ignores].iter().any(|sender| sender.fresh != number + AHEAD) {
             // One of the windows is full: from here on they send different segments.
             return;
