@@ -99,23 +99,29 @@ impl<O: Observer> World<O> {
         (self.endpoints[endpoint.0 as usize].generation == generation).then_some(endpoint)
     }
 
+    /// Reads, or lets read, what came. Of plain streams it is known which units are there by their length alone.
     pub(super) fn on_readable(&mut self, id: EndpointId) {
-        let reader = self.endpoints[id.0 as usize].reader;
-        if reader == Reader::Impatient {
-            return self.read_impatiently(id);
-        }
-        let ledger = self.endpoints[id.peer().0 as usize].ledger.as_ref();
-        let is_plain = ledger.is_none_or(|ledger| ledger.is_plain());
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Agent::Tcp(connection) = &mut endpoint.agent else { return };
-        if reader == Reader::Anyone {
-            connection.read(u64::MAX);
+        match endpoint.reader {
+            Reader::Anyone => {
+                connection.read(u64::MAX);
+                self.tell_delivered(id);
+            }
+            Reader::Impatient => self.read_impatiently(id),
+            Reader::Listener(listener) => {
+                if self.endpoints[id.peer().0 as usize].ledger.as_ref().is_some_and(|ledger| ledger.is_plain()) {
+                    self.tell_delivered(id);
+                }
+                self.with_listener(listener, |listener, io| listener.on_readable(io));
+            }
         }
-        if self.flows[endpoint.flow.0 as usize].has_units && is_plain && !id.is_opener() {
-            self.observer.on_delivered(self.now.at, endpoint.flow, connection.received());
-        }
-        if let Reader::Listener(listener) = reader {
-            self.with_listener(listener, |listener, io| listener.on_readable(io));
+    }
+
+    fn tell_delivered(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
+            self.observer.on_delivered(self.now.at, endpoint.flow, endpoint.agent.received());
         }
     }
 
