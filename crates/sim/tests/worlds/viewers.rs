@@ -106,13 +106,21 @@ fn sack() -> Carrier {
 }
 
 fn udp() -> Carrier {
-    let config = datagram::Config { control: datagram::Control::Udp, mss: 1000, ecn: false };
+    datagrams(datagram::Control::Udp)
+}
+
+fn datagrams(control: datagram::Control) -> Carrier {
+    let config = datagram::Config { control, mss: 1000, ecn: false };
     Carrier::Datagrams(DatagramSettings { config, headers: HeaderSize::Ns2 })
+}
+
+fn srt() -> Carrier {
+    datagrams(datagram::Control::Srt(datagram::srt::Parameters::DEFAULT))
 }
 
 #[test]
 fn every_unit_is_played_so_long_after_it_was_written() {
-    for carrier in [sack(), udp(), rfc(Config::rfc()).into()] {
+    for carrier in [sack(), udp(), srt(), datagrams(datagram::Control::Tfrc), rfc(Config::rfc()).into()] {
         let show = show(carrier, channel(None, 1), deadline(), audio());
         assert_eq!((show.written.len() as u64, show.lost.len()), (FRAMES, 0));
         for ((unit, at), (number, written)) in show.played.iter().zip((0..).zip(&show.written)) {
@@ -126,6 +134,17 @@ fn over_udp_exactly_the_dropped_frames_are_lost() {
     let drops: Vec<u64> = vec![3, 77, 78, 500, 1499];
     let show = show(udp(), channel(Some(LossRule::List(drops.clone())), 1), deadline(), audio());
     assert_eq!((show.lost, show.late), (drops, 0));
+}
+
+#[test]
+fn over_srt_dropped_frames_come_again_and_all_frames_come_with_its_latency() {
+    // A frame is asked for when the next one comes, and comes again 20 ms + RTT later: the default of 120 ms just allows it.
+    let with = |delay| {
+        let player = Deadline::new(audio(), PlaybackDelay::Fixed(Duration::from_millis(delay)));
+        let show = show(srt(), channel(Some(LossRule::List(vec![400, 700])), 1), player.into(), audio());
+        (show.lost.len() as u64, show.late)
+    };
+    assert_eq!([with(180), with(160)], [(0, 0), (FRAMES, FRAMES)], "released 50 + 120 ms after they were written");
 }
 
 #[test]
