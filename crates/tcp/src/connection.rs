@@ -166,7 +166,8 @@ impl Connection {
             return false;
         };
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
-        let is_pure = !segment.takes_sequence_space() && window == self.sender.peer_window;
+        let is_same_window = window == self.sender.peer_window || self.sender.looks_past_window(segment);
+        let is_pure = !segment.takes_sequence_space() && is_same_window;
         let skip = self.read_notice(segment, ack);
         if skip.is_some() {
             self.tell(Event::LossReported);

@@ -9,6 +9,7 @@ use super::sender::Sender;
 use crate::policy::backlog::Backlog;
 use crate::real_time::{RealTimeStatistics, WriteError};
 use earlybird_units::Instant;
+use earlybird_wire::Segment;
 
 impl Sender {
     /// Takes a frame, if there is room for it or can be made.
@@ -141,6 +142,12 @@ impl Sender {
         if let Some(frames) = &mut self.frames {
             frames.gives_up_sent = may;
         }
+    }
+
+    /// Says whether an ACK may count as a duplicate although it tells another window: a reader that plays frames by the clock
+    /// changes its window all the time, and the SACK blocks tell what arrived (RFC 6675 §2 asks for no more).
+    pub(crate) fn looks_past_window(&self, segment: &Segment) -> bool {
+        self.frames.is_some() && !segment.options.sack.is_empty()
     }
 
     /// Gives the number of the frame that a segment on the board carries.

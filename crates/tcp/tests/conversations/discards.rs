@@ -188,6 +188,19 @@ fn giving_up_does_not_open_the_window() {
     }
 }
 
+/// A playout client reads while a hole stands.
+#[test]
+fn a_reader_that_plays_by_the_clock_does_not_hide_duplicates_behind_its_changing_window() {
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, Config { initial_window: 5, ..oldest(50) }));
+        host.frames(5).forget_sent();
+        for (end, window) in [(3001, 60_000), (4001, 61_000), (5001, 62_000)] {
+            host.at(end / 20).receives(&format!(". 1:1(0) ack 1 win {window} <sack 1001:{end}>"));
+        }
+        assert!(host.take_frames().contains(&0), "{recovery:?}");
+    }
+}
+
 /// However losses are repaired: fast retransmit, holes, go-back after a timeout.
 #[test]
 fn what_was_given_up_is_never_sent_again() {
