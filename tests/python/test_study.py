@@ -124,6 +124,19 @@ def test_every_study_of_the_repository_speaks_of_what_it_runs(name: str) -> None
         for check in item.checks:
             assert check.kind == "untested" or check.kind == "numbers" or check.metric in METRICS
             assert check.kind != "numbers" or check.table in study.numbers
+    drawn = [plot.name for item in study.items for plot in item.plots]
+    drawn += [panel.name for item in study.items for panel in item.panels]
+    assert len(drawn) == len(set(drawn)), "plots and panels share a name"
+
+
+@pytest.mark.parametrize("name", [info.name for info in list_studies()])
+def test_every_setting_of_a_panel_is_run_at_some_scale(name: str) -> None:
+    study = find_study(name)
+    runs = [{"part": run.part.name, **run.axes} for scale in study.scales for run in plan(study, scale)]
+    for panel in (panel for item in study.items for panel in item.panels):
+        alone = [{axis: value} for axis, values in panel.vary.items() for value in values]
+        for point in (*alone, *panel.also):
+            assert any(run.items() >= point.items() for run in runs), (panel.name, point)
     assert (REPOSITORY / "studies" / name / "README.md").exists()
 
 

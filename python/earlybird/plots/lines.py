@@ -95,8 +95,9 @@ def _traces(points: pl.DataFrame) -> list[Trace]:
 
 def _line_traces(rows: pl.DataFrame, style: Look) -> list[Trace]:
     """Describe a line with its intervals: bars at few points, a band along many."""
+    name = rows["name"][0]
     rows = rows.filter(pl.col("value").is_not_null())
-    name, value = rows["name"][0], rows["value"]
+    value = rows["value"]
     shared: Trace = {"name": name, "legendgroup": name, "x": numbers(rows["x"])}
     drawn = shared | {
         "y": numbers(value),

@@ -34,6 +34,8 @@ class Row:
     """Why no study answers."""
     link: str = ""
     """From the start page to the statement."""
+    panel: str = ""
+    """From the start page to the panel that shows what the statement depends on."""
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -115,9 +117,11 @@ def _unanswered(entry: Entry) -> Row:
 def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None) -> Iterator[Row]:
     """Make the rows of a study's item."""
     ids = tuple(name for name, other in answers(study).items() if other is item)
+    panels = {panel.statement: f"{study.name}/index.html#panel-{panel.name}" for panel in item.panels}
     for verdict, others, anchor in _judged(item, evaluation) if evaluation else _not_run(item):
         link = f"{study.name}/index.html#{anchor}" if evaluation else ""
-        yield Row(ids, item.title or entry.title, entry.kind, study.name, verdict, others, link=link)
+        panel = panels.get(verdict.statement, "") if evaluation else ""
+        yield Row(ids, item.title, entry.kind, study.name, verdict, others, link=link, panel=panel)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:

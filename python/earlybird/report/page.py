@@ -13,16 +13,19 @@ from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
 from earlybird.report.statements import Statement, item_anchor, statements
 from earlybird.report.templates import as_json, rendered
-from earlybird.study.definition import LEVELS, Item, Part, Plot
+from earlybird.study.definition import LEVELS, Item, Part
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
+from earlybird.study.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A plot in the page."""
 
-    plot: Plot
+    name: str
+    title: str
+    caption: str
     chart: Chart
     made: str
     """From which runs."""
@@ -41,6 +44,7 @@ class Section:
     anchor: str
     drawings: tuple[Drawing, ...]
     statements: tuple[Statement, ...]
+    panels: tuple[tuple[Sensitivity, Drawing | None], ...]
 
 
 def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:
@@ -86,9 +90,10 @@ def _context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[st
         "levels": [(level, [each for each in every if each.main.level == level]) for level in LEVELS],
         "columns": column_titles(study),
         "rows": main_rows(evaluation),
-        "sections": [_section(item, drawings, every) for item in study.items],
+        "sections": [_section(item, evaluation, drawings, every) for item in study.items],
         "bands": bands(evaluation),
         "loads": loads,
+        "has_plots": bool(drawings),
         "delays": named_delays(evaluation),
         "planned": len(plan(study, evaluation.scale)),
         "code_version": _core.code_version(),
@@ -102,10 +107,11 @@ def _is_loaded(evaluation: Evaluation) -> bool:
     return any(run.part == part and math.isfinite(run.load) for run in evaluation.measurements.observations)
 
 
-def _section(item: Item, drawings: Mapping[str, Drawing], every: list[Statement]) -> Section:
+def _section(item: Item, evaluation: Evaluation, drawings: Mapping[str, Drawing], every: list[Statement]) -> Section:
     return Section(
         item,
         item_anchor(item.id),
         tuple(drawings[plot.name] for plot in item.plots if plot.name in drawings),
         tuple(each for each in every if each.main.item == item.id),
+        tuple((each, drawings.get(each.panel.name)) for each in evaluation.sensitivities.get(item.id, ())),
     )

@@ -1,6 +1,6 @@
 """Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -9,9 +9,9 @@ import polars as pl
 from earlybird.errors import StoreError, because
 from earlybird.plots.style import styled
 from earlybird.report.page import Drawing, page, runs_text
-from earlybird.study.definition import Plot
+from earlybird.study.definition import Point
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.figures import plot_data
+from earlybird.study.figures import PlotData, plot_data, sensitivity_data
 
 PAGE = "index.html"
 ASSETS = "assets"
@@ -49,13 +49,12 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
 def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:
     """Write a study's page and what stands beside it; `home` is the way to the start page and the assets."""
     (folder / "plots").mkdir(parents=True, exist_ok=True)
-    drawings = [drawing for plot in _plots(evaluation) if (drawing := _draw(plot, evaluation, folder / "plots"))]
+    drawings = {drawing.name: drawing for drawing in _drawings(evaluation, folder / "plots")}
     _verdict_table(evaluation).write_csv(folder / "verdicts.csv")
     _cell_table(evaluation).write_csv(folder / "cells.csv")
     _run_table(evaluation).write_csv(folder / "runs.csv")
     path = folder / PAGE
-    named = {drawing.plot.name: drawing for drawing in drawings}
-    path.write_text(page(evaluation, named, home=home), encoding="utf-8")
+    path.write_text(page(evaluation, drawings, home=home), encoding="utf-8")
     return path
 
 
@@ -68,23 +67,31 @@ def write_assets(folder: Path) -> None:
         (folder / ASSETS / file.name).write_bytes(file.read_bytes())
 
 
-def _plots(evaluation: Evaluation) -> Sequence[Plot]:
-    return [plot for item in evaluation.study.items for plot in item.plots]
+def _drawings(evaluation: Evaluation, folder: Path) -> Iterator[Drawing]:
+    """Draw all plots and panels that have something to show."""
+    for plot in (plot for item in evaluation.study.items for plot in item.plots):
+        if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
+            _write(data, folder, plot.name)
+            yield Drawing(plot.name, plot.title, plot.caption, data.chart(), _made(evaluation, plot.part, plot.at))
+    for each in (each for panels in evaluation.sensitivities.values() for each in panels):
+        if data := sensitivity_data(each):
+            _write(data, folder, each.panel.name)
+            made = _made(evaluation, "", each.check.at)
+            yield Drawing(each.panel.name, each.axis, "", data.chart(), made)
 
 
-def _draw(plot: Plot, evaluation: Evaluation, folder: Path) -> Drawing | None:
-    """Write a plot as PNG, SVG and data, and return it for the page."""
-    data = plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store)
-    if data is None:
-        return None
-    data.table.write_csv(folder / f"{plot.name}.csv")
+def _write(data: PlotData, folder: Path, name: str) -> None:
+    """Write a plot as PNG and SVG, and its data."""
+    data.table.write_csv(folder / f"{name}.csv")
     with styled():
         figure = data.figure()
-        figure.savefig(folder / f"{plot.name}.png", metadata={"Software": None})
-        figure.savefig(folder / f"{plot.name}.svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
+
+
+def _made(evaluation: Evaluation, part: str, at: Point) -> str:
     parts = evaluation.study.parts
-    part = parts[plot.part or str(plot.at.get("part", next(iter(parts))))]
-    return Drawing(plot, data.chart(), runs_text(evaluation, part))
+    return runs_text(evaluation, parts[part or str(at.get("part", next(iter(parts))))])
 
 
 def _verdict_table(evaluation: Evaluation) -> pl.DataFrame:

@@ -159,6 +159,7 @@ def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
             strength=_room(value.mean, check),
             holds=holds,
             note=note,
+            value=value.mean,
         )
 
 

@@ -54,6 +54,8 @@ class Part:
     """Seconds that the bottleneck takes for a packet; times the `buffer` axis, the longest queueing delay."""
     trace: bool = False
     """Whether the first flow's packets are traced."""
+    label: str = ""
+    """What it is called in tables; its name if that is left out."""
     least_timeout: float = 0.0
     """Seconds of the retransmission timer's floor, for the comparison with the PFTK model."""
 
@@ -178,6 +180,26 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
+class Panel:
+    """A sensitivity panel: one statement under settings that the paper leaves open, each changed alone."""
+
+    name: str
+    title: str
+    statement: str
+    """That of a check of the item, an ``order`` or a ``range``."""
+    vary: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Values of axes, or parts; each is a setting of its own, with all others as the study has them."""
+    also: tuple[Point, ...] = ()
+    """Settings that change several things at once."""
+    at: Point = field(default_factory=dict)
+    """Coordinates that hold for all settings, such as the only load at which all were run."""
+    stated: tuple[float, ...] = ()
+    """The sizes of the effect in the paper."""
+    text: str = ""
+    """What the panel shows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A figure or table of a paper."""
 
@@ -186,6 +208,7 @@ class Item:
     text: str = ""
     plots: tuple[Plot, ...] = ()
     checks: tuple[Check, ...] = ()
+    panels: tuple[Panel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads a study's results and tests everything that is stated about them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from earlybird.study.execution import is_begun, measurements
 from earlybird.study.library import ALL, check_scale, choose_studies, find_study
 from earlybird.study.quantities import Measurements
 from earlybird.study.register import register
+from earlybird.study.sensitivity import Sensitivity, sensitivities
 from earlybird.study.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Evaluation:
     missing: int
     """Number of runs without a result."""
     verdicts: Sequence[Verdict]
+    sensitivities: Mapping[str, Sequence[Sensitivity]] = field(default_factory=dict)
+    """The sensitivity panels of each item that has any."""
 
     def of(self, item: str) -> list[Verdict]:
         """Return the verdicts on an item."""
@@ -70,7 +73,8 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     """Test the statements of a study that was read already; otherwise as `evaluate_study`."""
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
-    return Evaluation(study, scale, store, measured, missing, found)
+    panels = {item.id: sensitivities(item, measured) for item in study.items if item.panels}
+    return Evaluation(study, scale, store, measured, missing, found, panels)
 
 
 def report_all(

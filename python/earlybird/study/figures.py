@@ -13,6 +13,7 @@ from earlybird.plots.chart import Chart
 from earlybird.plots.delays import delays_chart, delays_figure
 from earlybird.plots.lines import Wording, lines_chart, lines_figure
 from earlybird.plots.packets import packets_chart, packets_figure
+from earlybird.plots.sensitivity import Scale, sensitivity_chart, sensitivity_figure
 from earlybird.statistics import student_interval
 from earlybird.store import Store
 from earlybird.study.ages import duplicate_bins, duplicate_history
@@ -25,6 +26,7 @@ from earlybird.study.names import point_name, value_name
 from earlybird.study.packets import around_the_loss
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements, Quantity
+from earlybird.study.sensitivity import Sensitivity
 
 POINT = {
     "panel": pl.String,
@@ -76,6 +78,15 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
     """
     data = _lines(plot, measurements) if plot.kind == "lines" else _special(plot, measurements.study, scale, store)
     return data if data.table.height else None
+
+
+def sensitivity_data(sensitivity: Sensitivity) -> PlotData | None:
+    """Gather what a sensitivity panel shows; None if no setting but the study's own was run."""
+    table = sensitivity.table()
+    scale = Scale(sensitivity.axis, sensitivity.bounds, sensitivity.panel.stated)
+    if not (sensitivity.is_run and table.height):
+        return None
+    return PlotData(table, lambda: sensitivity_figure(table, scale), lambda: sensitivity_chart(table, scale))
 
 
 def _lines(plot: Plot, measurements: Measurements) -> PlotData:

@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import difflib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from earlybird.study.definition import (
     Item,
     MainTable,
     Number,
+    Panel,
     Part,
     Plot,
     Scalar,
@@ -96,7 +97,17 @@ def _item(table: Table) -> Item:
     where = f"item {table.get('id')}"
     plots = tuple(build(Plot, plot, f"{where}, plot {plot.get('name')}") for plot in table.get("plots", ()))
     checks = tuple(_check(check, f"{where}, check “{check.get('statement')}”") for check in table.get("checks", ()))
-    return build(Item, {**table, "plots": plots, "checks": checks}, where)
+    panels = tuple(_panel(panel, checks, where) for panel in table.get("panels", ()))
+    return build(Item, {**table, "plots": plots, "checks": checks, "panels": panels}, where)
+
+
+def _panel(table: Table, checks: Sequence[Check], where: str) -> Panel:
+    panel = build(Panel, table, f"{where}, panel {table.get('name')}")
+    testable = [check.statement for check in checks if check.kind in ("order", "range")]
+    if panel.statement not in testable:
+        near = difflib.get_close_matches(panel.statement, testable, 1) or testable
+        raise InputError(f"{where}, panel {panel.name}: its statement is that of no check that can be tested; {near}?")
+    return panel
 
 
 def _check(table: Table, where: str) -> Check:

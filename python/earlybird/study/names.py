@@ -27,6 +27,8 @@ def value_name(study: Study, coordinate: str, value: object) -> str:
         return study.groups[str(value)].label
     if coordinate == "delay":
         return f"at {value} s" if isinstance(value, int | float) else f"at the delay “{value}”"
+    if coordinate == "part":
+        return study.parts[str(value)].label or str(value)
     if coordinate in study.axes:
         axis = study.axes[coordinate]
         return axis.names.get(str(value).lower(), axis.label.format(value))

@@ -36,6 +36,13 @@ class Finding:
     """How strongly it speaks for the statement, to compare the cells of one statement with; negative if against."""
     holds: Holds
     note: str = ""
+    value: float = math.nan
+    """The quantity that had to stay within bounds, in stored units."""
+
+    @property
+    def size(self) -> float:
+        """The number that was judged: an effect, or the quantity itself; NaN if it was not measured."""
+        return self.effect if math.isfinite(self.effect) else self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from earlybird.statistics import Estimate
@@ -72,15 +72,22 @@ def effect_size(unit: Metric, first: float, second: float) -> float:
 
 def effect_text(check: Check, findings: Sequence[Finding]) -> str:
     """Say how large the effect is: its median over the cells, and its range."""
-    sizes = sorted(finding.effect for finding in findings if math.isfinite(finding.effect))
+    return spread_text(size_printer(check), [finding.effect for finding in findings])
+
+
+def spread_text(text: Printer, values: Iterable[float]) -> str:
+    """Write the median of the values that there are, and their range."""
+    sizes = sorted(value for value in values if math.isfinite(value))
     if not sizes:
         return ""
-    text = _size_printer(check)
     middle = text(statistics.median(sizes))
     return middle if len(sizes) == 1 else f"{middle} ({text(sizes[0])} … {text(sizes[-1])})"
 
 
-def _size_printer(check: Check) -> Printer:
+def size_printer(check: Check) -> Printer:
+    """Return how the sizes that a check judges are printed: effects, or the quantity itself for bounds."""
+    if check.kind == "range":
+        return printer(check.metric, check.at)
     if check.kind == "order" and metric(check.metric).is_share:
         return lambda size: difference_text(metric(check.metric), size)
     return lambda size: f"×{size:.2f}"

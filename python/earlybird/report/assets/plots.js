@@ -2,7 +2,8 @@
 // Each <figure class="plot"> holds its chart as JSON; see earlybird/plots/chart.py for what stands in it.
 "use strict";
 (() => {
-  const ROW = 215; // pixels of a panel
+  const PANEL = 215; // pixels of a panel's height
+  const LINE = 15; // pixels of a line of text
   const NARROW = 620; // below this width panels stand one below the other
   const LETTER = 6.6; // pixels of a letter, to estimate how much room a legend needs
   const config = { displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud", "toggleSpikelines"] };
@@ -49,20 +50,29 @@
     return lines.join("<br>");
   }
 
+  // How much room the left side needs, and how high a panel is; names of rows are folded to fit beside it.
+  function leftSide(chart, yTitle, width) {
+    const lines = (text) => text.split("<br>").length;
+    if (!chart.rows) return { left: 44 + 16 * lines(yTitle), panelHeight: PANEL };
+    const longest = Math.max(...chart.y.ticktext.map((text) => text.length));
+    const left = Math.min(0.42 * width, longest * LETTER + 20);
+    const ticktext = chart.y.ticktext.map((text) => folded(text, (left - 20) / LETTER));
+    return { left, panelHeight: chart.rows * (LINE * Math.max(...ticktext.map(lines)) + 14), ticktext };
+  }
+
   function layoutOf(chart, width) {
     const count = chart.panels.length;
     const columns = columnsFor(count, width);
     const rows = Math.ceil(count / columns);
     const titled = chart.panels.some((panel) => panel.title);
     const yTitle = folded(chart.y.title, 30);
-    const lines = yTitle.split("<br>").length;
-    const left = 44 + 16 * lines;
+    const { left, panelHeight, ticktext } = leftSide(chart, yTitle, width);
     const names = nameOnce(chart.panels.flatMap((panel) => panel.traces));
     const legend = 22 * legendRows(names, width) + 8;
     const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
     const gapY = 78;
     const plotWidth = width - left - 8;
-    const height = rows * ROW + (rows - 1) * gapY;
+    const height = rows * panelHeight + (rows - 1) * gapY;
     const top = titled ? 30 : 12;
     const bottom = 52 + legend;
     const layout = {
@@ -83,13 +93,13 @@
     chart.panels.forEach((panel, index) => {
       const [row, column] = [Math.floor(index / columns), index % columns];
       const from = column * (share + gapX / plotWidth);
-      const above = 1 - (row * (ROW + gapY)) / height;
+      const above = 1 - (row * (panelHeight + gapY)) / height;
       const name = index ? String(index + 1) : "";
       const axis = { gridcolor: colour("--line"), linecolor: colour("--muted"), zeroline: false, automargin: false };
-      const xAxis = { ...chart.x, title: { text: folded(chart.x.title, 42), standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
-      const yAxis = { ...chart.y, title: { text: column === 0 ? yTitle : "", standoff: 6 } };
+      const xAxis = { ...chart.x, title: { text: folded(chart.x.title, (share * plotWidth) / LETTER), standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
+      const yAxis = { ...chart.y, ...(ticktext && { ticktext }), title: { text: column === 0 ? yTitle : "", standoff: 6 } };
       layout[`xaxis${name}`] = { ...axis, ...xAxis, domain: [from, from + share], anchor: `y${name}` };
-      layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - ROW / height, above], anchor: `x${name}` };
+      layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - panelHeight / height, above], anchor: `x${name}` };
       if (chart.shareY && index) layout[`yaxis${name}`].matches = "y";
       if (chart.shareY && column) layout[`yaxis${name}`].showticklabels = false;
       if (panel.title)

@@ -1,0 +1,156 @@
+"""Sensitivity panels: what becomes of a statement where something is changed that the paper leaves open."""
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from earlybird.study.checks import verdict
+from earlybird.study.definition import Check, Item, Panel, Scalar, Study
+from earlybird.study.metrics import metric
+from earlybird.study.names import point_name, value_name
+from earlybird.study.quantities import Measurements
+from earlybird.study.verdicts import Verdict, was_run
+from earlybird.study.wording import size_printer, spread_text
+
+AS_IT_IS = "as the study has it"
+"""The setting in which nothing is changed."""
+
+SIZES = {"place": pl.Int64, "setting": pl.String, "cell": pl.String, "size": pl.Float64, "holds": pl.String}
+"""Columns of the table behind a panel's plot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a panel and what became of the statement."""
+
+    parameter: str
+    """What is changed."""
+    value: str
+    """Into what."""
+    verdict: Verdict
+    sizes: str
+    """The effect, or the quantity that has to stay within bounds: its median over the cells and its range."""
+
+    @property
+    def name(self) -> str:
+        """What stands beside it in a plot."""
+        return self.value or self.parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """A panel with all of its settings."""
+
+    panel: Panel
+    check: Check
+    settings: tuple[Setting, ...]
+    axis: str
+    """What its sizes are, with their unit."""
+    scale: float
+    """Printed size ÷ stored size."""
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """The sizes between holding and not holding, as printed."""
+        if self.check.kind == "range":
+            bounds = (self.check.least, self.check.most)
+            return tuple(self.scale * bound for bound in bounds if bound is not None)
+        return (self.scale * (self.check.margin if metric(self.check.metric).is_share else self.check.factor),)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether there is more to compare than the study's own setting."""
+        return sum(was_run(setting.verdict) for setting in self.settings) > 1
+
+    def table(self) -> pl.DataFrame:
+        """Return every cell that was run, a row each, with sizes as printed."""
+        rows = [
+            (place, setting.name, finding.label, self.scale * finding.size, setting.verdict.holds)
+            for place, setting in enumerate(setting for setting in self.settings if was_run(setting.verdict))
+            for finding in setting.verdict.findings
+            if math.isfinite(finding.size)
+        ]
+        return pl.DataFrame(rows, schema=SIZES, orient="row")
+
+
+def sensitivities(item: Item, measurements: Measurements) -> list[Sensitivity]:
+    """
+    Test the statements of an item's panels under all of their settings.
+
+    Parameters
+    ----------
+    item
+        A figure or table of a paper.
+    measurements
+        The runs.
+
+    Returns
+    -------
+    list of Sensitivity
+        In the order of the item.
+    """
+    return [_sensitivity(panel, item, measurements) for panel in item.panels]
+
+
+def _sensitivity(panel: Panel, item: Item, measurements: Measurements) -> Sensitivity:
+    stated = next(check for check in item.checks if check.statement == panel.statement)
+    check = dataclasses.replace(stated, at={**stated.at, **panel.at})
+    settings = tuple(
+        _setting(parameter, point, check, item, measurements)
+        for parameter, point in _points(panel, check, measurements.study)
+    )
+    return Sensitivity(panel, check, settings, *_axis(check, measurements.study))
+
+
+def _points(panel: Panel, check: Check, study: Study) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+    """List the settings: none changed, each alone, then those that change several things."""
+    yield AS_IT_IS, {}
+    for name, values in panel.vary.items():
+        own = study.axes[name].default if name in study.axes else check.at.get("part", next(iter(study.parts)))
+        yield from ((_parameter(study, name), {name: value}) for value in values if value != own)
+    for point in panel.also:
+        changed = {name: value for name, value in point.items() if isinstance(value, str | int | float | bool)}
+        yield " and ".join(_parameter(study, name) for name in changed), changed
+
+
+def _parameter(study: Study, name: str) -> str:
+    """Name what is changed."""
+    if name in study.axes:
+        return study.axes[name].title or name
+    return "scenario"
+
+
+def _setting(
+    parameter: str, point: Mapping[str, Scalar], check: Check, item: Item, measurements: Measurements
+) -> Setting:
+    found = verdict(item, check, point, measurements)
+    value = ", ".join(value_name(measurements.study, name, changed) for name, changed in point.items())
+    sizes = spread_text(size_printer(check), [finding.size for finding in found.findings])
+    return Setting(parameter, value, found, sizes)
+
+
+def _axis(check: Check, study: Study) -> tuple[str, float]:
+    """Say what the sizes of a check are, and by what they are multiplied in print."""
+    unit = metric(check.metric)
+    label = unit.axis.removesuffix(f" ({unit.unit})")
+    if check.kind == "range":
+        if "over" in check.at:
+            return f"{label}, {_ratio(check, study)}", 1.0
+        return unit.axis, unit.scale
+    compared = _compared(check.points, study)
+    return (f"{label}, {compared} (points)", unit.scale) if unit.is_share else (f"{label}, {compared}", 1.0)
+
+
+def _ratio(check: Check, study: Study) -> str:
+    other = check.at["over"]
+    changed = other if isinstance(other, Mapping) else {}
+    return f"{point_name(study, {name: check.at[name] for name in changed})} ÷ {point_name(study, changed)}"
+
+
+def _compared(points: Sequence[Mapping[str, object]], study: Study) -> str:
+    if len(points) != 2:
+        return "each ÷ the next"
+    return " ÷ ".join(point_name(study, point) for point in points)
