@@ -331,6 +331,22 @@ fn an_adaptive_playback_delay_falls_to_what_the_network_needs() {
     assert_eq!((times.len(), times[49], times[62], times[63]), (200, (1280, 49), (1280, 62), (1291, 63)));
 }
 
+/// One unit every 20 ms, each with its delay, fate – of some the first part never comes – and number of parts.
+fn parts_of(arrivals: &[(u64, u8, u32)], carrier: Carrier) -> Vec<(u64, u64, Part)> {
+    let (mut place, mut all) = (0, Vec::new());
+    for (unit, (late, fate, parts)) in (0..).zip(arrivals) {
+        // Datagrams are told of whole units only.
+        let parts = if carrier == Carrier::Datagrams { 1 } else { *parts };
+        for part in 0..parts {
+            if *fate > 0 || part > 0 {
+                all.push((20 * unit + late, place, Part { unit, part, parts }));
+            }
+            place += 1;
+        }
+    }
+    all
+}
+
 proptest! {
     #[test]
     fn each_unit_is_played_once_at_its_time_or_lost_once(
@@ -339,18 +355,7 @@ proptest! {
         carrier in prop_oneof![Just(Carrier::Stream), Just(Carrier::Skipping), Just(Carrier::Datagrams)],
     ) {
         let count = arrivals.len() as u64;
-        let mut place = 0;
-        let mut parts = Vec::new();
-        for (unit, (late, fate, cut)) in (0..).zip(&arrivals) {
-            // Datagrams are told of whole units only.
-            let cut = if carrier == Carrier::Datagrams { 1 } else { *cut };
-            for part in 0..cut {
-                if *fate > 0 || part > 0 {
-                    parts.push((20 * unit + late, place, Part { unit, part, parts: cut }));
-                }
-                place += 1;
-            }
-        }
+        let parts = parts_of(&arrivals, carrier);
         let fake = watch(deadline(count, delay), carrier, &parts, 20_000);
         let judged = |(time, event): &(u64, Playout)| match event {
             Playout::Played(unit) | Playout::Lost(unit) => Some((*time, *unit)),
@@ -388,5 +393,32 @@ proptest! {
             _ => 0,
         }).sum();
         prop_assert_eq!(times.last().copied(), Some(waited + 20 * (count - 1)));
+    }
+    #[test]
+    fn a_stalling_player_judges_units_in_order_and_once_whatever_is_lost(
+        arrivals in proptest::collection::vec((0_u64..400, 0_u8..5, 1_u32..4), 1..60),
+        resume in 1_u64..10,
+        start in prop_oneof![(0_u64..300).prop_map(|delay| StartRule::After(millis(delay))), (0_u64..9).prop_map(StartRule::Units)],
+        capacity in prop_oneof![Just(None), (0_u64..400).prop_map(Some)],
+        carrier in prop_oneof![Just(Carrier::Stream), Just(Carrier::Skipping), Just(Carrier::Datagrams)],
+    ) {
+        let count = arrivals.len() as u64;
+        let parts = parts_of(&arrivals, carrier);
+        let player = Rebuffer::new(audio(count), start, resume);
+        let player = capacity.map_or(player.clone(), |capacity| player.with_capacity(millis(capacity)));
+        let fake = watch(player, carrier, &parts, 20_000);
+        let judged = |(_, event): &(u64, Playout)| match event {
+            Playout::Played(unit) | Playout::Lost(unit) => Some(*unit),
+            _ => None,
+        };
+        let judgements: Vec<_> = fake.events.iter().filter_map(judged).collect();
+        prop_assert_eq!(&judgements, &(0..judgements.len() as u64).collect::<Vec<_>>());
+        for (time, unit) in played(&fake) {
+            let all: Vec<_> = parts.iter().filter(|(.., part)| part.unit == unit).collect();
+            prop_assert!(all.len() as u32 == all[0].2.parts && all.iter().all(|(arrival, ..)| *arrival <= time));
+        }
+        let stalls = told(&fake, |event| *event == Playout::Stalled).len();
+        let resumed = told(&fake, |event| matches!(event, Playout::Resumed(_))).len();
+        prop_assert!(stalls == resumed || stalls == resumed + 1);
     }
 }
