@@ -1,5 +1,5 @@
-//! How long single bursts of losses delay a media flow, and by which of TCP's reactions (Shen, Deshpande, Anjum and
-//! Narasimha Reddy, "Playback delay of a TCP stream over a path with burst losses").
+//! How long single bursts of losses delay a media flow, and by which of TCP's reactions ("Receiver Playout Buffer Requirement
+//! for TCP Video Streaming in the presence of Burst Packet Drops", the burst-loss paper).
 
 mod alone;
 mod tables;
@@ -252,7 +252,7 @@ mod tests {
         conforms(
             Area::Recovery,
             "delay of a burst of losses",
-            "Shen et al., equations (1) to (4)",
+            "burst-loss paper, equations (1) to (4)",
             "four modes at 20 and 100 ms",
             "9 of 9 agree to 1 ms",
         );

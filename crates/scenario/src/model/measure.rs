@@ -30,8 +30,8 @@ pub struct Measure {
     pub bursts: Option<Bursts>,
 }
 
-/// Bursts of losses, told apart by the units of media that come late, and what each of them did: Shen et al., "Playback delay
-/// of a TCP stream over a path with burst losses".
+/// Bursts of losses, told apart by the units of media that come late, and what each of them did (the burst-loss paper,
+/// "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bursts {
