@@ -7,21 +7,23 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import REPOSITORY, Finished, store_bytes
+from conftest import REPOSITORY, Finished, command, store_bytes
 from earlybird import InputError
 from earlybird.report.writer import write_report
 from earlybird.store import Store
 from earlybird.study import list_studies, run_study
 from earlybird.study.definition import SCALES, Scale
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs, planned_runs
+from earlybird.study.execution import make_runs, mixed, planned_runs
 from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import load
 from earlybird.study.metrics import METRICS
@@ -181,3 +183,33 @@ def test_the_shell_completes_names_and_scales(words: str, offered: str) -> None:
     program = Path(sys.executable).with_name("earlybird")
     done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, check=False)
     assert done.stdout.split() == [offered]
+
+
+def test_studies_that_run_together_advance_alike(folder: Path, tmp_path: Path) -> None:
+    small, other = load(folder), load(shutil.copytree(folder, tmp_path / "other-study"))
+    longer = dataclasses.replace(other, scales={"smoke": Scale("smoke", 4, "6s")})
+    order = [
+        json.loads(run.scenario)["duration"] == "5s"
+        for run in mixed([list(planned_runs(each, "smoke")) for each in (small, longer)])
+    ]
+    assert len(order) == 24
+    assert sum(order[:12]) == 4
+
+
+def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("study", "run", "all", "--scale", "full", "--jobs", 2),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (done := [path for path in tmp_path.glob("results/*") if not path.name.startswith(".")]):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (130, False)
+    assert "runs were finished and are kept in results" in " ".join(err.split())
+    assert all((path / "summary.json").exists() for path in done)

@@ -84,7 +84,7 @@ def sensitivity_data(sensitivity: Sensitivity) -> PlotData | None:
     """Gather what a sensitivity panel shows; None if no setting but the study's own was run."""
     table = sensitivity.table()
     scale = Scale(sensitivity.axis, sensitivity.bounds, sensitivity.panel.stated)
-    if not (sensitivity.is_run and table.height):
+    if len(sensitivity.settings_run) < 2 or not table.height:
         return None
     return PlotData(table, lambda: sensitivity_figure(table, scale), lambda: sensitivity_chart(table, scale))
 

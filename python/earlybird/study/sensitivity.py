@@ -61,15 +61,20 @@ class Sensitivity:
         return (self.scale * (self.check.margin if metric(self.check.metric).is_share else self.check.factor),)
 
     @property
-    def is_run(self) -> bool:
-        """Whether there is more to compare than the study's own setting."""
-        return sum(was_run(setting.verdict) for setting in self.settings) > 1
+    def settings_run(self) -> list[Setting]:
+        """The settings with runs."""
+        return [setting for setting in self.settings if was_run(setting.verdict)]
+
+    @property
+    def settings_not_run(self) -> list[Setting]:
+        """The settings without."""
+        return [setting for setting in self.settings if not was_run(setting.verdict)]
 
     def table(self) -> pl.DataFrame:
         """Return every cell that was run, a row each, with sizes as printed."""
         rows = [
             (place, setting.name, finding.label, self.scale * finding.size, setting.verdict.holds)
-            for place, setting in enumerate(setting for setting in self.settings if was_run(setting.verdict))
+            for place, setting in enumerate(self.settings_run)
             for finding in setting.verdict.findings
             if math.isfinite(finding.size)
         ]

@@ -70,11 +70,14 @@
     const names = nameOnce(chart.panels.flatMap((panel) => panel.traces));
     const legend = 22 * legendRows(names, width) + 8;
     const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
-    const gapY = 78;
+    const gapY = 78; // ticks and title below a panel, and the name of the next one
     const plotWidth = width - left - 8;
+    const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
+    const xTitle = folded(chart.x.title, (share * plotWidth) / LETTER);
+    const xRoom = 36 + 16 * xTitle.split("<br>").length;
     const height = rows * panelHeight + (rows - 1) * gapY;
     const top = titled ? 30 : 12;
-    const bottom = 52 + legend;
+    const bottom = xRoom + legend;
     const layout = {
       ...chart.layout,
       width,
@@ -85,18 +88,17 @@
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--ink") },
       hoverlabel: { bgcolor: colour("--paper"), bordercolor: colour("--line"), font: { color: colour("--ink"), size: 12 }, namelength: -1 },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--line"), activecolor: colour("--accent") },
-      legend: { orientation: "h", x: 0, xanchor: "left", y: -50 / height, yanchor: "top", font: { size: 12 } },
+      legend: { orientation: "h", x: 0, xanchor: "left", y: (2 - xRoom) / height, yanchor: "top", font: { size: 12 } },
       annotations: [],
       dragmode: width < NARROW ? false : "zoom",
     };
-    const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
     chart.panels.forEach((panel, index) => {
       const [row, column] = [Math.floor(index / columns), index % columns];
       const from = column * (share + gapX / plotWidth);
       const above = 1 - (row * (panelHeight + gapY)) / height;
       const name = index ? String(index + 1) : "";
       const axis = { gridcolor: colour("--line"), linecolor: colour("--muted"), zeroline: false, automargin: false };
-      const xAxis = { ...chart.x, title: { text: folded(chart.x.title, (share * plotWidth) / LETTER), standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
+      const xAxis = { ...chart.x, title: { text: xTitle, standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
       const yAxis = { ...chart.y, ...(ticktext && { ticktext }), title: { text: column === 0 ? yTitle : "", standoff: 6 } };
       layout[`xaxis${name}`] = { ...axis, ...xAxis, domain: [from, from + share], anchor: `y${name}` };
       layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - panelHeight / height, above], anchor: `x${name}` };
