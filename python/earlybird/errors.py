@@ -5,7 +5,16 @@ import os
 
 from earlybird._core import ScenarioError
 
-__all__ = ["EarlybirdError", "InputError", "Interrupted", "ScenarioError", "ScenarioWarning", "StoreError", "WorkerError", "because"]
+__all__ = [
+    "EarlybirdError",
+    "InputError",
+    "Interrupted",
+    "ScenarioError",
+    "ScenarioWarning",
+    "StoreError",
+    "WorkerError",
+    "because",
+]
 
 
 class EarlybirdError(Exception):

@@ -55,7 +55,7 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     return guarded_command
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     typer.echo(f"earlybird: warning: {message}", err=True)
 
 
