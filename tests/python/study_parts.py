@@ -118,7 +118,11 @@ def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
         },
         scales={"smoke": Scale("smoke", 1, "20s")},
         grids=(),
-        groups={"low": Group("low", "low", (1.2, 1.6)), "high": Group("high", "high", (1.6, 2.0))},
+        groups={
+            "low": Group("low", "low", (1.2, 1.6)),
+            "high": Group("high", "high", (1.6, 2.0)),
+            "lossy": Group("lossy", "lossy", drop=(0.02, 0.04)),
+        },
         delays={"half": Delay("half", 0.5, {"transport": "sack", "buffer": 80, "group": "low"})},
         items=tuple(items),
         numbers={"table": tuple(numbers)},
@@ -128,13 +132,21 @@ def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
 
 
 def run(
-    seed: int, sft: float, *, load: float = 1.4, success: Sequence[float] = (0.2, 0.6, 1.0), **axes: Scalar
+    seed: int,
+    sft: float,
+    *,
+    load: float = 1.4,
+    drop: float = 0.0,
+    success: Sequence[float] = (0.2, 0.6, 1.0),
+    late: Sequence[float] = (0.1, 0.0, 0.0),
+    **axes: Scalar,
 ) -> Observation:
     """Return a run of as many flows as its `n`, with a frozen time of so many seconds."""
     given: dict[str, Scalar] = {"n": 10, "buffer": 80, "transport": "sack", "restart": False, **axes}
     part = str(given.pop("part", "main"))
-    values = {"sft": sft, "rto": sft / 0.25, "success-falls": 0.0}
-    return Observation(part, given, seed, int(given["n"]), load, values, DELAYS, np.array(success))
+    values = {"sft": sft, "rto": sft / 0.25, "success-falls": 0.0, "drop-rate": drop}
+    lateness = {"late-share": np.array(late)}
+    return Observation(part, given, seed, int(given["n"]), load, values, DELAYS, np.array(success), lateness)
 
 
 def measured(*runs: Observation, numbers: Sequence[Number] = ()) -> Measurements:

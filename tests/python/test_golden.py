@@ -78,6 +78,22 @@ def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> Non
         assert ours == pytest.approx(statistics.mean(float(row[key]) for row in rows), rel=0.1), key
 
 
+@pytest.mark.parametrize("rtt", [50, 100])
+def test_30_videos_over_the_pert_video_papers_dumbbell_get_what_they_get_in_ns2(rtt: int, conforms: Conforms) -> None:
+    with (GOLDEN / "pert-video-reno-cubic.csv").open(newline="") as lines:
+        row = next(row for row in csv.DictReader(lines) if row["name"] == f"sack-rtt{rtt / 1000:.3f}-n30-s1")
+    scenario = REPOSITORY / "studies" / "pert-video" / "video.toml"
+    ours = earlybird.run(scenario, overrides={"pairs": 30, "rtt": f"{rtt}ms", "duration": "1000s"}).summary
+    columns = {"t_over_mu_wire": "Tmu", "drop_rate": "drop", "cbr_drop_rate": "cbr_drop", "ipat_stddev_ms": "ipat_ms"}
+    for key, column in {**columns, "rto_count": "rto", "sft_s": "sft"}.items():
+        assert float(ours[key]) == pytest.approx(float(row[column]), rel=0.15), key
+    result = (
+        f"{ours['rto_count']:.1f} and {ours['sft_s']:.1f} s, ns-2 {float(row['rto']):.1f} and {float(row['sft']):.1f} s"
+    )
+    what = f"timeouts and frozen time of 30 videos beside 30 files and 300 web sessions, {rtt} ms, one run"
+    conforms("Loss recovery", "sack1 (ns2)", "ns-2.35 Agent/TCP/Sack1", what, result)
+
+
 BURST_TABLES = {
     "burst-reno-original": ("original", True),
     "burst-reno-original-no-limited-transmit": ("original", False),

@@ -24,6 +24,17 @@ def test_bands_take_runs_by_measured_load() -> None:
     assert runs.by_seed(Quantity("sft", {**SACK, "group": "high"})) == {1: 9.0}
 
 
+def test_bands_take_runs_by_measured_losses() -> None:
+    runs = measured(run(1, 1.0, drop=0.019), run(1, 9.0, n=12, drop=0.02))
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "lossy"})) == {1: 9.0}
+
+
+def test_lateness_is_read_at_a_start_up_delay_with_the_weight_of_the_flows() -> None:
+    runs = measured(run(1, 1.0, n=30, late=(0.4, 0.2, 0.0)), run(1, 1.0, n=10, late=(0.8, 0.2, 0.4)))
+    assert runs.by_seed(Quantity("late-share", {**SACK, "delay": 1})) == {1: pytest.approx(0.5)}
+    assert runs.by_seed(Quantity("late-share", {**SACK, "delay": 2.5})) == {1: pytest.approx(0.15)}
+
+
 def test_an_axis_left_out_means_its_default() -> None:
     runs = measured(run(1, 1.0), run(1, 5.0, restart=True))
     assert runs.by_seed(Quantity("sft", SACK)) == {1: 1.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ from earlybird.study.definition import Part
 from earlybird.study.observations import observe
 from earlybird.study.packets import around_the_loss, longest_gap, recovery_time
 from earlybird.study.plan import StudyRun
+from earlybird.study.queue import position_lines, position_values
+from earlybird.study.silence import silences
+from earlybird.study.window import window_line, window_values
 
 FLOWS = pl.DataFrame(
     {
@@ -175,3 +179,83 @@ def test_a_plot_of_packets_begins_at_the_loss() -> None:
     shown = around_the_loss(LOSS)
     assert shown.filter(pl.col("event") == "drp")["time_ms"].to_list() == [0.0]
     assert shown["time_ms"].min() == pytest.approx(-100)
+
+
+def test_lateness_is_kept_for_every_start_up_delay() -> None:
+    seen = observe(StudyRun(part(), {"buffer": 80}, 1, {}), result())
+    assert seen.late["late-share"] == pytest.approx([0.2, 0.0])
+    assert seen.late["late-units"] == pytest.approx([20.0, 0.0])
+
+
+def test_silence_is_what_lasts_while_nothing_that_is_due_is_there() -> None:
+    """After 1 s, pictures 1 to 4 are due at 1.04 … 1.16 s and come at 1.16 … 1.19 s: one gap; after 1.1 s, of 20 ms."""
+    film = pl.DataFrame(
+        {
+            "written_s": [0.0, 0.04, 0.08, 0.12, 0.16, 0.20],
+            "delivered_s": [0.1, 1.16, 1.16, 1.18, 1.19, float("inf")],
+        }
+    )
+    assert list(silences(film.head(5), np.array([1.0, 1.1, 2.0]))) == [1.0, 0.0, 0.0]
+    assert list(silences(film, np.array([2.0]))) == [1.0]
+    apart = pl.DataFrame({"written_s": [0.0, 1.0, 2.0], "delivered_s": [0.2, 1.0, 2.3]})
+    assert list(silences(apart, np.array([0.05, 0.25]))) == [2.0, 0.0]
+
+
+POSITIONS = pl.DataFrame(
+    {
+        "group": ["pert"] * 3 + ["reno"] * 2,
+        "packets_waiting": [0, 1, 3, 2, 3],
+        "packets_in": [2, 4, 2, 1, 7],
+    }
+)
+OFFERED = pl.DataFrame({"group": ["pert", "reno"], "packets_in": [8, 16], "packets_dropped": [1, 8]})
+
+
+def queue_samples(*lengths: int) -> Result:
+    """Return a run whose queue had these lengths, one per second, after a warm-up of one second."""
+    series = pl.DataFrame(
+        {
+            "time_s": [float(second) for second in range(len(lengths))],
+            "subject": ["left-right"] * len(lengths),
+            "quantity": ["queue_packets"] * len(lengths),
+            "value": [float(length) for length in lengths],
+        }
+    )
+    seen = result(queue_positions=POSITIONS, link_groups=OFFERED, series=series)
+    return replace(seen, scenario={"measure": {"warm-up": "1s"}})
+
+
+def test_what_packets_find_waiting_is_reduced_by_group() -> None:
+    pert = position_values(queue_samples(9, 0, 1, 2, 3), "pert", 4)
+    assert pert["queue-position"] == pytest.approx((4 + 6) / 8)
+    assert (pert["queue-lower"], pert["queue-upper"]) == (0.75, 0.25)
+    assert (pert["queue-counted"], pert["queue-full"]) == (1.0, 1.0)
+    assert position_values(queue_samples(0, 0), "reno", 4)["queue-counted"] == 0.5
+
+
+def test_what_all_packets_find_is_compared_with_samples_in_time() -> None:
+    """All packets: 2, 4, 1 and 9 of 16 found 0, 1, 2 and 3; the queue was as long as that in time, then always full."""
+    alike = queue_samples(9, *[0] * 2, *[1] * 4, 2, *[3] * 9)
+    assert position_values(alike, "pert", 4)["queue-difference"] == pytest.approx(0.0)
+    assert position_values(queue_samples(9, 3, 3), "pert", 4)["queue-difference"] == pytest.approx(7 / 16)
+
+
+def test_what_packets_find_is_drawn_by_tenths_of_the_queue() -> None:
+    lines = position_lines(POSITIONS, 20)
+    pert = lines.filter(line="pert")
+    assert pert["x"][:2].to_list() == [1.0, 3.0]
+    assert pert["value"][:2].to_list() == [75.0, 25.0]
+    assert lines.filter(name="RENO")["value"].sum() == pytest.approx(100)
+
+
+def test_the_fluctuation_of_a_window_is_measured_at_the_end_of_the_run() -> None:
+    """Samples every second: 100 s that do not count, then 8 and 12 in turn for 90 s."""
+    windows = [50.0] * 100 + [8.0, 12.0] * 45
+    series = pl.DataFrame({"time_s": np.arange(190.0), "subject": "film0", "quantity": "cwnd", "value": windows})
+    values = window_values(series, "film0")
+    assert values["cwnd-variation"] == pytest.approx(0.2)
+    assert values["cwnd-change"] == pytest.approx(4.0)
+    assert values["cwnd-falls"] == 44
+    assert window_values(series, "film1") == {}
+    line = window_line(series, "film0", "pert")
+    assert (line["x"].to_list(), line["value"].to_list()) == (list(range(90)), windows[100:])

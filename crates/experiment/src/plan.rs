@@ -7,7 +7,7 @@ use crate::queue::{discipline_of, limit_of};
 use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
-    AccessDelay, Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
+    Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
     WebSessions,
 };
 use earlybird_sim::{
@@ -250,13 +250,10 @@ impl<'a> Builder<'a> {
     /// Gives the access links of a flow's hosts of this number, as far from their routers as its group says.
     fn access_of(&self, parts: &DumbbellParts, flow: &FlowPlan, host: u32) -> Channel {
         let mut access = parts.access.clone();
-        match &self.plan.groups[flow.group].flow.access_delay {
-            Some(AccessDelay::Same(delay)) => access.delay = *delay,
-            Some(AccessDelay::Uniform([low, high])) => {
-                let seeds = self.plan.seeds.child("flow").child(&flow.name).child("access").nth(u64::from(host));
-                access.delay = seeds.random().duration_between(low.duration(), high.duration()).into();
-            }
-            None => {}
+        if let Some(delay) = &self.plan.groups[flow.group].flow.access_delay {
+            let seeds = self.plan.seeds.child("flow").child(&flow.name).child("access").nth(u64::from(host));
+            let [low, high] = delay.range(access.delay).map(earlybird_scenario::Time::duration);
+            access.delay = seeds.random().duration_between(low, high).into();
         }
         access
     }

@@ -54,6 +54,15 @@ fn flows_of_a_group_may_each_be_at_a_distance_of_their_own_that_other_groups_do_
     assert_eq!(delays, video_delays(&[range, ("flows.file.access-delay.same", "1ms")]));
 }
 
+#[test]
+fn flows_may_be_spread_around_the_usual_distance() {
+    assert_eq!(
+        video_delays(&[("flows.video.access-delay.spread", "0.4")]),
+        video_delays(&[("flows.video.access-delay.uniform", r#"["3ms", "7ms"]"#)])
+    );
+    assert_eq!(video_delays(&[("flows.video.access-delay.spread", "0")]), video_delays(&[]));
+}
+
 /// Sums a table's column over the rows of a group for which a condition holds.
 fn sum_where(report: &Report, group: &str, holds: impl Fn(i64) -> bool) -> i64 {
     let rows = texts(report, "queue_positions", "group")

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from earlybird.plots.chart import Chart, Trace, chart, line_style, marker_style, numbers
 from earlybird.plots.style import MUTED, PAPER, Look, look, panelled
@@ -32,6 +34,35 @@ class Wording:
     """Whether y is logarithmic."""
     top: float | None = None
     """Upper end of y where it is known, such as 100 %."""
+
+
+def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.DataFrame:
+    """
+    Make the points of a line without intervals and without numbers of a paper.
+
+    Parameters
+    ----------
+    line, name
+        What decides how it looks, and what it is called.
+    x, values
+        Its points.
+
+    Returns
+    -------
+    polars.DataFrame
+        For `lines_figure`, but for the panel.
+    """
+    places, heights = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
+    nothing = pl.lit(None, dtype=pl.Float64)
+    return pl.DataFrame({"x": places, "value": heights}).select(
+        pl.lit(line).alias("line"),
+        pl.lit(name).alias("name"),
+        "x",
+        "value",
+        low=nothing,
+        high=nothing,
+        paper=nothing,
+    )
 
 
 def lines_figure(points: pl.DataFrame, wording: Wording) -> Figure:

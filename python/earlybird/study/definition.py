@@ -56,6 +56,8 @@ class Part:
     """Whether the first flow's packets are traced."""
     label: str = ""
     """What it is called in tables; its name if that is left out."""
+    duration: str | None = None
+    """Length of every run, at all scales; otherwise the scale's."""
     least_timeout: float = 0.0
     """Seconds of the retransmission timer's floor, for the comparison with the PFTK model."""
 
@@ -84,12 +86,14 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that are looked at together: by measured load, or by values of an axis."""
+    """Runs that are looked at together: by measured load or losses, or by values of an axis."""
 
     name: str
     label: str
     load: tuple[float, float] | None = None
     """T/µ from (inclusive) and below."""
+    drop: tuple[float, float] | None = None
+    """Mean drop rate of the observed flows from (inclusive) and below."""
     axes: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
 
 
@@ -165,7 +169,7 @@ class Plot:
 
     name: str
     title: str
-    kind: Literal["lines", "ages", "age-history", "packets", "delays"]
+    kind: Literal["lines", "ages", "age-history", "packets", "delays", "positions", "window"]
     part: str = ""
     metric: str = ""
     x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

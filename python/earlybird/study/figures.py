@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import polars as pl
@@ -26,7 +27,9 @@ from earlybird.study.names import point_name, value_name
 from earlybird.study.packets import around_the_loss
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements, Quantity
+from earlybird.study.queue import position_lines
 from earlybird.study.sensitivity import Sensitivity
+from earlybird.study.window import window_line
 
 POINT = {
     "panel": pl.String,
@@ -189,14 +192,34 @@ def _delays(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
     return [delays(result) for result in found if result.bursts.height]
 
 
+def _positions(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = ((run, results(run, store)) for run in runs[:1])
+    return [position_lines(result.queue_positions, float(run.axes["buffer"])) for run, result in found if result]
+
+
+def _windows(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = ((run, results(run, store)) for run in runs[:1])
+    return [
+        window_line(result.series, f"{run.part.flows}0", str(run.axes["transport"])) for run, result in found if result
+    ]
+
+
+def _plain(x: str, y: str) -> tuple[Callable[[pl.DataFrame], Figure], Callable[[pl.DataFrame], Chart]]:
+    """Draw lines over a plain scale."""
+    wording = Wording(x, y)
+    return partial(lines_figure, wording=wording), partial(lines_chart, wording=wording)
+
+
 Gather: TypeAlias = Callable[[list[StudyRun], Store], list[pl.DataFrame]]
 SPECIAL: dict[str, tuple[Gather, Callable[[pl.DataFrame], Figure], Callable[[pl.DataFrame], Chart]]] = {
     "ages": (_bins, histogram_figure, histogram_chart),
     "age-history": (_history, history_figure, history_chart),
     "packets": (_packets, packets_figure, packets_chart),
     "delays": (_delays, delays_figure, delays_chart),
+    "positions": (_positions, *_plain("Packets found waiting, tenths of the queue", "Share of a group's packets (%)")),
+    "window": (_windows, *_plain("Time (s)", "Window (packets)")),
 }
-"""Plots of single packets: how the table of one panel is made of its runs (none without results), how all are drawn."""
+"""Plots of single runs: how the table of one panel is made of its runs (none without results), how all are drawn."""
 
 
 def _finite(value: float) -> float | None:

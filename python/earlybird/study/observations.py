@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,9 @@ from earlybird.study.bursts import burst_values
 from earlybird.study.definition import Part, Scalar
 from earlybird.study.packets import packet_values
 from earlybird.study.plan import StudyRun
+from earlybird.study.queue import position_values
+from earlybird.study.silence import silences
+from earlybird.study.window import window_values
 
 PER_LIFE = ("rto_count", "rto_untriggered", "sft_s", "sft_timer_s")
 """Columns that grow with the length of the run."""
@@ -34,6 +37,7 @@ PER_RUN = {
     "early-second": pl.col("early_retransmits_second").mean(),
     "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
     "throughput": pl.col("throughput_bps").mean(),
+    "bandwidth": pl.col("throughput_bps").sum(),
 }
 """One number per run from its table of flows."""
 
@@ -54,6 +58,8 @@ class Observation:
     """Start-up delays in seconds."""
     success: NDArray[np.float64]
     """Share of flows in time at each of them."""
+    late: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Share of late packets, and late units per flow, at each of them."""
 
 
 def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) -> Observation:
@@ -75,13 +81,13 @@ def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) ->
         Means over the observed flows; counts and sums scaled to the duration of the paper's run.
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
-    delays, success = _success_curve(result, run.part)
+    delays, success, late = _curves(result, run.part)
     values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
     values |= _timer_values(result, flows) | _special_values(run, values["threshold"], result, trace)
     values |= _link_values(result) | _relative_values(run, result, values)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
-    load = _number(result.summary.get("t_over_mu"))
-    return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success)
+    values["load"] = load = _number(result.summary.get("t_over_mu"))
+    return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
 
 
 def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
@@ -92,10 +98,20 @@ def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
     return flows.with_columns(pl.col(PER_LIFE) * (part.reference_duration - pl.col("start_s")) / life)
 
 
-def _success_curve(result: Result, part: Part) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _curves(
+    result: Result, part: Part
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """Return the start-up delays and, at each, the share of flows in time and the measures of lateness."""
     rows = result.lateness.filter(pl.col("group") == part.flows)
-    curve = rows.group_by("sud_s").agg(pl.col("success").cast(pl.Float64).mean()).sort("sud_s")
-    return curve["sud_s"].to_numpy(), curve["success"].to_numpy()
+    late, evaluated = pl.col("late").sum(), pl.col("evaluated").sum()
+    columns = (pl.col("success").cast(pl.Float64).mean(), (late / evaluated).alias("share"), pl.col("late").mean())
+    curve = rows.group_by("sud_s").agg(*columns).sort("sud_s")
+    delays = curve["sud_s"].to_numpy()
+    measures = {"late-share": curve["share"].to_numpy(), "late-units": curve["late"].to_numpy()}
+    if "deliveries" in result.tables:
+        films = result.deliveries.filter(pl.col("flow").is_in(rows["flow"].implode())).partition_by("flow")
+        measures["silences"] = np.mean([silences(film, delays) for film in films], axis=0)
+    return delays, curve["success"].to_numpy(), measures
 
 
 def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
@@ -145,6 +161,10 @@ def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.D
         values |= burst_values(result)
     if "duplicates" in result.tables:
         values |= age_values(result.duplicates, longest)
+    if "queue_positions" in result.tables:
+        values |= position_values(result, run.part.flows, float(run.axes["buffer"]))
+    if "series" in result.tables:
+        values |= window_values(result.series, f"{run.part.flows}0")
     if trace is not None:
         values |= packet_values(trace, run.part.propagation)
     return values

@@ -56,6 +56,6 @@ def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
 
 def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
     """Name what differs from the scenario; an axis at its default is left alone, so that runs are shared."""
-    duration = {} if part.deterministic else {"duration": study.scales[scale].duration}
+    duration = {} if part.deterministic else {"duration": part.duration or study.scales[scale].duration}
     changed = {study.axes[name].key: value for name, value in axes.items() if value != study.axes[name].default}
     return {**part.settings, **duration, **changed}

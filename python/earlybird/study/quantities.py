@@ -21,6 +21,8 @@ BySeed = dict[int, float]
 NOT_AXES = ("group", "part", "delay")
 """Coordinates that are not the value of an axis."""
 DIFFERENCE, RATIO = "minus", "over"
+BY_DELAY = ("late-share", "late-units", "silences")
+"""Measures of lateness, which need the coordinate ``delay``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ class Measurements:
     def _measure(self, metric: str, point: Point, pool: Pool) -> float:
         if metric == "success":
             return success_at(pool, self.delay(point))
+        if metric in BY_DELAY:
+            return late_at(metric, pool, self.delay(point))
         return POOLED.get(metric, _mean_of(metric))(pool)
 
     def delay(self, point: Point) -> float:
@@ -172,6 +176,8 @@ def is_member(run: Observation, group: Group) -> bool:
     """Tell whether a run belongs to a group."""
     if group.load is not None and not group.load[0] <= run.load < group.load[1]:
         return False
+    if group.drop is not None and not group.drop[0] <= run.values["drop-rate"] < group.drop[1]:
+        return False
     return all(run.axes.get(name) in values for name, values in group.axes.items())
 
 
@@ -186,6 +192,14 @@ def success_curve(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def success_at(pool: Pool, delay: float) -> float:
     """Return the share of flows in time at a start-up delay in seconds."""
     return interpolate(*success_curve(pool), delay)
+
+
+def late_at(metric: str, pool: Pool, delay: float) -> float:
+    """Average a measure of lateness at a start-up delay in seconds over runs."""
+    if not pool:
+        return math.nan
+    mean = np.average([run.late[metric] for run in pool], axis=0, weights=[run.flows for run in pool])
+    return interpolate(pool[0].delays, mean, delay)
 
 
 def _mean_of(metric: str) -> Callable[[Pool], float]:

@@ -1,6 +1,7 @@
 use super::{Client, Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
-use crate::quantity::{Rate, Time};
+use crate::quantity::{Fraction, Rate, Time};
 use crate::transport::Transport;
+use earlybird_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -57,13 +58,30 @@ pub enum Start {
 
 /// How far the hosts of a group's flows are from their routers in a dumbbell. Both hosts of a flow are equally far, and the
 /// round trip has this delay four times.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AccessDelay {
     /// All alike.
     Same(Time),
     /// Each flow at random between two; of web sessions, each server and the client of the same number.
     Uniform([Time; 2]),
+    /// The same, between `network.dumbbell.access.delay` less and plus this share of it.
+    Spread(Fraction),
+}
+
+impl AccessDelay {
+    /// Gives the shortest and the longest delay, around that of the network's access links.
+    pub fn range(&self, usual: Time) -> [Time; 2] {
+        match self {
+            Self::Same(delay) => [*delay; 2],
+            Self::Uniform(range) => *range,
+            Self::Spread(share) => {
+                let usual = usual.duration().as_nanos();
+                let most = (usual as f64 * share.value()) as u64;
+                [usual - most, usual + most].map(|nanos| Duration::from_nanos(nanos).into())
+            }
+        }
+    }
 }
 
 /// What a sender writes.

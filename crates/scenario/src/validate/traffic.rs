@@ -72,7 +72,7 @@ fn check_access_delay(delay: &AccessDelay, network: &Network, path: &str) -> Res
         error().hint("only a `dumbbell` gives every flow its own hosts.")
     })?;
     match delay {
-        AccessDelay::Same(_) => Ok(()),
+        AccessDelay::Same(_) | AccessDelay::Spread(_) => Ok(()),
         AccessDelay::Uniform(range) => check_range(*range, &format!("{path}.uniform")),
     }
 }

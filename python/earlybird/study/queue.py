@@ -1,0 +1,110 @@
+"""What the packets of a group of flows found waiting at the bottleneck."""
+
+import math
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earlybird.plots.lines import plain_line
+from earlybird.quantities import seconds
+from earlybird.result import Result
+
+
+def position_shares(positions: pl.DataFrame) -> NDArray[np.float64]:
+    """
+    Turn counts of packets into shares.
+
+    Parameters
+    ----------
+    positions
+        Rows of a run's table ``queue_positions``.
+
+    Returns
+    -------
+    numpy.ndarray
+        By number of packets found waiting, from 0; empty without packets.
+    """
+    if not positions.height:
+        return np.zeros(0)
+    counts = np.bincount(positions["packets_waiting"], weights=positions["packets_in"]).astype(float)
+    shares: NDArray[np.float64] = counts / counts.sum()
+    return shares
+
+
+def position_values(result: Result, group: str, buffer: float) -> dict[str, float]:
+    """
+    Reduce what a group's packets found waiting.
+
+    Parameters
+    ----------
+    result
+        A run with ``measure.queue-positions``.
+    group
+        The group's name.
+    buffer
+        The queue's limit in packets.
+
+    Returns
+    -------
+    dict
+        Values by the names of their metrics; if the run has samples of the queue, also how much what all packets found
+        differs from the queue's length in time: half of the sum of the differences over ten equal parts of the queue.
+    """
+    own = result.queue_positions.filter(group=group)
+    shares = position_shares(own)
+    places = np.arange(len(shares))
+    counted, offered = (int(table["packets_in"].sum()) for table in (own, result.link_groups.filter(group=group)))
+    values = {
+        "queue-position": float(places @ shares),
+        "queue-lower": float(shares[places < buffer / 2].sum()),
+        "queue-upper": float(shares[places >= 0.75 * buffer].sum()),
+        "queue-counted": counted / offered if offered else math.nan,
+        "queue-full": _dropped_per_full(result, buffer),
+    }
+    if "series" in result.tables:
+        found = in_tenths(position_shares(result.queue_positions), buffer)
+        values["queue-difference"] = float(np.abs(found - in_tenths(_length_shares(result), buffer)).sum() / 2)
+    return values
+
+
+def _dropped_per_full(result: Result, buffer: float) -> float:
+    """Divide the packets that were dropped by those that found no room; a limit of L packets lets L − 1 wait."""
+    full = int(result.queue_positions.filter(pl.col("packets_waiting") >= buffer - 1)["packets_in"].sum())
+    return int(result.link_groups["packets_dropped"].sum()) / full if full else math.nan
+
+
+def in_tenths(shares: NDArray[np.float64], buffer: float) -> NDArray[np.float64]:
+    """Add up shares over ten equal parts of a queue."""
+    tenths = np.minimum(9, 10 * np.arange(len(shares)) // buffer).astype(int)
+    return np.bincount(tenths, weights=shares, minlength=10).astype(float)
+
+
+def _length_shares(result: Result) -> NDArray[np.float64]:
+    """Return the shares of the samples after the warm-up at which so many packets waited."""
+    warm_up = seconds(result.scenario["measure"]["warm-up"]) or 0.0
+    samples = result.series.filter(subject=result.summary["bottleneck"], quantity="queue_packets")
+    lengths = samples.filter(pl.col("time_s") >= warm_up)["value"].cast(pl.Int64)
+    return np.bincount(lengths).astype(float) / len(lengths)
+
+
+def position_lines(positions: pl.DataFrame, buffer: float) -> pl.DataFrame:
+    """
+    Make lines of what the packets of each group found waiting.
+
+    Parameters
+    ----------
+    positions
+        A run's table ``queue_positions``.
+    buffer
+        The queue's limit in packets.
+
+    Returns
+    -------
+    polars.DataFrame
+        A line per group: the percentage of its packets in each tenth of the queue.
+    """
+    middles = (np.arange(10) + 0.5) * buffer / 10
+    groups = positions["group"].unique(maintain_order=True)
+    shares = {group: in_tenths(position_shares(positions.filter(group=group)), buffer) for group in groups}
+    return pl.concat(plain_line(group, group.upper(), middles, 100 * share) for group, share in shares.items())

@@ -1,0 +1,72 @@
+"""How steady a sender's congestion window is."""
+
+import numpy as np
+import polars as pl
+
+from earlybird.plots.lines import plain_line
+
+SPAN = 90.0
+"""Seconds at the end of a run that are looked at (PERT-video paper, figure 11)."""
+FALL = 0.8
+"""A sample below this share of the one before is a fall."""
+
+
+def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
+    """
+    Measure the fluctuation of a flow's window over the end of a run.
+
+    Parameters
+    ----------
+    series
+        A run's samples.
+    flow
+        The flow's name.
+
+    Returns
+    -------
+    dict
+        Coefficient of variation, mean change per second, and number of falls by more than a fifth, by the names of
+        their metrics; empty if the flow has no window.
+    """
+    samples = _at_the_end(series, flow)
+    if samples.height < 2:
+        return {}
+    windows, times = samples["value"].to_numpy(), samples["time_s"].to_numpy()
+    return {
+        "cwnd-variation": float(windows.std() / windows.mean()),
+        "cwnd-change": float(np.abs(np.diff(windows)).sum() / (times[-1] - times[0])),
+        "cwnd-falls": float((windows[1:] < FALL * windows[:-1]).sum()),
+    }
+
+
+def window_line(series: pl.DataFrame, flow: str, transport: str) -> pl.DataFrame:
+    """
+    Make a line of a flow's window over the end of a run.
+
+    Parameters
+    ----------
+    series
+        A run's samples.
+    flow
+        The flow's name.
+    transport
+        The flow's transport, which decides how it looks.
+
+    Returns
+    -------
+    polars.DataFrame
+        Segments against seconds from the first sample that is looked at, two points per second.
+    """
+    samples = _at_the_end(series, flow)
+    times = pl.col("time_s") - pl.col("time_s").min()
+    points = (
+        samples.select(((2 * times).floor() / 2).alias("time_s"), "value")
+        .group_by("time_s", maintain_order=True)
+        .last()
+    )
+    return plain_line(transport, "window", points["time_s"], points["value"])
+
+
+def _at_the_end(series: pl.DataFrame, flow: str) -> pl.DataFrame:
+    samples = series.filter(subject=flow, quantity="cwnd")
+    return samples.filter(pl.col("time_s") > pl.col("time_s").max() - SPAN)
