@@ -7,8 +7,7 @@ use crate::queue::{discipline_of, limit_of};
 use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
-    Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport,
-    WebSessions,
+    Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
 use earlybird_sim::{
     Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
