@@ -11,7 +11,7 @@ use earlybird_scenario::{Endpoint, Flow, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
-    Recovery, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters, WindowReduction,
+    Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -111,7 +111,7 @@ fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
         paces: endpoint.pacing.unwrap_or(base.paces),
         trigger: trigger_of(endpoint),
         rto: rto_of(endpoint, base.rto),
-        restart_on_duplicate: endpoint.rto.restart_on_duplicate.unwrap_or(base.restart_on_duplicate),
+        restart: endpoint.rto.restart_on_duplicate.map_or(base.restart, restart_of),
         ..base
     }
 }
@@ -181,6 +181,10 @@ fn recovery_of(endpoint: &Endpoint, base: Recovery) -> Recovery {
 /// Senders without SACK get none: their peers are not asked for it.
 const fn uses_sack(recovery: Recovery) -> bool {
     !matches!(recovery, Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) | Recovery::Vegas)
+}
+
+const fn restart_of(on_duplicate: bool) -> Restart {
+    if on_duplicate { Restart::Duplicates } else { Restart::Progress }
 }
 
 const fn reduction_of(reduction: scenario::WindowReduction) -> WindowReduction {

@@ -1,5 +1,6 @@
 //! The path of an ACK through the sender: board → timer → recovery → control, and its model of the path if it has one.
 
+use crate::config::Restart;
 use crate::policy::control::vegas::Place;
 use crate::policy::control::{Flight, Progress};
 use crate::policy::recovery::vegas::VegasStep;
@@ -78,7 +79,7 @@ impl Sender {
                 self.on_progress(cx, echoed_rtt);
             }
             Outcome::Probe => self.restart_timer(cx.now),
-            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age),
+            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age, ack),
             Outcome::Vegas(step) => self.on_vegas(cx, step, age, echoed_rtt),
             Outcome::Nothing => {}
         }
@@ -134,8 +135,11 @@ impl Sender {
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
         self.count_loss(cx, duplicates, age);
         self.watch_reduction(false, flight);
+        self.has_reduced = true;
         if !self.marks.has_answered(self.board.una()) {
+            let cwnd = self.control.cwnd();
             self.control.on_loss(cx, &Flight { outstanding: flight });
+            self.has_reduced = self.control.cwnd() < cwnd;
         }
         self.marks.on_reduced(self.board.smax());
         self.proportional = None;
@@ -174,12 +178,22 @@ impl Sender {
         }
     }
 
-    fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, age: &Age) {
+    fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, age: &Age, ack: &Acknowledgement) {
         if let Some(count) = counted {
             self.record_duplicate(cx, count, age);
         }
-        if self.restart_on_duplicate && !self.recovery.is_recovering() && self.board.outstanding() > 0 {
+        if self.restarts_on(ack) && self.board.outstanding() > 0 {
             self.timer.restart(cx.now);
+        }
+    }
+
+    /// Says whether an ACK without progress restarts the timer. Data that repeats an acknowledgement, such as a heartbeat, is no
+    /// sign that anything of ours arrived.
+    fn restarts_on(&self, ack: &Acknowledgement) -> bool {
+        match self.restart {
+            Restart::Progress => false,
+            Restart::Duplicates => ack.is_duplicate && !self.recovery.is_recovering(),
+            Restart::Arrivals => ack.delivered > 0,
         }
     }
 

@@ -70,8 +70,8 @@ pub struct Config {
     pub trigger: Trigger,
     /// The retransmission timer.
     pub rto: RtoConfig,
-    /// Restart the retransmission timer on duplicate ACKs outside recovery.
-    pub restart_on_duplicate: bool,
+    /// What restarts the retransmission timer beside progress.
+    pub restart: Restart,
     /// The timer runs on when nothing is outstanding and closes the window to one segment (ns-2's
     /// `slow_start_restart_`).
     pub keeps_idle_timer: bool,
@@ -134,6 +134,18 @@ pub enum Trigger {
     FewOutstanding,
 }
 
+/// What restarts the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Progress alone (RFC 6298 §5).
+    Progress,
+    /// Duplicate ACKs outside recovery too (fine-grained RTO study).
+    Duplicates,
+    /// Whatever tells that something arrived, in recovery too: running out means silence. Goes with a recovery that finds the
+    /// loss of a retransmission by itself.
+    Arrivals,
+}
+
 /// Parameters of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoConfig {
@@ -151,8 +163,8 @@ pub struct RtoConfig {
     pub clock_phase: Option<Duration>,
 }
 
-/// Below it the timer would run out between two packets of sound.
-const EARLYBIRD_RTO_FLOOR: Duration = Duration::from_millis(30);
+/// The timer is never less than so much above the round trip: a few packets of sound may be missing in a row.
+const EARLYBIRD_RTO_MARGIN: Duration = Duration::from_millis(30);
 
 impl Config {
     /// Gives ns-2.35's defaults as the papers used them: 1000-byte segments, SACK, an ACK for every segment.
@@ -179,7 +191,7 @@ impl Config {
             rack: RackConfig::RFC,
             trigger: Trigger::ThreeDuplicates,
             rto: RtoConfig::NS2,
-            restart_on_duplicate: false,
+            restart: Restart::Progress,
             keeps_idle_timer: true,
             real_time: RealTime::default(),
         }
@@ -215,8 +227,8 @@ impl Config {
             rack: RackConfig { expects_reordering: false, ..RackConfig::RFC },
             window_reduction: WindowReduction::Proportional,
             spurious: SpuriousDetection { forward_rto: true, undo: Undo::None },
-            rto: RtoConfig { floor: EARLYBIRD_RTO_FLOOR, ..RtoConfig::RFC },
-            restart_on_duplicate: true,
+            rto: RtoConfig { tick: EARLYBIRD_RTO_MARGIN, floor: EARLYBIRD_RTO_MARGIN, ..RtoConfig::RFC },
+            restart: Restart::Arrivals,
             real_time: RealTime::earlybird_rt(deadline),
             ..Self::rfc()
         }

@@ -45,7 +45,7 @@ mod send;
 mod state;
 mod trace;
 
-pub use config::{Config, Control, Recovery, RtoConfig, Trigger};
+pub use config::{Config, Control, Recovery, Restart, RtoConfig, Trigger};
 pub use connection::{Connection, Event, Transmit};
 pub use ecn::EcnMode;
 pub use policy::acking::Acking;

@@ -81,7 +81,11 @@ impl RealTime {
     /// Our own mode, for frames that must be there `deadline` after they were written; see
     /// [`Config::earlybird_rt`](crate::Config::earlybird_rt).
     pub const fn earlybird_rt(deadline: Duration) -> Self {
-        Self { skip_response: SkipResponse::Reduce, ..Self::tltcp(deadline) }
+        Self {
+            backlog: Backlog::DiscardHopeless(deadline),
+            skip_response: SkipResponse::Reduce,
+            ..Self::tltcp(deadline)
+        }
     }
 }
 

@@ -58,7 +58,7 @@ fn delivery_of(delivery: Delivery) -> tcp::Delivery {
 fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::Backlog) -> tcp::Backlog {
     let of_preset = match preset {
         tcp::Backlog::Block(limit) | tcp::Backlog::DiscardOldest(limit) => limit,
-        tcp::Backlog::DiscardPastDeadline(_) => tcp::SendLimit::Unlimited,
+        tcp::Backlog::DiscardPastDeadline(_) | tcp::Backlog::DiscardHopeless(_) => tcp::SendLimit::Unlimited,
     };
     let limit = limit.unwrap_or(of_preset);
     match (own, preset) {
@@ -67,7 +67,8 @@ fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::
             tcp::Backlog::DiscardOldest(limit)
         }
         (Some(Backlog::DiscardPastDeadline(deadline)), _) => tcp::Backlog::DiscardPastDeadline(deadline.duration()),
-        (None, tcp::Backlog::DiscardPastDeadline(deadline)) => tcp::Backlog::DiscardPastDeadline(deadline),
+        (Some(Backlog::DiscardHopeless(deadline)), _) => tcp::Backlog::DiscardHopeless(deadline.duration()),
+        (None, _) => preset,
     }
 }
 

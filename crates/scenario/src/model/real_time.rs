@@ -49,6 +49,8 @@ pub enum Backlog {
     DiscardOldest,
     /// Gives up what was written longer ago than this.
     DiscardPastDeadline(Time),
+    /// Gives up what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    DiscardHopeless(Time),
 }
 
 /// How much a sender may hold: written and not acknowledged.

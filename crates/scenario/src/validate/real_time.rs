@@ -20,8 +20,13 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check_mode(mode: &RealTime, path: &str) -> Result<(), ScenarioError> {
-    if let Some(Backlog::DiscardPastDeadline(time)) = mode.backlog {
-        positive(time, &join(path, "backlog.discard-past-deadline"))?;
+    let lifetime = match mode.backlog {
+        Some(Backlog::DiscardPastDeadline(time)) => Some((time, "discard-past-deadline")),
+        Some(Backlog::DiscardHopeless(time)) => Some((time, "discard-hopeless")),
+        _ => None,
+    };
+    if let Some((time, key)) = lifetime {
+        positive(time, &join(path, &format!("backlog.{key}")))?;
         let error = || ScenarioError::new(&join(path, "send-limit"), "has no effect where only age decides");
         ensure(mode.send_limit.is_none(), || error().allowed("nothing, or another `backlog`"))?;
     }

@@ -12,6 +12,9 @@ pub enum Backlog {
     DiscardOldest(SendLimit),
     /// Takes every write, and gives up what was written longer ago than this (TLTCP).
     DiscardPastDeadline(Duration),
+    /// Takes every write, and gives up what could not be there within this time of its writing, even if it left now: half a
+    /// round trip earlier than [`Self::DiscardPastDeadline`].
+    DiscardHopeless(Duration),
 }
 
 /// How much a sender may hold: written, and not acknowledged.

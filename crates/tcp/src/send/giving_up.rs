@@ -8,7 +8,7 @@ use super::frames::{Bounds, Frames};
 use super::sender::Sender;
 use crate::policy::backlog::Backlog;
 use crate::real_time::{RealTimeStatistics, WriteError};
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::Segment;
 
 impl Sender {
@@ -39,16 +39,28 @@ impl Sender {
                 let limit = limit.segments(cwnd);
                 while self.frames_held() >= limit && self.give_up_oldest(Instant::NEVER) {}
             }
-            Backlog::DiscardPastDeadline(_) => self.expire(now),
+            Backlog::DiscardPastDeadline(_) | Backlog::DiscardHopeless(_) => self.expire(now),
         }
         Ok(())
     }
 
     /// Gives up what was written too long ago, where the policy says so.
     pub(super) fn expire(&mut self, now: Instant) {
-        if let Backlog::DiscardPastDeadline(deadline) = self.real_time.backlog {
-            let earliest = Instant::from_nanos(now.as_nanos().saturating_sub(deadline.as_nanos()));
+        if let Some(lifetime) = self.lifetime() {
+            let earliest = Instant::from_nanos(now.as_nanos().saturating_sub(lifetime.as_nanos()));
             while self.give_up_oldest(earliest) {}
+        }
+    }
+
+    /// Gives how long after its writing a frame is worth sending.
+    fn lifetime(&self) -> Option<Duration> {
+        match self.real_time.backlog {
+            Backlog::DiscardPastDeadline(deadline) => Some(deadline),
+            Backlog::DiscardHopeless(deadline) => {
+                let way = self.timer.value().smoothed.unwrap_or(Duration::ZERO) / 2;
+                Some(deadline.saturating_sub(way))
+            }
+            Backlog::Block(_) | Backlog::DiscardOldest(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::frames::Frames;
 use super::notices::Notices;
 use super::pacer::Pacer;
 use super::timer::RetransmissionTimer;
-use crate::config::Config;
+use crate::config::{Config, Restart};
 use crate::ecn::{Feedback, MarkResponse};
 use crate::policy::control::{CongestionControl, Flight};
 use crate::policy::recovery::{Limits, LossRecovery, Timing};
@@ -34,6 +34,8 @@ pub(crate) struct Sender {
     reduction: WindowReduction,
     /// The reduction under way, if it is not immediate.
     pub(crate) proportional: Option<ProportionalRate>,
+    /// The loss under repair has reduced the window.
+    pub(crate) has_reduced: bool,
     pub(crate) marks: MarkResponse,
     pub(crate) statistics: Statistics,
     /// Bytes written and not yet cut into segments.
@@ -61,7 +63,7 @@ pub(crate) struct Sender {
     pub(crate) sampler: Option<Box<DeliverySampler>>,
     /// Present if segments leave at a rate.
     pub(crate) pacer: Option<Pacer>,
-    pub(crate) restart_on_duplicate: bool,
+    pub(crate) restart: Restart,
     /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
     pub(crate) last_progress: Instant,
     last_timeout: Instant,
@@ -94,6 +96,7 @@ impl Sender {
             spurious: Spurious::new(config.spurious).map(Box::new),
             reduction: config.window_reduction,
             proportional: None,
+            has_reduced: true,
             recovery,
             trigger: config.trigger(),
             marks: MarkResponse::default(),
@@ -112,7 +115,7 @@ impl Sender {
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
             keeps_idle_timer: config.keeps_idle_timer,
-            restart_on_duplicate: config.restart_on_duplicate,
+            restart: config.restart,
             last_progress: Instant::ZERO,
             last_timeout: Instant::ZERO,
         }
@@ -144,6 +147,9 @@ impl Sender {
         }
         if !self.recovery.is_recovering() {
             self.proportional = None;
+            return;
+        }
+        if !self.has_reduced {
             return;
         }
         let arrived = Arrived {

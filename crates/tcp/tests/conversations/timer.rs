@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, RtoConfig, TraceEvent};
+use earlybird_tcp::{Config, Restart, RtoConfig, TraceEvent};
 use earlybird_units::Duration;
 
 /// A floor of 200 ms, so that measured timeouts show.
@@ -62,9 +62,9 @@ fn an_ack_of_new_data_restarts_the_timer() {
 
 #[test]
 fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
-    for (restart_on_duplicate, deadline) in [(false, 400), (true, 450)] {
+    for (restart, deadline) in [(Restart::Progress, 400), (Restart::Duplicates, 450)] {
         for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
-            let mut host = Host::connected(&Config { restart_on_duplicate, initial_window: 4, ..config });
+            let mut host = Host::connected(&Config { restart, initial_window: 4, ..config });
             host.write(4000).at(150).ack(1, &[2..3]);
             assert_eq!(host.deadline(), Some(deadline));
         }
@@ -75,7 +75,7 @@ fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
 /// The option ends where recovery begins: its entry restarts the timer, its duplicates do not.
 #[test]
 fn a_duplicate_in_recovery_never_restarts_the_timer() {
-    let mut host = Host::connected(&Config { restart_on_duplicate: true, initial_window: 10, ..quick() });
+    let mut host = Host::connected(&Config { restart: Restart::Duplicates, initial_window: 10, ..quick() });
     host.write(10_000).at(150).ack(1, &[2..5]);
     assert_eq!(host.deadline(), Some(450));
     host.at(200).ack(1, &[2..6]);

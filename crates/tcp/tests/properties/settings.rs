@@ -2,7 +2,7 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
-    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
+    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery, Restart,
     RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters,
     WindowReduction,
 };
@@ -123,7 +123,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,
-                restart_on_duplicate,
+                restart: if restart_on_duplicate { Restart::Duplicates } else { Restart::Progress },
                 keeps_idle_timer,
                 rto: if fine { usual.rto.fine_grained() } else { usual.rto },
                 ..usual

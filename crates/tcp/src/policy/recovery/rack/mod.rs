@@ -63,6 +63,8 @@ pub(crate) struct Rack {
     probe: Probe,
     /// Lost and not sent again since.
     lost: Ranges,
+    /// Lost, and never sent again: their owner has given them up. They are in the network no more.
+    written_off: Ranges,
     /// When the last of those that were overtaken is old enough to be lost.
     reordering_ends: Option<Instant>,
     /// Sent whatever the window says: the first lost segment on entering recovery, or after a timeout.
@@ -82,6 +84,7 @@ impl Rack {
             window: ReorderingWindow::new(&config),
             probe: Probe::new(&config),
             lost: Ranges::default(),
+            written_off: Ranges::default(),
             reordering_ends: None,
             due: None,
             limited: 0,
@@ -95,6 +98,10 @@ impl Rack {
         if !self.lost.is_empty() {
             self.lost.remove_below(board.una());
             board.delivered().iter().for_each(|delivered| self.lost.remove(delivered.number));
+        }
+        if !self.written_off.is_empty() {
+            self.written_off.remove_below(board.una());
+            board.delivered().iter().for_each(|delivered| self.written_off.remove(delivered.number));
         }
         for delivered in board.delivered() {
             self.window.on_delivered(now, delivered);
@@ -270,7 +277,10 @@ impl LossRecovery for Rack {
     /// It is lost once and for all, and no reason to probe.
     fn pass_over(&mut self, _now: Instant, number: u64, _board: &Board) {
         self.due = None;
-        self.lost.remove(number);
+        if self.lost.contains(number) {
+            self.lost.remove(number);
+            self.written_off.insert(number..number + 1);
+        }
         self.transmissions.forget(number);
         self.probe.cancel();
     }
@@ -295,7 +305,7 @@ impl LossRecovery for Rack {
     }
 
     fn pipe(&self, board: &Board) -> u64 {
-        board.outstanding().saturating_sub(board.sacked().total() + self.lost.total())
+        board.outstanding().saturating_sub(board.sacked().total() + self.lost.total() + self.written_off.total())
     }
 
     fn found_loss(&self) -> bool {
