@@ -65,7 +65,9 @@ fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, control:
         heartbeat: heartbeat.filter(|time| *time > Duration::ZERO),
         report: client.reports.map(|time| time.duration()),
     };
-    Viewer::from(Deadline::new(timetable, delay)).with_feedback(feedback)
+    let player = Deadline::new(timetable, delay);
+    let is_patient = client.patient.unwrap_or(control == Control::EarlybirdRt);
+    Viewer::from(if is_patient { player.patient() } else { player }).with_feedback(feedback)
 }
 
 /// Three periods of the stream (MTCP paper), with the transports whose receivers do that.

@@ -11,7 +11,8 @@ use earlybird_scenario::{Endpoint, Flow, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
-    Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters, WindowReduction,
+    Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters,
+    WindowReduction,
 };
 use earlybird_units::Duration;
 

@@ -105,6 +105,14 @@ impl Ledger {
         }
     }
 
+    /// Gives the part that would be read next if the reader stepped over what is missing; of frames only.
+    pub(crate) fn peek(&self, agent: &Agent) -> Option<Part> {
+        let Agent::Tcp(connection) = agent else { return None };
+        let position = connection.peek_frame()?.position;
+        let index = self.places.binary_search_by_key(&position, |(place, _)| place.start).ok()?;
+        Some(self.places[index].1)
+    }
+
     /// Takes out the next part that was read, if nothing of it was stepped over.
     fn next_whole(&mut self) -> Option<Part> {
         while let Some((place, part)) = self.places.pop_front_if(|(place, _)| place.end <= self.read) {

@@ -86,6 +86,10 @@ pub trait ListenerIo {
     /// Reads the next part. If none is there in order, a transport that skips steps over what is missing. `None`: nothing
     /// is there at all; such a transport now takes the reader as waiting, and steps over holes as soon as it can.
     fn read(&mut self) -> Option<Part>;
+    /// Gives the part that [`Self::read`] would give without waiting, where that is known: of frames.
+    fn peek(&self) -> Option<Part> {
+        None
+    }
     /// Sends a small message back to the opener.
     fn write(&mut self, bytes: u64);
     /// Asks to be woken; an earlier wish that has not come true is forgotten.

@@ -22,6 +22,10 @@ pub struct DeadlineClient {
     /// begins with `playback-delay` and is never longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveDelay>,
+    /// Step over a hole only when what is behind it is due, so that of several units missing each has until its own time
+    /// (default: with `earlybird-rt`; the MTCP paper steps over the whole hole when the first unit is due).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patient: Option<bool>,
     /// Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
     /// and `earlybird-rt`, else never).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +62,7 @@ pub struct RebufferClient {
 
 impl Default for DeadlineClient {
     fn default() -> Self {
-        Self { playback_delay: Time::from_millis(250), adaptive: None, heartbeat: None, reports: None }
+        Self { playback_delay: Time::from_millis(250), adaptive: None, patient: None, heartbeat: None, reports: None }
     }
 }
 

@@ -211,6 +211,12 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
         self.world.read_part(self.world.endpoint_of(self.id)?, true)
     }
 
+    fn peek(&self) -> Option<Part> {
+        let id = self.world.endpoint_of(self.id)?;
+        let ledger = self.world.endpoints[id.peer().0 as usize].ledger.as_ref()?;
+        ledger.peek(&self.world.endpoints[id.0 as usize].agent)
+    }
+
     fn write(&mut self, bytes: u64) {
         if let Some(id) = self.world.endpoint_of(self.id) {
             let seat = &mut self.world.listeners[self.id.0 as usize];

@@ -32,6 +32,11 @@ impl Frames {
         true
     }
 
+    /// Gives the lowest frame, behind a hole or not.
+    pub(super) fn first(&self) -> Option<Range<u64>> {
+        self.held.front().cloned()
+    }
+
     /// Takes out the lowest frame if it ends at or below `nxt` and has at most so many bytes.
     pub(super) fn pop(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
         self.held.pop_front_if(|frame| frame.end <= nxt && frame.end - frame.start <= bytes)
@@ -49,6 +54,7 @@ mod tests {
         assert!(!frames.insert(31..41, false), "one behind a hole does not get the last place");
         assert!(frames.insert(1..11, true));
         assert!(!frames.insert(21..31, true));
+        assert_eq!(frames.first(), Some(1..11));
         assert_eq!(frames.pop(21, 9), None, "a frame is never handed over in part");
         assert_eq!([10, 10, 10].map(|bytes| frames.pop(20, bytes)), [Some(1..11), None, None]);
     }

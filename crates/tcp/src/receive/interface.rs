@@ -6,6 +6,10 @@ use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::Instant;
 
+const fn frame_at(range: Range<u64>) -> Frame {
+    Frame { position: range.start - 1, bytes: (range.end - range.start) as u16 }
+}
+
 impl Connection {
     /// Reads one frame, which is one segment as the peer wrote it; needs [`RealTime::framing`](crate::RealTime::framing).
     ///
@@ -21,8 +25,15 @@ impl Connection {
             self.receiver.wait();
             self.close_if_finished(cx.now);
             self.receiver.read_frame()
-        })?;
-        Some(Frame { position: frame.start - 1, bytes: (frame.end - frame.start) as u16 })
+        });
+        frame.map(frame_at)
+    }
+
+    /// Gives the frame that [`read_frame`](Self::read_frame) would give, without reading it: an application that knows
+    /// from its payload when it is due need not step over a hole before, in which frames may be missing that are due
+    /// later than the first.
+    pub fn peek_frame(&self) -> Option<Frame> {
+        self.receiver.peek_frame().map(frame_at)
     }
 
     /// Gives the bytes that can be read without stepping over anything.

@@ -255,6 +255,11 @@ impl Receiver {
         }
     }
 
+    /// Gives the lowest frame that is there.
+    pub(crate) fn peek_frame(&self) -> Option<Range<u64>> {
+        self.reader.as_ref()?.frames.as_ref()?.first()
+    }
+
     /// Takes out the next frame.
     pub(crate) fn read_frame(&mut self) -> Option<Range<u64>> {
         let frame = self.reader.as_mut()?.next_frame(self.nxt, u64::MAX)?;

@@ -173,6 +173,16 @@ impl Frames {
             .map(|(index, frame)| (index, frame.written))
     }
 
+    /// Gives the place of the first frame that was never sent, and when it was written.
+    pub(super) fn oldest_waiting(&self) -> Option<(usize, Instant)> {
+        self.queue.get(self.sent).map(|frame| (self.sent, frame.written))
+    }
+
+    /// Gives when the frame of a segment on the board was written.
+    pub(super) fn written_at(&self, segment: u64) -> Option<Instant> {
+        self.index(segment).map(|index| self.queue[index].written)
+    }
+
     fn may_go(&self, index: usize, bounds: &Bounds<'_>) -> bool {
         let is_last_sent = index + 1 == self.sent;
         index >= self.sent || (self.gives_up_sent && !(is_last_sent && bounds.keeps_last))

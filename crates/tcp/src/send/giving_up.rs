@@ -46,22 +46,33 @@ impl Sender {
 
     /// Gives up what was written too long ago, where the policy says so.
     pub(super) fn expire(&mut self, now: Instant) {
-        if let Some(lifetime) = self.lifetime() {
-            let earliest = Instant::from_nanos(now.as_nanos().saturating_sub(lifetime.as_nanos()));
-            while self.give_up_oldest(earliest) {}
+        match self.real_time.backlog {
+            Backlog::DiscardPastDeadline(deadline) => while self.give_up_oldest(before(now, deadline)) {},
+            // What was sent may still be in time: it is given up only when it would be sent again.
+            Backlog::DiscardHopeless(deadline) => while self.give_up_waiting(before(now, self.lifetime(deadline))) {},
+            Backlog::Block(_) | Backlog::DiscardOldest(_) => {}
         }
     }
 
-    /// Gives how long after its writing a frame is worth sending.
-    fn lifetime(&self) -> Option<Duration> {
-        match self.real_time.backlog {
-            Backlog::DiscardPastDeadline(deadline) => Some(deadline),
-            Backlog::DiscardHopeless(deadline) => {
-                let way = self.timer.value().smoothed.unwrap_or(Duration::ZERO) / 2;
-                Some(deadline.saturating_sub(way))
-            }
-            Backlog::Block(_) | Backlog::DiscardOldest(_) => None,
-        }
+    /// Gives how long after its writing a frame can leave and be there by its deadline.
+    fn lifetime(&self, deadline: Duration) -> Duration {
+        let way = self.timer.value().smoothed.unwrap_or(Duration::ZERO) / 2;
+        deadline.saturating_sub(way)
+    }
+
+    /// Gives up the oldest frame that was never sent if it was written before `limit`; says whether it did.
+    fn give_up_waiting(&mut self, limit: Instant) -> bool {
+        self.giving_up(|frames, bounds| {
+            let index = frames.oldest_waiting().filter(|(_, written)| *written < limit)?.0;
+            Some(frames.give_up(index, bounds))
+        })
+    }
+
+    /// Says whether it is too late to send a segment again.
+    fn is_hopeless(&self, now: Instant, number: u64) -> bool {
+        let Backlog::DiscardHopeless(deadline) = self.real_time.backlog else { return false };
+        let written = self.frames.as_ref().and_then(|frames| frames.written_at(number));
+        written.is_some_and(|written| written < before(now, self.lifetime(deadline)))
     }
 
     /// Gives up the oldest frame if it was written before `limit`; says whether it did.
@@ -98,7 +109,7 @@ impl Sender {
         loop {
             let limits = self.limits();
             let number = self.next_number(&limits)?;
-            if !self.is_given_up(number) {
+            if !self.is_given_up(now, number) {
                 return Some(number);
             }
             self.recovery.pass_over(now, number, &self.board);
@@ -108,8 +119,10 @@ impl Sender {
     }
 
     /// Says whether a segment must not be sent, or not again.
-    fn is_given_up(&mut self, number: u64) -> bool {
-        if self.real_time.never_retransmits && number < self.board.smax() {
+    fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
+        let may_give_up = self.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
+        let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
+        if is_worthless && number < self.board.smax() {
             self.giving_up(|frames, bounds| Some(frames.give_up_segment(number, bounds)));
         }
         number < self.board.una() || self.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
@@ -183,4 +196,9 @@ impl Sender {
     pub(crate) fn frames_held(&self) -> u64 {
         self.frames.as_ref().map_or(0, |frames| frames.held())
     }
+}
+
+/// Gives the moment `span` ago.
+fn before(now: Instant, span: Duration) -> Instant {
+    Instant::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
 }

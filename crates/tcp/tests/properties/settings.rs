@@ -2,9 +2,9 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
-    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery, Restart,
-    RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters,
-    WindowReduction,
+    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
+    Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo,
+    VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;

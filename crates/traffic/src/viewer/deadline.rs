@@ -14,12 +14,20 @@ pub struct Deadline {
     schedule: Schedule,
     /// A unit was lost, and nothing at all was there: whatever comes is welcome, holes before it or not.
     is_starved: bool,
+    is_patient: bool,
 }
 
 impl Deadline {
     /// Makes a player of the units of `timetable`.
     pub fn new(timetable: Timetable, delay: PlaybackDelay) -> Self {
-        Self { buffer: Buffer::new(timetable), schedule: Schedule::new(delay), is_starved: false }
+        Self { buffer: Buffer::new(timetable), schedule: Schedule::new(delay), is_starved: false, is_patient: false }
+    }
+
+    /// The same player, but one that steps over a hole only when what is behind it is due: a hole of several units can be
+    /// filled unit by unit, each until its own time. It needs frames; without them it plays as any other.
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { is_patient: true, ..self }
     }
 
     pub(super) fn next_time(&self) -> Option<Instant> {
@@ -29,12 +37,19 @@ impl Deadline {
     pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
         self.read_ahead(io);
         while self.next_time().is_some_and(|at| at <= io.now()) {
-            self.is_starved = !self.buffer.fetch(io);
+            if !self.is_patient || self.has_come(io) {
+                self.is_starved = !self.buffer.fetch(io);
+            }
             self.buffer.play(io);
             if let Some(delay) = self.schedule.on_played(self.buffer.next) {
                 io.tell(Playout::Delayed(delay));
             }
         }
+    }
+
+    /// Says whether there is something to read whose time has come.
+    fn has_come(&self, io: &dyn ListenerIo) -> bool {
+        io.peek().is_some_and(|part| part.unit <= self.buffer.next)
     }
 
     /// Reads what is there in order; its time of arrival is what the playback delay may follow.

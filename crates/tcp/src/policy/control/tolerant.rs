@@ -29,6 +29,10 @@ const INTERVAL_WEIGHT: f64 = 0.125;
 /// Weight of the newest round trip, as in RFC 6298.
 const RTT_WEIGHT: f64 = 0.125;
 
+/// The window may be so many times what is used of it, as Linux allows in slow start (`tcp_is_cwnd_limited`): repairs need
+/// room beside the stream.
+const HEADROOM: f64 = 2.0;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Tolerant {
     window: Reno,
@@ -113,7 +117,7 @@ impl CongestionControl for Tolerant {
         if let Some(rtt) = progress.rtt {
             self.delay.on_rtt(rtt);
         }
-        if progress.used_up(self.cwnd()) {
+        if progress.used_up(self.cwnd() / HEADROOM) {
             self.window.on_progress(cx, progress);
         }
     }
