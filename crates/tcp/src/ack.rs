@@ -2,7 +2,7 @@
 
 use crate::config::Restart;
 use crate::policy::control::vegas::Place;
-use crate::policy::control::{Flight, Progress};
+use crate::policy::control::Progress;
 use crate::policy::recovery::vegas::VegasStep;
 use crate::policy::recovery::{Arrival, Outcome};
 use crate::policy::trigger::Age;
@@ -75,7 +75,7 @@ impl Sender {
             }
             Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
             Outcome::Repaired { flight } => {
-                self.control.on_loss(cx, &Flight { outstanding: flight });
+                self.control.on_loss(cx, &self.flight(flight));
                 self.on_progress(cx, echoed_rtt);
             }
             Outcome::Probe => self.restart_timer(cx.now),
@@ -138,7 +138,7 @@ impl Sender {
         self.has_reduced = true;
         if !self.marks.has_answered(self.board.una()) {
             let cwnd = self.control.cwnd();
-            self.control.on_loss(cx, &Flight { outstanding: flight });
+            self.control.on_loss(cx, &self.flight(flight));
             self.has_reduced = self.control.cwnd() < cwnd;
         }
         self.marks.on_reduced(self.board.smax());

@@ -3,7 +3,6 @@
 
 use crate::accurate_ecn::{MarkCounter, count_in};
 use crate::connection::Connection;
-use crate::policy::control::Flight;
 use crate::send::board::Acknowledgement;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
@@ -98,7 +97,7 @@ impl Sender {
         if self.recovery.is_recovering() || self.marks.has_reduced(self.board.una()) {
             return;
         }
-        self.control.on_congestion_mark(cx, &Flight { outstanding: flight });
+        self.control.on_congestion_mark(cx, &self.flight(flight));
         self.marks.on_answered(self.board.smax());
         self.statistics.mark_responses += 1;
     }

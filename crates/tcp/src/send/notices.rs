@@ -3,7 +3,6 @@
 use super::board::Acknowledgement;
 use super::sender::Sender;
 use crate::connection::Connection;
-use crate::policy::control::Flight;
 use crate::real_time::{RealTimeStatistics, SkipResponse};
 use crate::trace::Cx;
 use earlybird_wire::{Segment, SeqNum, SkipNotice};
@@ -103,7 +102,7 @@ impl Sender {
     pub(crate) fn respond_to_skip(&mut self, cx: &mut Cx<'_>, skip: Skip, flight: u64) {
         let is_new = skip.lost.is_some_and(|lost| !self.marks.was_reduced_after(lost));
         if is_new && self.real_time.skip_response == SkipResponse::Reduce {
-            self.control.on_loss(cx, &Flight { outstanding: flight });
+            self.control.on_loss(cx, &self.flight(flight));
             self.marks.on_answered(self.board.smax());
             self.notices.reductions += 1;
         }

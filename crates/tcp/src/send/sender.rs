@@ -165,6 +165,16 @@ impl Sender {
         }
     }
 
+    /// Gives what is in flight, where `outstanding` segments count as that.
+    pub(crate) fn flight(&self, outstanding: u64) -> Flight {
+        let arrived = self.board.una() + self.board.sacked().total();
+        Flight {
+            outstanding,
+            sent: self.statistics.segments_sent,
+            arrived: arrived.saturating_sub(self.notices.losses()),
+        }
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
     }
@@ -397,7 +407,7 @@ impl Sender {
             self.restart_timer(cx.now);
             return Expiry::Idle;
         }
-        let flight = Flight { outstanding: self.board.outstanding() };
+        let flight = self.flight(self.board.outstanding());
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.watch_reduction(true, flight.outstanding);
         self.control.on_timeout(cx, &flight);

@@ -44,6 +44,17 @@ impl Progress {
 pub struct Flight {
     /// Segments sent and not acknowledged.
     pub outstanding: u64,
+    /// Transmissions so far, repetitions included.
+    pub sent: u64,
+    /// Segments known to have arrived so far.
+    pub arrived: u64,
+}
+
+impl Flight {
+    /// Makes the first so many segments of a connection.
+    pub const fn new(outstanding: u64) -> Self {
+        Self { outstanding, sent: outstanding, arrived: 0 }
+    }
 }
 
 /// What one ACK tells of marks, in segments (RFC 9768).

@@ -266,7 +266,7 @@ mod tests {
     fn a_window_halved_to_nothing_still_has_a_rate() {
         let mut prague = Prague::new(Reno::new(64, 1.0, Halved::WholeWindow), PragueParameters::DEFAULT);
         shares(&mut prague, &[0]);
-        prague.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 1 });
+        prague.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(1));
         assert!(prague.cwnd().abs() < f64::EPSILON);
         assert!(prague.pacing_rate().is_some_and(|rate| rate >= 1.0 / 0.05), "{:?}", prague.pacing_rate());
     }

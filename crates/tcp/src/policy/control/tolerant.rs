@@ -14,18 +14,18 @@ use earlybird_units::Duration;
 pub struct TolerantParameters {
     /// The queueing delay from which a loss counts as congestion: where PERT's early response begins.
     pub queue_threshold: Duration,
-    /// The mean number of segments between losses below which any loss counts as congestion: so many lost is no noise
-    /// (the idea of the circuit breaker of RFC 8083 §4.3).
+    /// The share of lost segments from which any loss counts as congestion: so much is no noise (the idea of the circuit
+    /// breakers of RFC 8083). It also ends what a policer would suffer, which drops without delaying.
     pub breaker: f64,
 }
 
 impl TolerantParameters {
-    /// PERT's lower threshold (SIGCOMM 2007), and a loss in every fourth segment.
-    pub const DEFAULT: Self = Self { queue_threshold: Duration::from_millis(5), breaker: 4.0 };
+    /// PERT's lower threshold (SIGCOMM 2007), and three of ten segments.
+    pub const DEFAULT: Self = Self { queue_threshold: Duration::from_millis(5), breaker: 0.3 };
 }
 
-/// Weight of the newest interval between losses; TFRC's eight intervals weigh about the same (RFC 5348 §5.4).
-const INTERVAL_WEIGHT: f64 = 0.125;
+/// Segments over which losses are counted: enough to tell three of ten from a burst.
+const COUNTED: u64 = 128;
 /// Weight of the newest round trip, as in RFC 6298.
 const RTT_WEIGHT: f64 = 0.125;
 
@@ -66,35 +66,35 @@ impl Delay {
     }
 }
 
-/// How many segments pass from one loss to the next.
-#[derive(Clone, Copy, Debug)]
+/// How much of what was sent got lost, in the last hundred segments and a few.
+#[derive(Clone, Copy, Debug, Default)]
 struct Losses {
-    mean_interval: f64,
-    since: u64,
+    /// What had been sent and had arrived when the count began.
+    since: (u64, u64),
+    share: f64,
 }
 
 impl Losses {
-    fn on_loss(&mut self) {
-        let since = self.since as f64;
-        self.mean_interval = if self.mean_interval.is_finite() {
-            self.mean_interval + INTERVAL_WEIGHT * (since - self.mean_interval)
-        } else {
-            since.max(1.0 / INTERVAL_WEIGHT)
-        };
-        self.since = 0;
+    fn on_loss(&mut self, flight: &Flight) {
+        // What is on its way is not lost.
+        let settled = flight.sent.saturating_sub(flight.outstanding);
+        let (sent, arrived) = (settled.saturating_sub(self.since.0), flight.arrived.saturating_sub(self.since.1));
+        if sent >= COUNTED {
+            self.share = 1.0 - arrived as f64 / sent as f64;
+            self.since = (settled, flight.arrived);
+        }
     }
 }
 
 impl Tolerant {
     pub(crate) fn new(window: Reno, parameters: TolerantParameters) -> Self {
-        let losses = Losses { mean_interval: f64::INFINITY, since: 0 };
-        Self { window, parameters, delay: Delay::default(), losses, is_silent: false }
+        Self { window, parameters, delay: Delay::default(), losses: Losses::default(), is_silent: false }
     }
 
     /// Says whether losses tell of congestion now: there is a queue, nothing is known of the delay, or too much is lost.
     fn is_congested(&self) -> bool {
         let has_queue = self.delay.queueing().is_none_or(|queueing| queueing > self.parameters.queue_threshold);
-        has_queue || self.losses.mean_interval < self.parameters.breaker
+        has_queue || self.losses.share > self.parameters.breaker
     }
 }
 
@@ -113,7 +113,6 @@ impl CongestionControl for Tolerant {
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
         self.is_silent = false;
-        self.losses.since += progress.acked;
         if let Some(rtt) = progress.rtt {
             self.delay.on_rtt(rtt);
         }
@@ -123,7 +122,7 @@ impl CongestionControl for Tolerant {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        self.losses.on_loss();
+        self.losses.on_loss(flight);
         if self.is_congested() {
             self.window.on_loss(cx, flight);
         } else {
@@ -138,7 +137,7 @@ impl CongestionControl for Tolerant {
 
     /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        self.losses.on_loss();
+        self.losses.on_loss(flight);
         if self.is_congested() || self.is_silent {
             self.window.on_timeout(cx, flight);
         } else {
@@ -181,12 +180,12 @@ mod tests {
     }
 
     fn lose(control: &mut Tolerant) -> f64 {
-        control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 8 });
+        control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(8));
         control.cwnd()
     }
 
     fn time_out(control: &mut Tolerant) -> f64 {
-        control.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 8 });
+        control.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(8));
         control.cwnd()
     }
 
@@ -223,13 +222,15 @@ mod tests {
 
     #[test]
     fn where_every_third_segment_is_lost_it_is_no_noise() {
-        let mut control = control();
-        let windows: [f64; 40] = core::array::from_fn(|_| {
-            (0..2).for_each(|_| progress(&mut control, 100));
-            lose(&mut control)
-        });
-        assert_eq!(windows[0], 8.0);
-        assert!(windows[39] < 8.0, "{windows:?}");
+        let lose_after = |sent: u64, arrived: u64| {
+            let mut control = control();
+            let flight = Flight { outstanding: 8, sent, arrived };
+            control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
+            control.cwnd()
+        };
+        assert_eq!(lose_after(208, 160), 8.0, "a fifth");
+        assert_eq!(lose_after(208, 133), 4.0, "a third");
+        assert_eq!(lose_after(108, 60), 8.0, "not counted long enough");
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn startup_ends_after_a_round_of_repair_with_six_losses_apart() {
         driver.sample.is_app_limited = is_app_limited;
         driver.sample.smax = 1000;
         driver.round(400);
-        driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: PIPE });
+        driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));
         driver.lose(numbers.iter().copied());
         driver.round(400) == State::Drain || driver.round(400) == State::Drain
     };
@@ -243,7 +243,7 @@ fn a_probe_of_the_round_trip_in_startup_leads_back_to_startup() {
 fn the_window_comes_back_after_a_timeout_is_repaired() {
     let mut driver = Driver::until(State::Cruise);
     let before = driver.bbr.cwnd;
-    driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: PIPE });
+    driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));
     assert!((driver.bbr.cwnd - 1.0).abs() < 1e-9);
     (driver.sample.una, driver.sample.smax) = (100, 150);
     driver.round(20);
@@ -258,7 +258,7 @@ fn the_window_comes_back_after_a_timeout_is_repaired() {
 fn losses_that_were_none_lead_back_to_the_probe() {
     let mut driver = Driver::until(State::Up);
     driver.sample.tx_in_flight = 60;
-    driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: 60 });
+    driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(60));
     driver.lose([1, 2]);
     assert_eq!((driver.bbr.state, driver.bbr.probing.inflight.is_finite()), (State::Down, true));
     driver.bbr.undo(&Window { cwnd: 1.0, ssthresh: 2.0 });
@@ -278,7 +278,7 @@ fn losses_that_were_none_lead_back_to_the_probe() {
 fn a_timeout_that_was_needless_gives_the_window_back() {
     let mut driver = Driver::until(State::Cruise);
     let before = driver.bbr.cwnd;
-    driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight { outstanding: PIPE });
+    driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));
     driver.bbr.undo(&Window { cwnd: 1.0, ssthresh: 2.0 });
     assert!((driver.bbr.cwnd - before).abs() < 1e-9);
 }

@@ -332,7 +332,7 @@ mod tests {
             // The kernel's clock stands still within a millisecond.
             let mut cx = Cx { now: Instant::from_nanos(micros / 1000 * 1_000_000), trace: &mut () };
             if ack % case.loss_every == 0 {
-                cubic.on_loss(&mut cx, &Flight { outstanding: flight });
+                cubic.on_loss(&mut cx, &Flight::new(flight));
             } else {
                 let rtt = Some(Duration::from_millis(case.rtt));
                 cubic.on_progress(&mut cx, &Progress { acked: 1, rtt, una: 0, smax: flight, flight });
@@ -471,9 +471,9 @@ mod tests {
         let mut cubic = LinuxCubic::new(V21, CubicConfig::V21, 10.0);
         let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
         cubic.on_established(100.0);
-        cubic.on_loss(cx, &Flight { outstanding: 100 });
+        cubic.on_loss(cx, &Flight::new(100));
         assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (79, 79, 100));
-        cubic.on_timeout(cx, &Flight { outstanding: 79 });
+        cubic.on_timeout(cx, &Flight::new(79));
         assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (1, 63, 0));
     }
 
@@ -484,8 +484,8 @@ mod tests {
             let mut cubic = LinuxCubic::new(V21, config, 10.0);
             let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
             cubic.on_established(100.0);
-            cubic.on_loss(cx, &Flight { outstanding: 100 });
-            cubic.on_loss(cx, &Flight { outstanding: 79 });
+            cubic.on_loss(cx, &Flight::new(100));
+            cubic.on_loss(cx, &Flight::new(79));
             assert_eq!(cubic.state.last_max, last_max);
         }
     }

@@ -238,12 +238,12 @@ mod tests {
         }
 
         fn lose(&mut self) {
-            let flight = Flight { outstanding: self.cubic.cwnd as u64 };
+            let flight = Flight::new(self.cubic.cwnd as u64);
             self.cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
         }
 
         fn time_out(&mut self) {
-            let flight = Flight { outstanding: self.cubic.cwnd as u64 };
+            let flight = Flight::new(self.cubic.cwnd as u64);
             self.cubic.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
         }
     }
@@ -477,7 +477,7 @@ mod tests {
     fn a_loss_among_50_segments_in_flight_leaves_35() {
         let mut cubic = Cubic::new(CubicConfig::RFC9438, 1000, f64::INFINITY, true);
         cubic.on_established(100.0);
-        cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight { outstanding: 50 });
+        cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(50));
         assert!((cubic.cwnd - 35.0).abs() < 1e-12 && (cubic.plateau - 100.0).abs() < 1e-12);
     }
 
