@@ -1,8 +1,8 @@
 //! The path of an ACK through the sender: board → timer → recovery → control, and its model of the path if it has one.
 
 use crate::config::Restart;
-use crate::policy::control::vegas::Place;
 use crate::policy::control::Progress;
+use crate::policy::control::vegas::Place;
 use crate::policy::recovery::vegas::VegasStep;
 use crate::policy::recovery::{Arrival, Outcome};
 use crate::policy::trigger::Age;
