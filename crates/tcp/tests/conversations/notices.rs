@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::{Config, Delivery, Event, RealTime, Recovery, SkipResponse};
+use earlybird_tcp::{Config, Delivery, Event, RealTime, Recovery, SkipResponse, SpuriousDetection, Undo};
 
 fn mtcp(skip_response: SkipResponse) -> Config {
     let delivery = Delivery::SkipWhenWaiting;
@@ -154,4 +154,15 @@ fn a_notice_on_data_is_read_when_nothing_is_outstanding() {
     host.at(200).receives(". 1:1(0) ack 3001").receives(". 1:51(50) ack 3001 <snack 1 1001:1>");
     assert_eq!(counts(&host), [1, 1, 0]);
     host.has_window(11.0, f64::INFINITY);
+}
+
+/// F-RTO sends two new segments after a timeout, and nothing else before the next ACK that tells of an arrival.
+#[test]
+fn f_rto_does_not_wait_for_ever_behind_an_ack_that_jumped() {
+    let spurious = SpuriousDetection { forward_rto: true, undo: Undo::None };
+    let mut host = sending(&Config { spurious, initial_window: 2, ..mtcp(SkipResponse::None) });
+    host.at(1100).sends_frames(&[0]).at(1200).receives(". 1:1(0) ack 1001").sends_frames(&[2, 3]);
+    host.at(1300).receives(". 1:1(0) ack 4001 <snack 3 1001:3>");
+    assert!(!host.take_frames().is_empty());
+    assert_eq!(host.connection.statistics().reductions_undone, 0);
 }

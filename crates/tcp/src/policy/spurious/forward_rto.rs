@@ -65,13 +65,14 @@ impl ForwardRto {
     }
 
     /// Step 3: without SACK a second step forward decides (§2.1); with SACK any news from below `recover` does, unless
-    /// something above arrived (§3.1).
+    /// something above arrived (§3.1). An ACK that covers what was stepped over proves nothing, and ends the wait.
     fn after_new_data(&mut self, ack: &Acknowledgement, board: &Board) -> bool {
-        if ack.delivered == 0 && !ack.is_duplicate {
+        if ack.delivered == 0 && !ack.is_duplicate && ack.skipped == 0 {
             return false;
         }
         let is_above = board.una() > self.recover || board.sacked().end() > self.recover;
         let is_needless = if self.has_sack { ack.delivered > 0 && !is_above } else { ack.advanced > 0 };
+        let is_needless = is_needless && ack.skipped == 0;
         self.step = Step::Idle;
         self.resumes = !is_needless;
         is_needless
