@@ -1,7 +1,7 @@
 //! The applications at both ends of a flow: who writes, and who listens.
 
 use crate::endpoint::real_time::mean_period;
-use earlybird_scenario::{AdaptiveDelay, Application, Client, Control, DeadlineClient, Flow};
+use earlybird_scenario::{AdaptiveDelay, Application, Client, Control, DeadlineClient, Flow, Time};
 use earlybird_traffic::{
     Application as Source, Bulk, Deadline, Feedback, Frame, Media, PathId, PlaybackDelay, Rebuffer, StartRule,
     Timetable, Viewer,
@@ -21,7 +21,7 @@ pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn Source> {
 
 /// Gives what a media flow writes, and when.
 fn timetable(flow: &Flow) -> Option<Timetable> {
-    let lead = flow.lead_time.map_or(Duration::ZERO, |lead| lead.duration());
+    let lead = flow.lead_time.map_or(Duration::ZERO, Time::duration);
     let timetable = match &flow.application {
         Application::Cbr(cbr) => {
             let packet = u64::from(cbr.packet);
@@ -63,7 +63,7 @@ fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, control:
     let heartbeat = client.heartbeat.map_or_else(|| usual_heartbeat(control, flow), |time| Some(time.duration()));
     let feedback = Feedback {
         heartbeat: heartbeat.filter(|time| *time > Duration::ZERO),
-        report: client.reports.map(|time| time.duration()),
+        report: client.reports.map(Time::duration),
     };
     let player = Deadline::new(timetable, delay);
     let is_patient = client.patient.unwrap_or(control == Control::EarlybirdRt);

@@ -42,8 +42,8 @@ fn every_name_is_read_back() {
 #[case("SACK", "did you mean `sack`?")]
 #[case("pert_er", "did you mean `pert-er`?")]
 #[case("sack-fgg", "did you mean `sack-fg`?")]
-#[case("udp-fg", "")]
-#[case("udp-er", "")]
+#[case("udp-fg", "did you mean `mtp-fg`?")]
+#[case("udp-er", "did you mean `mtp-er`?")]
 #[case("", "")]
 #[case("carrier-pigeon", "")]
 fn unknown_names(#[case] name: &str, #[case] hint: &str) {

@@ -47,7 +47,7 @@ impl RealTime {
         Self { backlog: Backlog::DiscardPastDeadline(deadline), ..Self::mtcp(SendLimit::Unlimited) }
     }
 
-    /// TCP-RC (McCreary and others, 2005): the receiver steps over holes and acknowledges what never came; the sender is an
+    /// TCP-RC (`McCreary` and others, 2005): the receiver steps over holes and acknowledges what never came; the sender is an
     /// ordinary one.
     pub const fn tcp_rc() -> Self {
         Self { skip_notice: false, backlog: Backlog::Block(SendLimit::Unlimited), ..Self::mtcp(SendLimit::Unlimited) }

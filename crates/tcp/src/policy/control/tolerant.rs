@@ -160,6 +160,7 @@ impl CongestionControl for Tolerant {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "halves are exact")]
 mod tests {
     use super::super::reno::Halved;
     use super::*;
