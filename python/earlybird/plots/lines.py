@@ -113,6 +113,8 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     x: dict[str, Any] = {"title": wording.x, "type": "log" if wording.is_wide else "linear"}
     if wording.ticks:
         x |= {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
+    elif wording.is_wide:
+        x |= {"dtick": "D2"}
     y: dict[str, Any] = {"title": wording.y}
     y |= {"type": "log"} if wording.log_y else {"range": [0, wording.top]}
     return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")

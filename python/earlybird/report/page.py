@@ -79,7 +79,7 @@ def runs_text(evaluation: Evaluation, part: Part) -> str:
 
 def _context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:
     study, every = evaluation.study, statements(evaluation.verdicts)
-    loads = load_rows(evaluation) if _is_loaded(evaluation) else []
+    loads = load_rows(evaluation) if bands(evaluation) and _is_loaded(evaluation) else []
     return {
         "study": study,
         "evaluation": evaluation,

@@ -2,7 +2,9 @@
 // Each <figure class="plot"> holds its chart as JSON; see earlybird/plots/chart.py for what stands in it.
 "use strict";
 (() => {
-  const PANEL = 215; // pixels of a panel's height
+  const PANEL = 215; // pixels of a panel's height, of several
+  const LONE_PANEL = 290;
+  const TOOLS = 26; // pixels of the tools above a chart, which phones do without
   const LINE = 15; // pixels of a line of text
   const NARROW = 620; // below this width panels stand one below the other
   const LETTER = 6.6; // pixels of a letter, to estimate how much room a legend needs
@@ -53,7 +55,8 @@
   // How much room the left side needs, and how high a panel is; names of rows are folded to fit beside it.
   function leftSide(chart, yTitle, width) {
     const lines = (text) => text.split("<br>").length;
-    if (!chart.rows) return { left: 44 + 16 * lines(yTitle), panelHeight: PANEL };
+    const height = chart.panels.length === 1 && width >= NARROW ? LONE_PANEL : PANEL;
+    if (!chart.rows) return { left: 44 + 16 * lines(yTitle), panelHeight: height };
     const longest = Math.max(...chart.y.ticktext.map((text) => text.length));
     const left = Math.min(0.42 * width, longest * LETTER + 20);
     const ticktext = chart.y.ticktext.map((text) => folded(text, (left - 20) / LETTER));
@@ -76,7 +79,7 @@
     const xTitle = folded(chart.x.title, (share * plotWidth) / LETTER);
     const xRoom = 36 + 16 * xTitle.split("<br>").length;
     const height = rows * panelHeight + (rows - 1) * gapY;
-    const top = titled ? 30 : 12;
+    const top = (titled ? 30 : 12) + (width < NARROW ? 0 : TOOLS);
     const bottom = xRoom + legend;
     const layout = {
       ...chart.layout,
