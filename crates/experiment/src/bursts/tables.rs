@@ -51,6 +51,8 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let buffer = longest - base;
     let playout = (most - base).min(LARGEST_BUFFER);
     let segments = |buffer: f64| Some(Value::Whole((buffer / first.path.period).ceil() as u64));
+    // 10 s are 300 packets, although ns-2's interval is a little shorter than 1/30 s.
+    let rounding = 1e-9 * first.path.period;
     let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Real(value)));
     vec![
         ("b".to_owned(), rule(scenario).map(|rule| Value::Whole(rule.burst))),
@@ -63,7 +65,7 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
         real("buffer_s", buffer),
         ("buffer_segments".to_owned(), segments(buffer)),
         real("playout_buffer_s", playout),
-        ("playout_buffer_segments".to_owned(), segments(playout)),
+        ("playout_buffer_segments".to_owned(), segments(playout - rounding)),
         real("late_segments", mean(&|_, burst| burst.late as f64)),
         real("affected_segments", mean(&|_, burst| burst.affected as f64)),
         real("fast_retransmits", mean(&|_, burst| f64::from(burst.fast_retransmits))),
