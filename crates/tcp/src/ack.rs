@@ -110,6 +110,9 @@ impl Sender {
     }
 
     fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement) {
+        if !self.notices.lets_grow(self.board.una()) {
+            return;
+        }
         let progress = Progress {
             acked: ack.advanced,
             rtt: ack.rtt,

@@ -29,14 +29,16 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds.
+    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds. A loss
+    /// that is stepped over reduces the window (A-21, the safer reading): a reader that always waits would else hide every
+    /// loss from the sender, which then takes nearly all of a link from SACK.
     pub const fn mtcp(limit: SendLimit) -> Self {
         Self {
             delivery: Delivery::SkipWhenWaiting,
             backlog: Backlog::DiscardOldest(limit),
             framing: true,
             skip_notice: true,
-            skip_response: SkipResponse::None,
+            skip_response: SkipResponse::Reduce,
             never_retransmits: false,
         }
     }
@@ -50,18 +52,14 @@ impl RealTime {
     /// TCP-RC (`McCreary` and others, 2005): the receiver steps over holes and acknowledges what never came; the sender is an
     /// ordinary one.
     pub const fn tcp_rc() -> Self {
-        Self { skip_notice: false, backlog: Backlog::Block(SendLimit::Unlimited), ..Self::mtcp(SendLimit::Unlimited) }
+        let backlog = Backlog::Block(SendLimit::Unlimited);
+        Self { skip_notice: false, backlog, ..Self::mtcp(SendLimit::Unlimited) }
     }
 
     /// MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver steps over a hole at once, so that only
     /// its notice tells the sender of a loss.
     pub const fn mtp(limit: SendLimit) -> Self {
-        Self {
-            delivery: Delivery::SkipAtDeadline(Duration::ZERO),
-            skip_response: SkipResponse::Reduce,
-            never_retransmits: true,
-            ..Self::mtcp(limit)
-        }
+        Self { delivery: Delivery::SkipAtDeadline(Duration::ZERO), never_retransmits: true, ..Self::mtcp(limit) }
     }
 
     /// Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; what it has no
@@ -81,11 +79,7 @@ impl RealTime {
     /// Our own mode, for frames that must be there `deadline` after they were written; see
     /// [`Config::earlybird_rt`](crate::Config::earlybird_rt).
     pub const fn earlybird_rt(deadline: Duration) -> Self {
-        Self {
-            backlog: Backlog::DiscardHopeless(deadline),
-            skip_response: SkipResponse::Reduce,
-            ..Self::tltcp(deadline)
-        }
+        Self { backlog: Backlog::DiscardHopeless(deadline), ..Self::tltcp(deadline) }
     }
 }
 

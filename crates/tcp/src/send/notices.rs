@@ -15,6 +15,8 @@ pub(crate) struct Notices {
     received: u64,
     bad: u64,
     reductions: u64,
+    /// The window does not grow before this segment is acknowledged.
+    grows_from: u64,
 }
 
 /// News in a notice.
@@ -29,6 +31,11 @@ pub(crate) struct Skip {
 impl Notices {
     pub(crate) fn losses(&self) -> u64 {
         self.losses
+    }
+
+    /// Says whether ACKs below segment `una` may grow the window: not while SACK would still repair what was stepped over.
+    pub(crate) fn lets_grow(&self, una: u64) -> bool {
+        una >= self.grows_from
     }
 
     pub(crate) fn add_to(&self, statistics: &mut RealTimeStatistics) {
@@ -102,7 +109,11 @@ impl Sender {
     pub(crate) fn respond_to_skip(&mut self, cx: &mut Cx<'_>, skip: Skip, flight: u64) {
         let is_new = skip.lost.is_some_and(|lost| !self.marks.was_reduced_after(lost));
         if is_new && self.real_time.skip_response == SkipResponse::Reduce {
+            let cwnd = self.control.cwnd();
             self.control.on_loss(cx, &self.flight(flight));
+            if self.control.cwnd() < cwnd {
+                self.notices.grows_from = self.board.smax();
+            }
             self.marks.on_answered(self.board.smax());
             self.notices.reductions += 1;
         }

@@ -33,6 +33,10 @@ const RTT_WEIGHT: f64 = 0.125;
 /// room beside the stream.
 const HEADROOM: f64 = 2.0;
 
+/// Increase per round trip beside others, in segments. Repairs that never wait for a timer would win more than the share of
+/// the SACK senders in the queue with Reno's one segment (study real-time-mode).
+const GENTLE: f64 = 0.6;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Tolerant {
     window: Reno,
@@ -93,8 +97,19 @@ impl Tolerant {
 
     /// Says whether losses tell of congestion now: there is a queue, nothing is known of the delay, or too much is lost.
     fn is_congested(&self) -> bool {
-        let has_queue = self.delay.queueing().is_none_or(|queueing| queueing > self.parameters.queue_threshold);
-        has_queue || self.losses.share > self.parameters.breaker
+        self.has_queue() || self.losses.share > self.parameters.breaker
+    }
+
+    fn has_queue(&self) -> bool {
+        self.delay.queueing().is_none_or(|queueing| queueing > self.parameters.queue_threshold)
+    }
+
+    fn grow(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        if self.has_queue() && !self.window.is_slow_start() {
+            self.window.grow_by(GENTLE / self.cwnd());
+        } else {
+            self.window.on_progress(cx, progress);
+        }
     }
 }
 
@@ -117,7 +132,7 @@ impl CongestionControl for Tolerant {
             self.delay.on_rtt(rtt);
         }
         if progress.used_up(self.cwnd() / HEADROOM) {
-            self.window.on_progress(cx, progress);
+            self.grow(cx, progress);
         }
     }
 
