@@ -164,6 +164,15 @@ impl Rack {
         (limits.has_new && board.outstanding() < limits.wnd).then(|| board.smax())
     }
 
+    /// Counts what was lost and not sent again since, of what is still on the board.
+    fn gone(&self, board: &Board) -> u64 {
+        let on_board = |set: &Ranges| match set.first() {
+            Some(first) if first < board.una() => set.total() - set.count_below(board.una()),
+            _ => set.total(),
+        };
+        on_board(&self.lost) + on_board(&self.written_off)
+    }
+
     /// Says whether the window has room for one more. Without limited transmit, `SACKed` segments make room in recovery only.
     fn has_room(&self, board: &Board, limits: &Limits) -> bool {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
@@ -305,7 +314,7 @@ impl LossRecovery for Rack {
     }
 
     fn pipe(&self, board: &Board) -> u64 {
-        board.outstanding().saturating_sub(board.sacked().total() + self.lost.total() + self.written_off.total())
+        board.outstanding().saturating_sub(board.sacked().total() + self.gone(board))
     }
 
     fn found_loss(&self) -> bool {
