@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,6 +65,9 @@ def test_the_table_behind_a_panel_has_every_cell() -> None:
 def test_a_panel_knows_its_axis_and_where_holding_ends() -> None:
     assert panel(HELPS).axis == "Frozen time per flow, SACK-ER ÷ SACK"
     assert panel(HELPS).bounds == (1.0,)
+    more = dataclasses.replace(HELPS, metric="success", at={"delay": 2}, points=tuple(reversed(HELPS.points)))
+    assert panel(more).axis == "Flows in time, SACK − SACK-ER (points)"
+    assert panel(more).bounds == (0.0,)
     assert panel(SHORT).axis == "Frozen time per flow (s)"
     assert panel(SHORT).bounds == (4.0, 9.0)
 

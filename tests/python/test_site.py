@@ -21,8 +21,10 @@ from earlybird.study.register import Entry, Register, register
 from study_parts import small_study
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from conftest import Finished
     from earlybird.study.definition import Study
 
 REGISTER = Register(
@@ -126,3 +128,16 @@ def test_no_entry_of_the_papers_is_missing_in_the_verdict_table() -> None:
     assert {name for row in rows for name in row.ids} == {entry.id for entry in register().entries}
     assert {row.holds for row in rows} == {"not run", "no study"}
     assert site_summary(rows, "smoke").row_count == len(register().papers)
+
+
+def test_without_any_result_the_site_says_of_everything_that_it_was_not_run(
+    earlybird: Callable[..., Finished], tmp_path: Path
+) -> None:
+    done = earlybird("study", "report", "all", "--report", "site")
+    assert (done.code, done.err) == (0, "")
+    page = tmp_path / "site" / "all-smoke" / "index.html"
+    assert str(page.relative_to(tmp_path)) in done.out
+    text = page.read_text(encoding="utf-8")
+    named = {name for names in re.findall(r'data-items="([^"]+)"', text) for name in names.split()}
+    assert named == {entry.id for entry in register().entries}
+    assert set(re.findall(r'data-verdict="([^"]+)"', text)) == {"not run", "no study"}

@@ -110,7 +110,7 @@ def _tally(letter: str, title: str, register: Register, rows: Sequence[Row]) -> 
 
 def _unanswered(entry: Entry) -> Row:
     """Make the row of an entry that no study answers, or one that is not there."""
-    why = entry.why or f"The study “{entry.study}” is not there yet."
+    why = entry.why or f"There is no study “{entry.study}” at this scale yet."
     return Row((entry.id,), entry.title, entry.kind, entry.study, None, why=why)
 
 

@@ -145,7 +145,7 @@ def _axis(check: Check, study: Study) -> tuple[str, float]:
         if "over" in check.at:
             return f"{label}, {_ratio(check, study)}", 1.0
         return unit.axis, unit.scale
-    compared = _compared(check.points, study)
+    compared = _compared(check.points, "−" if unit.is_share else "÷", study)
     return (f"{label}, {compared} (points)", unit.scale) if unit.is_share else (f"{label}, {compared}", 1.0)
 
 
@@ -155,7 +155,7 @@ def _ratio(check: Check, study: Study) -> str:
     return f"{point_name(study, {name: check.at[name] for name in changed})} ÷ {point_name(study, changed)}"
 
 
-def _compared(points: Sequence[Mapping[str, object]], study: Study) -> str:
+def _compared(points: Sequence[Mapping[str, object]], sign: str, study: Study) -> str:
     if len(points) != 2:
-        return "each ÷ the next"
-    return " ÷ ".join(point_name(study, point) for point in points)
+        return f"each {sign} the next"
+    return f" {sign} ".join(point_name(study, point) for point in points)

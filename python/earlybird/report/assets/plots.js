@@ -52,6 +52,15 @@
     return lines.join("<br>");
   }
 
+  // Named places along x, folded so that neighbours do not touch.
+  function foldedTicks(x, width) {
+    if (!x.ticktext || x.ticktext.every((text) => !isNaN(text))) return {};
+    const letters = width / x.ticktext.length / LETTER - 1;
+    const ticktext = x.ticktext.map((text) => folded(text, letters));
+    const longest = Math.max(...ticktext.flatMap((text) => text.split("<br>")).map((line) => line.length));
+    return longest <= letters ? { ticktext, tickangle: 0 } : {};
+  }
+
   // How much room the left side needs, and how high a panel is; names of rows are folded to fit beside it.
   function leftSide(chart, yTitle, width) {
     const lines = (text) => text.split("<br>").length;
@@ -73,11 +82,13 @@
     const names = nameOnce(chart.panels.flatMap((panel) => panel.traces));
     const legend = 22 * legendRows(names, width) + 8;
     const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
-    const gapY = 78; // ticks and title below a panel, and the name of the next one
     const plotWidth = width - left - 8;
     const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
     const xTitle = folded(chart.x.title, (share * plotWidth) / LETTER);
-    const xRoom = 36 + 16 * xTitle.split("<br>").length;
+    const xTicks = foldedTicks(chart.x, share * plotWidth);
+    const tickLines = Math.max(...(xTicks.ticktext ?? [""]).map((text) => text.split("<br>").length));
+    const xRoom = 20 + LINE * tickLines + 16 * xTitle.split("<br>").length;
+    const gapY = xRoom + 26; // below a panel its ticks and title, then the name of the next one
     const height = rows * panelHeight + (rows - 1) * gapY;
     const top = (titled ? 30 : 12) + (width < NARROW ? 0 : TOOLS);
     const bottom = xRoom + legend;
@@ -101,7 +112,7 @@
       const above = 1 - (row * (panelHeight + gapY)) / height;
       const name = index ? String(index + 1) : "";
       const axis = { gridcolor: colour("--line"), linecolor: colour("--muted"), zeroline: false, automargin: false };
-      const xAxis = { ...chart.x, title: { text: xTitle, standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
+      const xAxis = { ...chart.x, ...xTicks, title: { text: xTitle, standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
       const yAxis = { ...chart.y, ...(ticktext && { ticktext }), title: { text: column === 0 ? yTitle : "", standoff: 6 } };
       layout[`xaxis${name}`] = { ...axis, ...xAxis, domain: [from, from + share], anchor: `y${name}` };
       layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - panelHeight / height, above], anchor: `x${name}` };
