@@ -2,7 +2,9 @@
 
 use crate::plan::Plan;
 use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};
-use earlybird_sim::{Chance, Duplication, FourState, GilbertElliott, Impairments, Loss, LossRule, Reordering, Scope};
+use earlybird_sim::{
+    Chance, Duplication, Fading, FourState, GilbertElliott, Impairments, Loss, LossRule, Reordering, Scope,
+};
 use earlybird_units::SeedTree;
 
 pub(crate) fn losses_of(plan: &Plan, models: &[LossModel], seeds: SeedTree) -> Vec<Loss> {
@@ -35,6 +37,7 @@ fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
                 [model.p13, model.p31(), model.p32, model.p23, model.p14].map(Fraction::value);
             LossRule::FourState(FourState::new(p13, p31, p32, p23, p14))
         }
+        LossModel::Fading(fading) => LossRule::Fading(Fading::new(fading.ratio.value(), fading.mean_fade.duration())),
     }
 }
 

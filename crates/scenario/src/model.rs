@@ -35,7 +35,7 @@ pub use ecn::EcnMode;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
 pub use frames::{Frames, SizeUnit, TimeUnit};
 pub use impairment::{Duplicate, Reorder};
-pub use loss::{Bernoulli, DropList, FourState, Gilbert, GilbertElliott, Loss, Periodic};
+pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, Loss, Periodic};
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;

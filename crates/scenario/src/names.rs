@@ -63,6 +63,7 @@ impl Loss {
             Self::GilbertElliott(_) => "gilbert-elliott",
             Self::Gilbert(_) => "gilbert",
             Self::FourState(_) => "four-state",
+            Self::Fading(_) => "fading",
         }
     }
 
@@ -75,6 +76,7 @@ impl Loss {
             Self::GilbertElliott(rule) => rule.flow.as_deref(),
             Self::Gilbert(rule) => rule.flow.as_deref(),
             Self::FourState(rule) => rule.flow.as_deref(),
+            Self::Fading(rule) => rule.flow.as_deref(),
         }
     }
 }

@@ -567,7 +567,7 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert-eliot = { p = 0.1, r = 0.5 } }]",
-    "network.dumbbell.bottleneck.loss.0.gilbert-eliot: `gilbert-eliot` is not a key here; allowed: list, bernoulli, periodic, gilbert-elliott, gilbert, four-state. hint: did you mean `gilbert-elliott`?"
+    "network.dumbbell.bottleneck.loss.0.gilbert-eliot: `gilbert-eliot` is not a key here; allowed: list, bernoulli, periodic, gilbert-elliott, gilbert, four-state, fading. hint: did you mean `gilbert-elliott`?"
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ four-state = { p13 = 0.5, p14 = 0.6 } }]",
@@ -580,6 +580,22 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 #[case(
     "network.dumbbell.bottleneck.loss=[{ four-state = { p13 = 0.1, p31 = 0.5, p32 = 0.2, p23 = 0 } }]",
     "network.dumbbell.bottleneck.loss.0.four-state.p23: `0` leaves the channel in state 2 forever; allowed: a number above 0."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ fading = { ratio = 1, mean-fade = "60ms" } }]"#,
+    "network.dumbbell.bottleneck.loss.0.fading.ratio: `1` is too large; allowed: a number from 0 to below 1."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ fading = { ratio = 0.1, mean-fade = "0s" } }]"#,
+    "network.dumbbell.bottleneck.loss.0.fading.mean-fade: `0s` is too short; allowed: a duration of at least 1us."
+)]
+#[case(
+    "network.dumbbell.bottleneck.loss=[{ fading = { ratio = 0.1, mean-fade = 3 } }]",
+    "network.dumbbell.bottleneck.loss.0.fading.mean-fade: `3` has no unit; allowed: {TIMES}. hint: did you mean `3s`?"
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ fading = { ratio = 0.1, mean-fade = "60ms", flow = "vidoe" } }]"#,
+    "network.dumbbell.bottleneck.loss.0.fading.flow: `vidoe` is neither a flow nor a group of flows; allowed: video, file, web. hint: did you mean `video`?"
 )]
 #[case(
     "network.dumbbell.reverse.loss=[{ bernoulli = { probability = 2 } }]",

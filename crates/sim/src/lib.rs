@@ -26,7 +26,7 @@ pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, NodeId, RouteId};
 pub use impairment::{Chance, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};
-pub use loss::{FourState, GilbertElliott, Loss, LossRule};
+pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute};
 pub use observer::{Observer, PacketEvent};
 pub use pace::RateChanges;

@@ -187,14 +187,14 @@ impl Link {
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
     #[inline]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        let is_kept = !(self.has_losses && self.is_lost(packet)) && self.has_room(now, packet);
+        let is_kept = !(self.has_losses && self.is_lost(now.at, packet)) && self.has_room(now, packet);
         self.count(now.at, packet, is_kept);
         if is_kept { Some(self.transmit(now, packet.bytes)) } else { None }
     }
 
-    fn is_lost(&mut self, packet: &Packet) -> bool {
+    fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         // Every rule counts every packet, so no short cut.
-        self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(packet) | lost)
+        self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost)
     }
 
     #[inline]

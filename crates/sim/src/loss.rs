@@ -1,12 +1,14 @@
 //! Rules that lose packets at the entrance of a link.
 
+mod fading;
 mod markov;
 
+pub use fading::Fading;
 pub use markov::{FourState, GilbertElliott};
 
 use crate::packet::Packet;
 use crate::scope::Scope;
-use earlybird_units::Random;
+use earlybird_units::{Instant, Random};
 
 /// Which packets get lost.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub enum LossRule {
     GilbertElliott(GilbertElliott),
     /// Bursts that may have holes, and single losses between them.
     FourState(FourState),
+    /// Those that come while nothing gets through.
+    Fading(Fading),
 }
 
 /// A rule with its state. It counts only the packets that it concerns.
@@ -51,8 +55,8 @@ impl Loss {
         Self { rule, scope: Scope::default(), random, count: 0 }
     }
 
-    /// Counts a packet and says whether it is lost.
-    pub fn is_lost(&mut self, packet: &Packet) -> bool {
+    /// Counts a packet that comes now, not before the last one, and says whether it is lost.
+    pub fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         if !self.scope.concerns(packet) {
             return false;
         }
@@ -66,6 +70,7 @@ impl Loss {
             }
             LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
             LossRule::FourState(channel) => channel.is_lost(&mut self.random),
+            LossRule::Fading(channel) => channel.is_lost(now, &mut self.random),
         }
     }
 }

@@ -1,4 +1,4 @@
-use crate::quantity::Fraction;
+use crate::quantity::{Fraction, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub enum Loss {
     Gilbert(Gilbert),
     /// Loses packets in bursts that may have holes, and alone between them, with netem's parameters (`loss state`).
     FourState(FourState),
+    /// Loses every packet while the link fades, for times of random length: Gilbert's channel in time in place of packets.
+    Fading(Fading),
 }
 
 /// Packets to lose by number.
@@ -121,6 +123,20 @@ pub struct FourState {
     #[serde(default)]
     pub p14: Fraction,
     /// Counts and loses only the packets of this flow or group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+}
+
+/// Times of random (exponential) length in which nothing gets through. They come and go whatever is sent: with equal seeds
+/// each transport meets the same ones, and small packets between others do not shorten them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Fading {
+    /// Share P of the time in which nothing gets through, below 1.
+    pub ratio: Fraction,
+    /// Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
+    pub mean_fade: Time,
+    /// Loses only the packets of this flow or group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
 }

@@ -3,10 +3,10 @@
 use super::{ensure, known, positive};
 use crate::error::ScenarioError;
 use crate::model::{
-    Channel, DropList, Duplicate, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic, Reorder,
-    Scenario,
+    Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic,
+    Reorder, Scenario,
 };
-use crate::quantity::Fraction;
+use crate::quantity::{Fraction, Time};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     let check = |(path, channel): (String, Channel)| check_channel(&channel, &path, &scenario.flows);
@@ -47,6 +47,7 @@ fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioErr
         Loss::GilbertElliott(model) => check_gilbert_elliott(model, path),
         Loss::Gilbert(gilbert) => check_gilbert(gilbert, path),
         Loss::FourState(model) => check_four_state(model, path),
+        Loss::Fading(fading) => check_fading(fading, path),
         Loss::Bernoulli(_) => Ok(()),
     }?;
     check_flow(loss.flow(), path, flows)
@@ -103,6 +104,13 @@ fn check_four_state(model: &FourState, path: &str) -> Result<(), ScenarioError> 
     let is_stuck = model.p32.value() > 0.0 && model.p23.value() == 0.0;
     let error = || ScenarioError::new(&format!("{path}.p23"), "leaves the channel in state 2 forever").text("0");
     ensure(!is_stuck, || error().allowed("a number above 0"))
+}
+
+/// Times are whole nanoseconds: spells of not many of them would feel the rounding.
+fn check_fading(fading: &Fading, path: &str) -> Result<(), ScenarioError> {
+    below_one(fading.ratio, &format!("{path}.ratio"))?;
+    let error = || ScenarioError::new(&format!("{path}.mean-fade"), "is too short").text(&fading.mean_fade.to_string());
+    ensure(fading.mean_fade >= Time::from_micros(1), || error().allowed("a duration of at least 1us"))
 }
 
 /// The ways out of one state exclude each other.

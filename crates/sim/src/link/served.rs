@@ -119,7 +119,7 @@ impl Link {
 
     /// Takes a packet at its entrance.
     pub(crate) fn offer(&mut self, now: Moment, id: PacketId, packet: &Packet) -> Offer {
-        let is_kept = !(self.has_losses && self.is_lost(packet));
+        let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
         self.count(now.at, packet, is_kept);
         let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return Offer::Lost };
         if let Some(positions) = &mut self.positions {

@@ -4,7 +4,7 @@ use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, seconds};
 use crate::observers::Gate;
 use earlybird_sim::{Content, EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
 use earlybird_tcp::Config;
-use earlybird_units::SeedTree;
+use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Segment;
 
 pub(crate) fn loss(rule: LossRule, seed: u64) -> Loss {
@@ -27,7 +27,7 @@ pub(crate) fn packet(flow: u32, group: u32) -> Packet {
 /// Gives the numbers of the lost packets among so many.
 pub(crate) fn lost_among(count: u64, mut loss: Loss) -> Vec<u64> {
     let packet = packet(0, 0);
-    (0..count).filter(|_| loss.is_lost(&packet)).collect()
+    (0..count).filter(|_| loss.is_lost(Instant::ZERO, &packet)).collect()
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_rule_for_a_flow_or_group_counts_only_its_packets() {
     let of_group = scoped(None, Some(GroupId(2)));
     let of_both = scoped(Some(FlowId(1)), Some(GroupId(2)));
     let traffic = [(1, 2), (0, 2), (1, 0), (1, 2)].map(|(flow, group)| packet(flow, group));
-    let lost = |mut loss: Loss| traffic.map(|packet| loss.is_lost(&packet));
+    let lost = |mut loss: Loss| traffic.map(|packet| loss.is_lost(Instant::ZERO, &packet));
     assert_eq!(lost(of_flow), [false, false, true, false]);
     assert_eq!(lost(of_group), [false, true, false, false]);
     assert_eq!(lost(of_both), [false, false, false, true]);

@@ -6,6 +6,7 @@ mod bbr;
 mod conservation;
 mod datagrams;
 mod dumbbell;
+mod fading;
 mod impairments;
 mod losses;
 mod marking;

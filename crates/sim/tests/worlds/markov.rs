@@ -4,7 +4,7 @@ use crate::losses::{loss, lost_among};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{FourState, GilbertElliott, LossRule};
 
-const PACKETS: u64 = 1_000_000;
+pub(crate) const PACKETS: u64 = 1_000_000;
 
 /// Gives how many packets a rule loses.
 fn losses_of(rule: LossRule, seed: u64) -> f64 {
@@ -17,12 +17,12 @@ fn bursts(rule: LossRule, seed: u64) -> Vec<usize> {
     lost.chunk_by(|one, next| next - one == 1).map(<[u64]>::len).collect()
 }
 
-fn mean(lengths: &[usize]) -> f64 {
+pub(crate) fn mean(lengths: &[usize]) -> f64 {
     lengths.iter().sum::<usize>() as f64 / lengths.len() as f64
 }
 
 /// Gives chi-square of the lengths against the geometric distribution: classes 1 … 9 and the rest, 9 degrees of freedom.
-fn chi_square(lengths: &[usize], end: f64) -> f64 {
+pub(crate) fn chi_square(lengths: &[usize], end: f64) -> f64 {
     let count = lengths.len() as f64;
     let geometric = |length: u16| end * (1.0 - end).powi(i32::from(length) - 1);
     let class = |length: u16| lengths.iter().filter(|one| **one == usize::from(length)).count() as f64;
@@ -33,9 +33,9 @@ fn chi_square(lengths: &[usize], end: f64) -> f64 {
 }
 
 /// The value that chi-square of 9 degrees of freedom exceeds once in 1000 samples.
-const CRITICAL: f64 = 27.877;
+pub(crate) const CRITICAL: f64 = 27.877;
 
-fn assert_close(value: f64, expected: f64, share: f64) {
+pub(crate) fn assert_close(value: f64, expected: f64, share: f64) {
     assert!((value / expected - 1.0).abs() < share, "{value} instead of {expected}");
 }
 
@@ -57,7 +57,7 @@ fn a_share_of_losses_and_a_burst_length_give_the_probabilities_of_the_gilbert_ch
 }
 
 /// The variance of the share of losses of a Markov chain exceeds the binomial's by (1 + λ)/(1 − λ), λ = 1 − p − r.
-fn tolerance(ratio: f64, lambda: f64) -> f64 {
+pub(crate) fn tolerance(ratio: f64, lambda: f64) -> f64 {
     5.0 * (ratio * (1.0 - ratio) * (1.0 + lambda) / (1.0 - lambda) / PACKETS as f64).sqrt() / ratio
 }
 

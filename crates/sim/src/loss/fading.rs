@@ -1,0 +1,35 @@
+use earlybird_units::{Duration, Instant, Random};
+
+/// The channel of Gilbert (1960) in continuous time: nothing gets through while it is bad.
+///
+/// Good and bad spells follow each other, their lengths exponential. They are drawn without regard to the packets, so with
+/// equal seeds every traffic meets the same spells. A packet dt after one that was lost thus is lost with probability
+/// P + (1 − P)·exp(−dt/τ), where P is the share of bad time and 1/τ the sum of the rates at which the states end. The
+/// channel is good at the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// Seconds that a good spell lasts on average.
+    pub mean_good: f64,
+    /// Seconds that a bad spell lasts on average.
+    pub mean_bad: f64,
+    is_bad: bool,
+    /// The end of the present spell; before the first packet that of a bad one without length.
+    until: Instant,
+}
+
+impl Fading {
+    /// Makes the channel that is bad for `ratio` of the time, below 1, in spells of `mean_bad`, above zero.
+    pub fn new(ratio: f64, mean_bad: Duration) -> Self {
+        let mean_bad = mean_bad.as_secs_f64();
+        Self { mean_good: mean_bad * (1.0 - ratio) / ratio, mean_bad, is_bad: true, until: Instant::ZERO }
+    }
+
+    pub(super) fn is_lost(&mut self, now: Instant, random: &mut Random) -> bool {
+        while self.until <= now {
+            self.is_bad = !self.is_bad;
+            let mean = if self.is_bad { self.mean_bad } else { self.mean_good };
+            self.until += Duration::from_secs_f64(random.exponential(mean));
+        }
+        self.is_bad
+    }
+}
