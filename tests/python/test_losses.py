@@ -64,6 +64,17 @@ def test_a_simulated_channel_has_the_ratio_and_runs_it_was_asked_for(tmp_path: P
     assert losses_of_trace(trace, "video0").ratio == pattern.ratio
 
 
+def test_fades_last_their_time_and_lose_what_is_sent_in_it(tmp_path: Path) -> None:
+    trace = tmp_path / "link.csv"
+    overrides = {"transport": "udp", "process": "fading", "loss": 0.05, "duration": "1010s", "packets": 50_000}
+    run(REPOSITORY / "scenarios" / "audio-call.toml", overrides=overrides, link_trace=trace)
+    pattern = losses_of_trace(trace)
+    assert pattern.packets == 50_000
+    assert pattern.ratio == pytest.approx(0.05, rel=0.15)
+    # One packet every 20 ms: the next one comes through with (1 - 0.05)(1 - exp(-20/57)).
+    assert pattern.mean_run == pytest.approx(1 / (0.95 * (1 - math.exp(-20 / 57))), rel=0.1)
+
+
 def test_bad_traces_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the trace .*none\.csv"):
         losses_of_trace(tmp_path / "none.csv")

@@ -5,6 +5,46 @@ use crate::policy::delivery::Delivery;
 use earlybird_units::Duration;
 
 /// The policies that turn TCP into a transport for frames that are worthless when late. The default is ordinary TCP.
+///
+/// Three frames, of which the second gets lost. The reader asks for it and gets the third; the sender learns of it:
+///
+/// ```
+/// use earlybird_tcp::{Config, Connection, Cx, Frame, RealTime, SendLimit};
+/// use earlybird_units::{Instant, SeedTree};
+///
+/// /// Delivers all that one side has to send but one frame.
+/// fn deliver(cx: &mut Cx, from: &mut Connection, to: &mut Connection, lost: Option<u64>) {
+///     while let Some(transmit) = from.poll_transmit(cx) {
+///         if transmit.frame.is_none() || transmit.frame != lost {
+///             to.on_segment(cx, &transmit.segment);
+///         }
+///     }
+/// }
+///
+/// // The sender holds 12 frames at most: those of a playback delay.
+/// let config = Config { real_time: RealTime::mtcp(SendLimit::Segments(12)), ..Config::rfc() };
+/// let mut speaker = Connection::connect(&config, SeedTree::new(1));
+/// let mut listener = Connection::listen(&config, SeedTree::new(2));
+/// let cx = &mut Cx { now: Instant::from_nanos(1), trace: &mut () };
+/// for _ in 0..2 {
+///     deliver(cx, &mut speaker, &mut listener, None);
+///     deliver(cx, &mut listener, &mut speaker, None);
+/// }
+///
+/// for unit in 0..3 {
+///     assert_eq!(speaker.write_frame(cx, 160, unit), Ok(unit));
+/// }
+/// deliver(cx, &mut speaker, &mut listener, Some(1));
+///
+/// assert_eq!(listener.read_frame(cx), Some(Frame { position: 0, bytes: 160 }));
+/// // Nothing is there in order: the reader waits, and steps over the hole.
+/// assert_eq!(listener.read_frame(cx), Some(Frame { position: 320, bytes: 160 }));
+/// assert_eq!(listener.poll_skipped(), Some(160..320));
+/// assert_eq!(listener.read_frame(cx), None);
+///
+/// deliver(cx, &mut listener, &mut speaker, None);
+/// assert_eq!(speaker.losses_reported(), 1);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RealTime {
     /// When the reader steps over what is missing.
