@@ -10,7 +10,7 @@ from earlybird.study import list_studies
 from earlybird.study.library import find_study
 from earlybird.study.register import answers, entry_ids, register
 
-BEING_WRITTEN = {"real-time-mode", "burst-loss", "pert-video"}
+BEING_WRITTEN = {"real-time-mode"}
 """Studies that the register may name before they are there."""
 
 PAPERS = {
