@@ -3,6 +3,7 @@
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, ListenerId, RouteId};
 use crate::ledger::Ledger;
 use crate::moment::Moment;
+use crate::observer::Observer;
 use crate::packet::{Content, Packet};
 use earlybird_datagram as datagram;
 use earlybird_tcp as tcp;
@@ -51,6 +52,7 @@ impl HeaderSize {
         datagram.len as u32 + headers as u32
     }
 
+    #[inline]
     pub(crate) const fn bytes_of(self, content: &Content) -> u32 {
         match content {
             Content::Segment(segment) => self.packet_bytes(segment),
@@ -222,7 +224,15 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// Tells an observer where the connection stands, if it is one.
+    pub(crate) fn tell_state<O: Observer>(&self, at: Instant, arrived: Option<&Packet>, observer: &mut O) {
+        if let Agent::Tcp(connection) = &self.agent {
+            observer.on_state(at, self.flow, arrived, connection);
+        }
+    }
+
     /// Makes a packet to endpoint `to`.
+    #[inline]
     pub(crate) fn packet(&self, to: EndpointId, content: Content, number: Option<u64>) -> Packet {
         Packet {
             content,

@@ -91,6 +91,7 @@ struct Positions {
 }
 
 impl Positions {
+    #[cold]
     fn count(&mut self, now: Instant, packet: &Packet, waiting: usize) {
         let Some(counts) = self.counts.get_mut(packet.group.0 as usize).filter(|_| now >= self.from) else { return };
         if counts.len() <= waiting {
@@ -185,13 +186,15 @@ impl Link {
     }
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet comes here several times, and calls cost as much as the work")]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet)) && self.has_room(now, packet);
         self.count(now.at, packet, is_kept);
         if is_kept { Some(self.transmit(now, packet.bytes)) } else { None }
     }
 
+    #[cold]
     fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         // Every rule counts every packet, so no short cut.
         self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost)
@@ -228,6 +231,8 @@ impl Link {
         start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
+    // Few packets wait: the way of the others gets short enough to be laid where they come by.
+    #[inline(never)]
     fn wait(&mut self, now: Moment, bytes: u32) {
         self.waiting.push_back((self.free_at, bytes));
         self.waiting_bytes += u64::from(bytes);

@@ -90,11 +90,23 @@ pub(crate) struct Packets {
 
 impl Packets {
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        if let Some(id) = self.free.pop() {
-            self.places[id.0 as usize] = packet;
-            return id;
-        }
-        self.places.push(packet);
+        let (id, place) = self.vacant();
+        *place = packet;
+        id
+    }
+
+    /// Gives a place, with an old packet in it, to be filled where it is: packets are large to copy.
+    #[inline]
+    pub(crate) fn vacant(&mut self) -> (PacketId, &mut Packet) {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        (id, &mut self.places[id.0 as usize])
+    }
+
+    #[cold]
+    fn grow(&mut self) -> PacketId {
+        let content = Content::Datagram(Datagram::default());
+        let (to, route, flow, group) = (EndpointId(0), RouteId(0), FlowId(0), GroupId(0));
+        self.places.push(Packet { content, to, generation: 0, route, flow, group, bytes: 0, number: 0 });
         PacketId(self.places.len() as u32 - 1)
     }
 
@@ -107,8 +119,9 @@ impl Packets {
         self.places.len() - self.free.len()
     }
 
-    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+    /// Sets a place free; what was there can be read until another packet is put in.
+    pub(crate) fn remove(&mut self, id: PacketId) -> &Packet {
         self.free.push(id);
-        self.places[id.0 as usize]
+        &self.places[id.0 as usize]
     }
 }

@@ -39,6 +39,7 @@ impl Serialiser {
         (self.last.span + Duration::from_nanos(1), self.last.seconds)
     }
 
+    #[cold]
     fn transmission(&self, bytes: u32) -> Transmission {
         let mut remainder = 0;
         let span = self.rate.transmission_time(u64::from(bytes), &mut remainder);

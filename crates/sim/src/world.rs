@@ -11,7 +11,7 @@ use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId
 use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::{Content, Packet, PacketId, Packets};
+use crate::packet::{Content, PacketId, Packets};
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
@@ -185,8 +185,7 @@ impl<O: Observer> World<O> {
     fn forward(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
         let Some(mut link) = self.network.first_link(packet.route) else {
-            let packet = self.packets.remove(id);
-            return self.deliver(&packet);
+            return self.deliver(id);
         };
         if self.network.link(link).is_served() {
             return self.queue_up(link, id);
@@ -219,8 +218,11 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn deliver(&mut self, packet: &Packet) {
-        let endpoint = &mut self.endpoints[packet.to.0 as usize];
+    /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
+    fn deliver(&mut self, id: PacketId) {
+        let packet = self.packets.remove(id);
+        let to = packet.to;
+        let endpoint = &mut self.endpoints[to.0 as usize];
         if endpoint.generation != packet.generation {
             return;
         }
@@ -229,16 +231,15 @@ impl<O: Observer> World<O> {
         }
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
         endpoint.agent.on_packet(&mut Cx { now: self.now.at, trace: &mut tracer }, &packet.content);
-        self.tell_state(packet.to, Some(packet));
-        self.serve(packet.to);
+        if O::STATES && to.is_opener() {
+            endpoint.tell_state(self.now.at, Some(packet), &mut self.observer);
+        }
+        self.serve(to);
     }
 
-    fn tell_state(&mut self, id: EndpointId, arrived: Option<&Packet>) {
+    fn tell_state(&mut self, id: EndpointId) {
         if O::STATES && id.is_opener() {
-            let endpoint = &self.endpoints[id.0 as usize];
-            if let Agent::Tcp(connection) = &endpoint.agent {
-                self.observer.on_state(self.now.at, endpoint.flow, arrived, connection);
-            }
+            self.endpoints[id.0 as usize].tell_state(self.now.at, None, &mut self.observer);
         }
     }
 
@@ -320,12 +321,13 @@ impl<O: Observer> World<O> {
     }
 
     fn insert(&mut self, id: EndpointId, content: Content, number: Option<u64>, is_again: bool) -> (PacketId, bool) {
-        let packet = self.endpoints[id.0 as usize].packet(id.peer(), content, number);
+        let (place, packet) = self.packets.vacant();
+        *packet = self.endpoints[id.0 as usize].packet(id.peer(), content, number);
         if O::PACKETS {
             let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-            self.observer.on_packet(self.now.at, event, &packet);
+            self.observer.on_packet(self.now.at, event, packet);
         }
-        (self.packets.insert(packet), number.is_some())
+        (place, number.is_some())
     }
 
     /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
@@ -352,7 +354,7 @@ impl<O: Observer> World<O> {
         if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
             let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
             endpoint.agent.on_timeout(&mut Cx { now: self.now.at, trace: &mut tracer });
-            self.tell_state(id, None);
+            self.tell_state(id);
             self.serve(id);
         } else {
             self.arm(id);
@@ -380,7 +382,7 @@ impl<O: Observer> World<O> {
         let touched = io.touched();
         self.apps[id.0 as usize].application = Some(application);
         if let Some(connection) = touched {
-            self.tell_state(EndpointId(connection.0 * 2), None);
+            self.tell_state(EndpointId(connection.0 * 2));
             self.serve(EndpointId(connection.0 * 2));
         }
     }

@@ -168,10 +168,7 @@ impl Connection {
         let window = self.sender.window_told(ack, start, u64::from(segment.window) << self.peer.window_shift);
         let is_same_window = window == self.sender.peer_window || self.sender.looks_past_window(segment);
         let is_pure = !segment.takes_sequence_space() && is_same_window;
-        let skip = self.read_notice(segment, ack);
-        if skip.is_some() {
-            self.tell(Event::LossReported);
-        }
+        let skip = segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack));
         if self.sender.has_nothing_to_learn() {
             self.sender.on_window(window);
             return true;
@@ -212,10 +209,17 @@ impl Connection {
         }
     }
 
+    /// Goes on with closing, if that has begun.
+    #[inline]
     pub(crate) fn close_if_finished(&mut self, now: Instant) {
-        let State::Transfer(mut sides) = self.state else {
-            return;
-        };
+        if let State::Transfer(sides) = self.state
+            && (sides != Sides::default() || self.receiver.is_finished())
+        {
+            self.go_on_closing(sides, now);
+        }
+    }
+
+    fn go_on_closing(&mut self, mut sides: Sides, now: Instant) {
         if sides.send == SendSide::FinQueued && self.sender.has_nothing_to_send() {
             sides.send = SendSide::FinAcked;
         }
@@ -314,11 +318,8 @@ impl Connection {
     /// Gives the next segment to send, if there is one.
     #[must_use]
     pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
-        if core::mem::take(&mut self.reset_due) {
-            return Some(self.emit_bare(cx.now, Flags::RST | Flags::ACK));
-        }
-        if core::mem::take(&mut self.opening_due) {
-            return Some(self.emit_opening(cx.now));
+        if self.reset_due || self.opening_due {
+            return Some(self.emit_first(cx.now));
         }
         if matches!(self.state, State::Transfer(_))
             && !self.sender.has_nothing_to_send()
@@ -330,6 +331,16 @@ impl Connection {
             self.tell(Event::Drained);
         }
         if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_rejection() }
+    }
+
+    /// Emits what goes before everything else.
+    #[cold]
+    fn emit_first(&mut self, now: Instant) -> Transmit {
+        if core::mem::take(&mut self.reset_due) {
+            return self.emit_bare(now, Flags::RST | Flags::ACK);
+        }
+        self.opening_due = false;
+        self.emit_opening(now)
     }
 
     fn emit_rejection(&mut self) -> Option<Transmit> {
@@ -458,6 +469,7 @@ impl Connection {
     ///
     /// Where the reader stepped over something, the bytes before and behind it follow one another:
     /// [`poll_skipped`](Self::poll_skipped) tells where.
+    #[inline]
     pub fn read(&mut self, bytes: u64) -> u64 {
         self.receiver.read(bytes)
     }

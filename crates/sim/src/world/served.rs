@@ -61,8 +61,8 @@ impl<O: Observer> World<O> {
     fn clear_dropped(&mut self, link: LinkId) {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
             let packet = self.packets.remove(waiting.id);
-            self.network.link_mut(link).count_drop(self.now.at, waiting.since, &packet);
-            self.observer.on_packet(self.now.at, PacketEvent::Dropped(link), &packet);
+            self.network.link_mut(link).count_drop(self.now.at, waiting.since, packet);
+            self.observer.on_packet(self.now.at, PacketEvent::Dropped(link), packet);
         }
     }
 }

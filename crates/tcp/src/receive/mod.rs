@@ -108,9 +108,9 @@ impl Receiver {
         let had_holes = !self.above.is_empty();
         let before = self.received();
         self.store(now, range);
-        let is_plain = !had_holes && self.above.is_empty() && self.received() > before && !has_fin;
-        self.due = self.acking.on_data(now, self.due, is_plain);
         let delivered = self.received() - before;
+        let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
+        self.due = self.acking.on_data(now, self.due, is_plain);
         self.unread += delivered;
         delivered
     }
@@ -143,8 +143,7 @@ impl Receiver {
                 self.close_holes();
             }
         } else {
-            let holder = self.above.insert(range);
-            self.remember(holder);
+            self.place_above(range);
         }
     }
 
@@ -155,6 +154,7 @@ impl Receiver {
         self.fin.map_or(limit, |fin| if fin <= limit { fin + 1 } else { limit })
     }
 
+    #[inline(never)]
     fn close_holes(&mut self) {
         while let Some(range) = self.above.take_from(self.nxt) {
             self.nxt = self.nxt.max(range.end);
@@ -163,8 +163,11 @@ impl Receiver {
         self.recent.retain(|range| range.end > nxt);
     }
 
-    /// Keeps the newest ranges in front (RFC 2018 §4); older ones than fit into an ACK are forgotten, as ns-2 does.
-    fn remember(&mut self, newest: Range<u64>) {
+    /// Takes what arrived behind a hole. The newest ranges are in front (RFC 2018 §4); older ones than fit into an ACK are
+    /// forgotten, as ns-2 does.
+    #[inline(never)]
+    fn place_above(&mut self, arrived: Range<u64>) {
+        let newest = self.above.insert(arrived);
         self.recent.retain(|range| range.start < newest.start || range.end > newest.end);
         self.recent.truncate(self.sack_blocks.saturating_sub(1));
         if self.sack_blocks > 0 {
@@ -189,6 +192,7 @@ impl Receiver {
     }
 
     /// Reads up to `bytes` and gives how many were there.
+    #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let read = match &mut self.reader {
             None => bytes.min(self.unread),

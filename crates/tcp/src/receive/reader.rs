@@ -74,6 +74,7 @@ impl Reader {
     }
 
     /// Reads up to `bytes` of the `unread` ones; with framing only whole frames.
+    #[cold]
     pub(super) fn read(&mut self, bytes: u64, unread: u64, nxt: u64) -> u64 {
         if self.frames.is_none() {
             self.is_waiting &= unread == 0;
@@ -95,6 +96,7 @@ impl Reader {
     }
 
     /// Gives the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
+    #[cold]
     pub(super) fn smallest_window(&self) -> u64 {
         if self.frames.is_some() { self.mss } else { 0 }
     }

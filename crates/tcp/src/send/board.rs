@@ -178,18 +178,15 @@ impl Board {
             ..Acknowledgement::default()
         };
         self.delivered.clear();
-        let is_of_old_hole = is_pure && ack == self.acknowledged && ack < self.una_position;
+        let is_below_abandoned = ack < self.una_position && is_pure && ack == self.acknowledged;
         let before = self.una + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
         } else if ack > self.acknowledged {
-            // Only what was abandoned is acknowledged: that is progress all the same.
-            change.advanced = 1;
-            change.is_of_abandoned = true;
+            self.advance_in_abandoned(ack, &mut change);
         }
-        self.acknowledged = self.acknowledged.max(ack);
         change.brings_news |= self.mark_sacked(origin, blocks);
-        if is_of_old_hole {
+        if is_below_abandoned {
             // The hole is what was abandoned. Another one counts only if something arrived behind it.
             change.is_duplicate = self.sacked.next_hole(self.una).is_some();
         }
@@ -211,10 +208,19 @@ impl Board {
         }
         self.una += change.advanced;
         self.una_position = ack;
+        self.acknowledged = ack;
         self.nxt = self.nxt.max(self.una);
         change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_at);
         change.brings_news = !self.sacked.is_empty();
         self.sacked.remove_below(self.una);
+    }
+
+    /// Only what was abandoned is acknowledged: that is progress all the same.
+    #[cold]
+    fn advance_in_abandoned(&mut self, ack: u64, change: &mut Acknowledgement) {
+        self.acknowledged = ack;
+        change.advanced = 1;
+        change.is_of_abandoned = true;
     }
 
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {

@@ -50,6 +50,7 @@ pub(super) struct Bounds<'a> {
 /// Discards that the owner has not asked for are kept as so many ranges; the oldest are forgotten, but counted.
 const NOTES: usize = 64;
 
+// What the path of every segment asks for is marked as cold: ordinary TCP has no frames and must not be burdened.
 impl Frames {
     pub(super) fn new() -> Self {
         Self {
@@ -108,16 +109,19 @@ impl Frames {
     }
 
     /// Gives the bytes of the next frame to send for the first time.
+    #[cold]
     pub(super) fn next_bytes(&self) -> Option<u64> {
         self.queue.get(self.sent).map(|frame| u64::from(frame.bytes))
     }
 
     /// Takes note that the next frame is on the board.
+    #[cold]
     pub(super) fn on_cut(&mut self) {
         self.sent += 1;
     }
 
     /// Takes note that a segment is sent, for the first time or again.
+    #[cold]
     pub(super) fn on_sent(&mut self, segment: u64) {
         if let Some(index) = self.index(segment) {
             self.queue[index].is_flying = true;
@@ -131,6 +135,7 @@ impl Frames {
     }
 
     /// Gives the number of the frame that a segment on the board carries.
+    #[cold]
     pub(super) fn number(&self, segment: u64) -> Option<u64> {
         self.index(segment).map(|index| self.queue[index].number)
     }
@@ -140,6 +145,7 @@ impl Frames {
     }
 
     /// Forgets the frames of segments below `una`.
+    #[cold]
     pub(super) fn settle(&mut self, una: u64) {
         while self.first < una
             && self.sent > 0

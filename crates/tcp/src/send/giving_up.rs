@@ -137,6 +137,7 @@ impl Sender {
     }
 
     /// What was given up and does not fly leaves the board: nobody waits for it but the peer, who will step over it.
+    #[cold]
     fn ground(&mut self) {
         let Some(frames) = &mut self.frames else { return };
         let grounded = frames.grounded(self.board.sacked());

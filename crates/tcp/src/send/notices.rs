@@ -2,10 +2,10 @@
 
 use super::board::Acknowledgement;
 use super::sender::Sender;
-use crate::connection::Connection;
+use crate::connection::{Connection, Event};
 use crate::real_time::{RealTimeStatistics, SkipResponse};
 use crate::trace::Cx;
-use earlybird_wire::{Segment, SeqNum, SkipNotice};
+use earlybird_wire::{SeqNum, SkipNotice};
 
 /// The peer's notices so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,9 +55,10 @@ impl Notices {
 
 impl Connection {
     /// Reads the notice of a segment that acknowledges up to stream position `ack`, before the board learns of that; gives
-    /// what is new in it. One that an older ACK brings late has nothing new; impossible ones are counted.
-    pub(crate) fn read_notice(&mut self, segment: &Segment, ack: u64) -> Option<Skip> {
-        let Some(SkipNotice::Skipped { total, first, segments }) = segment.options.skip_notice else { return None };
+    /// and tells what is new in it. One that an older ACK brings late has nothing new; impossible ones are counted.
+    #[cold]
+    pub(crate) fn read_notice(&mut self, notice: SkipNotice, ack: u64) -> Option<Skip> {
+        let SkipNotice::Skipped { total, first, segments } = notice else { return None };
         if !self.peer.skip_notice || ack < self.sender.board.acknowledged() {
             return None;
         }
@@ -74,7 +75,11 @@ impl Connection {
         };
         self.sender.notices.losses += growth;
         let lost = first.and_then(|first| self.sender.highest_lost(first, u64::from(segments), ack));
-        (growth > 0).then_some(Skip { segments: growth, lost })
+        if growth == 0 {
+            return None;
+        }
+        self.tell(Event::LossReported);
+        Some(Skip { segments: growth, lost })
     }
 
     fn position_of(&self, number: SeqNum) -> Option<u64> {
@@ -96,6 +101,7 @@ impl Sender {
 
     /// The ACK that brings the news covers what was stepped over: it measures no round trip, and nobody knows what of it
     /// arrived.
+    #[cold]
     pub(crate) fn enter_skip(&mut self, change: &mut Acknowledgement, skip: Skip) {
         change.skipped = skip.segments;
         change.rtt = None;
@@ -106,6 +112,7 @@ impl Sender {
 
     /// Something was lost and stepped over before the window was reduced for it: reduces it as for a fast retransmit, once
     /// per window.
+    #[cold]
     pub(crate) fn respond_to_skip(&mut self, cx: &mut Cx<'_>, skip: Skip, flight: u64) {
         let is_new = skip.lost.is_some_and(|lost| !self.marks.was_reduced_after(lost));
         if is_new && self.real_time.skip_response == SkipResponse::Reduce {

@@ -175,25 +175,33 @@ impl Sender {
         }
     }
 
+    #[inline]
     pub(crate) fn limits(&self) -> Limits {
         Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
     }
 
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
-    ///
-    /// A frame is never split: what probes a closed window is a whole one (RFC 9293 §3.8.6.1 asks for one byte at least).
+    #[inline]
     fn new_segment(&self) -> Option<(u64, Flags)> {
-        let len = match &self.frames {
-            Some(frames) => frames.next_bytes().unwrap_or(0),
-            None if self.probes_window => self.unsent.min(1),
-            None => self.unsent.min(self.mss),
-        };
         let room = self.room();
+        let len = self.new_len(room);
         if len > 0 {
-            let len = if len > room && self.frames.is_none() && self.must_make_do(room) { room } else { len };
             (len <= room || self.probes_window).then_some((len, Flags::ACK))
         } else {
             self.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
+        }
+    }
+
+    /// Gives the length of the next new segment if the receiver's window leaves so much room.
+    ///
+    /// A frame is never split: what probes a closed window is a whole one (RFC 9293 §3.8.6.1 asks for one byte at least).
+    #[inline]
+    fn new_len(&self, room: u64) -> u64 {
+        match &self.frames {
+            Some(frames) => frames.next_bytes().unwrap_or(0),
+            None if self.probes_window => self.unsent.min(1),
+            None if self.unsent.min(self.mss) > room && self.must_make_do(room) => room,
+            None => self.unsent.min(self.mss),
         }
     }
 
