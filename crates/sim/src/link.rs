@@ -187,7 +187,10 @@ impl Link {
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes here several times, and calls cost as much as the work")]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet comes here several times, and calls cost as much as the work"
+    )]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet)) && self.has_room(now, packet);
         self.count(now.at, packet, is_kept);
