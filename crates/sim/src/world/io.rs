@@ -54,8 +54,7 @@ impl<O: Observer> Io for AppIo<'_, O> {
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
         self.touched = Some(connection);
-        let mss = self.mss();
-        self.world.write_unit(EndpointId(connection.0 * 2), bytes, mss);
+        self.world.write_unit(EndpointId(connection.0 * 2), bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.flows[flow.0 as usize].has_units = true;
         self.world.observer.on_unit(self.world.now.at, flow, bytes);

@@ -168,13 +168,14 @@ impl<O: Observer> World<O> {
     }
 
     /// Writes a unit at the opener's side.
-    pub(super) fn write_unit(&mut self, id: EndpointId, bytes: u64, mss: u64) {
+    pub(super) fn write_unit(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
         match &mut endpoint.ledger {
             Some(ledger) => {
                 let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
-                ledger.write_unit(&mut endpoint.agent, cx, bytes, mss);
+                let mss = self.flows[endpoint.flow.0 as usize].carrier.mss();
+                ledger.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
             }
             None => endpoint.agent.write_unit(bytes),
         }
