@@ -19,19 +19,19 @@ use earlybird_units::Duration;
 /// Gives what carries a flow.
 pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     if endpoint.transport.control.is_datagram() {
-        Carrier::Datagrams(datagrams_of(endpoint))
+        Carrier::Datagrams(datagrams_of(endpoint, flow))
     } else {
         Carrier::Tcp(settings_of(endpoint, flow))
     }
 }
 
-fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
+fn datagrams_of(endpoint: &Endpoint, flow: &Flow) -> DatagramSettings {
     let base = base_of(endpoint.profile);
     DatagramSettings {
         config: datagram::Config {
             control: match endpoint.transport.control {
                 scenario::Control::Tfrc => datagram::Control::Tfrc,
-                scenario::Control::Srt => datagram::Control::Srt(srt_parameters(&endpoint.srt)),
+                scenario::Control::Srt => datagram::Control::Srt(srt_parameters(endpoint, flow)),
                 _ => datagram::Control::Udp,
             },
             mss: endpoint.mss.unwrap_or(base.mss),
@@ -41,13 +41,16 @@ fn datagrams_of(endpoint: &Endpoint) -> DatagramSettings {
     }
 }
 
-fn srt_parameters(srt: &scenario::Srt) -> srt::Parameters {
-    let draft = srt::Parameters::DEFAULT;
-    let fixed = srt.latency.map_or(draft.latency, |latency| srt::Latency::Fixed(latency.duration()));
-    srt::Parameters {
-        latency: srt.latency_round_trips.map_or(fixed, srt::Latency::RoundTrips),
-        overhead: srt.overhead.map(scenario::Fraction::value).or(draft.overhead),
-    }
+fn srt_parameters(endpoint: &Endpoint, flow: &Flow) -> srt::Parameters {
+    let (srt, draft) = (&endpoint.srt, srt::Parameters::DEFAULT);
+    let fixed = || srt.latency.map_or(draft.latency, |latency| srt::Latency::Fixed(latency.duration()));
+    let latency = if srt.fit_playback_delay {
+        let delay = real_time::playback_delay(endpoint.transport.control, flow);
+        srt::Latency::FromWriting(delay.saturating_sub(Duration::from_millis(1)))
+    } else {
+        srt.latency_round_trips.map_or_else(fixed, srt::Latency::RoundTrips)
+    };
+    srt::Parameters { latency, overhead: srt.overhead.map(scenario::Fraction::value).or(draft.overhead) }
 }
 
 fn headers_of(endpoint: &Endpoint) -> HeaderSize {

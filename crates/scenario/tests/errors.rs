@@ -509,7 +509,7 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     r#"endpoint.srt={ latency = "120ms", latency-round-trips = 4 }"#,
-    "endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in seconds; allowed: one of the two."
+    "endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in another way; allowed: one of the two."
 )]
 #[case(
     "endpoint.srt.latency-round-trips=0.5",
@@ -731,7 +731,7 @@ fn impairments(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "srt", srt = { latency = "1s", latency-round-trips = 4 } }"#,
-    "flows.clip.endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in seconds; allowed: one of the two."
+    "flows.clip.endpoint.srt.latency-round-trips: stands beside `latency`, which says the same in another way; allowed: one of the two."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "prague", ecn = "classic" }"#,

@@ -44,6 +44,9 @@ pub enum Latency {
     Fixed(Duration),
     /// So many round trips; the draft recommends three to four (§4.5.1).
     RoundTrips(f64),
+    /// Whatever is left of this time from the writing after the way to the receiver: for a listener whose playback delay is
+    /// known. A person would measure the path and subtract.
+    FromWriting(Duration),
 }
 
 impl Parameters {
@@ -57,6 +60,7 @@ impl Latency {
         match self {
             Self::Fixed(latency) => latency,
             Self::RoundTrips(count) => rtt.mul_f64(count),
+            Self::FromWriting(delay) => delay.saturating_sub(rtt / 2),
         }
     }
 }

@@ -88,6 +88,7 @@ impl Receiver {
         let latency = match self.latency {
             Latency::Fixed(latency) => latency,
             Latency::RoundTrips(_) => self.latency.over(self.first_rtt?),
+            Latency::FromWriting(delay) => return Some(written + delay.max(self.one_way?)),
         };
         Some(written + self.one_way? + latency)
     }

@@ -14,6 +14,9 @@ pub struct Srt {
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_round_trips: Option<f64>,
+    /// As long as the playback delay of the flow's client allows, less a millisecond (default false).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fit_playback_delay: bool,
     /// Share of the measured input rate that repairs may take on top of it (Haivision's implementation: 0.25). Left out: the
     /// limit is 1 Gb/s, the draft's default.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,13 +32,15 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check_srt(srt: &Srt, path: &str) -> Result<(), ScenarioError> {
-    let is_one = srt.latency.is_none() || srt.latency_round_trips.is_none();
-    ensure(is_one, || {
-        ScenarioError::new(
-            &join(path, "latency-round-trips"),
-            "stands beside `latency`, which says the same in seconds",
-        )
-        .allowed("one of the two")
+    let ways = [srt.latency.is_some(), srt.latency_round_trips.is_some(), srt.fit_playback_delay];
+    let (first, second) = if ways[0] && ways[1] {
+        ("latency", "latency-round-trips")
+    } else {
+        (if ways[0] { "latency" } else { "latency-round-trips" }, "fit-playback-delay")
+    };
+    ensure(ways.iter().filter(|way| **way).count() <= 1, || {
+        let problem = format!("stands beside `{first}`, which says the same in another way");
+        ScenarioError::new(&join(path, second), problem).allowed("one of the two")
     })
 }
 
