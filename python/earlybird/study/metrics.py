@@ -119,6 +119,13 @@ METRICS = {
         Metric("burst-growth-least", "smallest growth of the delay per loss more", digits=2),
         Metric("burst-growth-most", "largest growth of the delay per loss more", digits=2),
         Metric("buffer-correlation", "correlation of longest delay and playout buffer", digits=3),
+        _share("lost", "lost units", digits=2),
+        Metric("lost-units", "lost units per flow", digits=1),
+        Metric("skipped", "segments stepped over per flow", digits=1),
+        Metric("discarded", "frames given up by the sender per flow", digits=1),
+        Metric("repeats", "retransmissions per flow", digits=1),
+        _short_time("repair", "time from first to last transmission of a lost packet, median"),
+        _short_time("repair-95", "time from first to last transmission of a lost packet, 95th percentile"),
         Metric("recovery", "length of the recovery", "round trips", digits=2),
     )
 }

@@ -165,9 +165,18 @@ def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.D
         values |= position_values(result, run.part.flows, float(run.axes["buffer"]))
     if "series" in result.tables:
         values |= window_values(result.series, f"{run.part.flows}0")
+    if "transmissions" in result.tables:
+        values |= _repair_values(result)
     if trace is not None:
         values |= packet_values(trace, run.part.propagation)
     return values
+
+
+def _repair_values(result: Result) -> dict[str, float]:
+    """Reduce when packets that were lost were sent first and last; those never sent again are not repaired at all."""
+    repaired = result.transmissions.filter((pl.col("dropped") > 0) & (pl.col("sent") > 1))
+    spans = repaired["last_s"] - repaired["first_s"]
+    return {"repair": _number(spans.median()), "repair-95": _number(spans.quantile(0.95))}
 
 
 def _number(value: object) -> float:
