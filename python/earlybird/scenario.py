@@ -220,15 +220,27 @@ class Periodic:
 
     period: int | Parameter
     """
-    Packets from the start of one burst to the start of the next; burst k covers packets k·period … k·period + burst − 1, k ≥ 1.
+    Packets from the start of one burst to the start of the next.
     """
     burst: int | Parameter | None = None
     """
     Packets lost in a row (default 1).
     """
+    bursts: int | Parameter | None = None
+    """
+    Number of bursts (default: without end).
+    """
+    first: int | Parameter | None = None
+    """
+    Number of the first packet lost, counted from 0 (default: `period`).
+    """
     flow: str | None = None
     """
     Counts and loses only the packets of this flow or group.
+    """
+    random_start: bool | Parameter | None = None
+    """
+    Begin at any packet of the first period but its first, by the seed (default false).
     """
 
 
@@ -397,6 +409,43 @@ Transport: TypeAlias = (
         "prague-rack-fg",
         "udp",
         "tfrc",
+        "srt",
+        "mtcp",
+        "mtcp-fg",
+        "mtcp-er",
+        "mtcp-er-fg",
+        "mtcp-rack",
+        "mtcp-rack-fg",
+        "tcp-rtm",
+        "tcp-rtm-fg",
+        "tcp-rtm-er",
+        "tcp-rtm-er-fg",
+        "tltcp",
+        "tltcp-fg",
+        "tltcp-er",
+        "tltcp-er-fg",
+        "tltcp-rack",
+        "tltcp-rack-fg",
+        "tcp-rc",
+        "tcp-rc-fg",
+        "tcp-rc-er",
+        "tcp-rc-er-fg",
+        "tcp-rc-rack",
+        "tcp-rc-rack-fg",
+        "mtp",
+        "mtp-fg",
+        "mtp-er",
+        "mtp-er-fg",
+        "mtp-rack",
+        "mtp-rack-fg",
+        "limited-buffer",
+        "limited-buffer-fg",
+        "limited-buffer-er",
+        "limited-buffer-er-fg",
+        "limited-buffer-rack",
+        "limited-buffer-rack-fg",
+        "earlybird-rt",
+        "earlybird-rt-fg",
     ]
     | Parameter
 )
@@ -445,10 +494,80 @@ class Webtraf:
     """
 
 
+@dataclass(kw_only=True)
+class WindowLimit:
+    """
+    A send buffer that grows and shrinks with the congestion window (Goel, Krasic and Walpole): `factor`·`cwnd` +
+    min(`extra`, `cwnd`) packets.
+    """
+
+    extra: int | Parameter | None = None
+    """
+    Their B (default 3).
+    """
+    factor: float | Parameter | None = None
+    """
+    Their A (default 1).
+    """
+
+
 WindowReduction: TypeAlias = Literal["immediate", "prr"] | Parameter
 """
 How the window falls while losses are repaired.
 """
+
+
+@dataclass(kw_only=True)
+class AccessDelay:
+    """
+    How far the hosts of a group's flows are from their routers in a dumbbell. Both hosts of a flow are equally far, and the
+    round trip has this delay four times.
+    """
+
+    same: Time | None = None
+    """
+    All alike.
+    """
+    uniform: list[Time] | Parameter | None = None
+    """
+    Each flow at random between two; of web sessions, each server and the client of the same number.
+    """
+    spread: Fraction | None = None
+    """
+    The same, between `network.dumbbell.access.delay` less and plus this share of it.
+    """
+
+
+@dataclass(kw_only=True)
+class AdaptiveDelay:
+    """
+    How a playback delay follows the network.
+    """
+
+    least: Time | None = None
+    """
+    Never shorter than this (default 40 ms).
+    """
+    talkspurt: int | Parameter | None = None
+    """
+    Units between two changes (default 50: one second of sound in packets of 20 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Backlog:
+    """
+    What the sender does about old data that it still holds.
+    """
+
+    discard_past_deadline: Time | None = None
+    """
+    Gives up what was written longer ago than this.
+    """
+    discard_hopeless: Time | None = None
+    """
+    Gives up what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    """
 
 
 @dataclass(kw_only=True)
@@ -500,6 +619,28 @@ class Bernoulli:
 
 
 @dataclass(kw_only=True)
+class Bursts:
+    """
+    Bursts of losses, told apart by the units of media that come late, and what each of them did (the burst-loss paper,
+    "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops").
+    """
+
+    count: int | Parameter | None = None
+    """
+    Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is
+    made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others.
+    """
+    pause: int | Parameter | None = None
+    """
+    A late unit belongs to the same burst as the one before if at most so many units lie between their starts (default 300).
+    """
+    tolerance: Time | None = None
+    """
+    A unit is late if its delay exceeds the smallest after the warm-up by more than this (default 1 ms).
+    """
+
+
+@dataclass(kw_only=True)
 class Cbr:
     """
     A source of constant bit rate.
@@ -512,6 +653,15 @@ class Cbr:
     rate: Rate
     """
     Payload bits per second.
+    """
+    interval: float | Parameter | None = None
+    """
+    Seconds between two packets (default: as the rate says). Packet k is written at k·interval after the start in double
+    precision, as ns-2's scripts count: that decides what comes first where the packet's ACK and a timer meet.
+    """
+    packets: int | Parameter | None = None
+    """
+    Packets to write (default: without end).
     """
 
 
@@ -560,6 +710,49 @@ class Cubic:
     version: CubicVersion | None = None
     """
     Which CUBIC (default `rfc9438`).
+    """
+
+
+@dataclass(kw_only=True)
+class DeadlineClient:
+    """
+    A client whose playback never stops, as for a conversation.
+    """
+
+    adaptive: AdaptiveDelay | None = None
+    """
+    Shorten the playback delay as far as the network allows, talkspurt by talkspurt (Ramjee and others, INFOCOM 1994); it
+    begins with `playback-delay` and is never longer.
+    """
+    heartbeat: Time | None = None
+    """
+    Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
+    and `earlybird-rt`, else never).
+    """
+    patient: bool | Parameter | None = None
+    """
+    Step over a hole only when what is behind it is due, so that of several units missing each has until its own time
+    (default: with `earlybird-rt`; the MTCP paper steps over the whole hole when the first unit is due).
+    """
+    playback_delay: Time | None = None
+    """
+    From the writing of a unit to its playing (default 250 ms). The MTCP paper asks for 1.5 round trips and 3 periods at least.
+    """
+    reports: Time | None = None
+    """
+    Report to the sender how much came and was lost, this often (default: never).
+    """
+
+
+@dataclass(kw_only=True)
+class Delivery:
+    """
+    When the receiver steps over what is missing.
+    """
+
+    skip_at_deadline: Time | None = None
+    """
+    When the first packet behind it has waited this long.
     """
 
 
@@ -625,6 +818,27 @@ class Duplicate:
     flow: str | None = None
     """
     Doubles only the packets of this flow or group.
+    """
+
+
+@dataclass(kw_only=True)
+class Fading:
+    """
+    Times of random (exponential) length in which nothing gets through. They come and go whatever is sent: with equal seeds
+    each transport meets the same ones, and small packets between others do not shorten them.
+    """
+
+    mean_fade: Time
+    """
+    Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
+    """
+    ratio: Fraction
+    """
+    Share P of the time in which nothing gets through, below 1.
+    """
+    flow: str | None = None
+    """
+    Loses only the packets of this flow or group.
     """
 
 
@@ -785,7 +999,7 @@ class Loss:
     """
     periodic: Periodic | None = None
     """
-    Loses `burst` packets in a row at the end of every `period` packets.
+    Loses `burst` packets in a row once in every `period` packets.
     """
     gilbert_elliott: GilbertElliott | None = None
     """
@@ -799,6 +1013,10 @@ class Loss:
     """
     Loses packets in bursts that may have holes, and alone between them, with netem's parameters (`loss state`).
     """
+    fading: Fading | None = None
+    """
+    Loses every packet while the link fades, for times of random length: Gilbert's channel in time in place of packets.
+    """
 
 
 @dataclass(kw_only=True)
@@ -811,6 +1029,10 @@ class Measure:
     """
     The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the first link).
     """
+    bursts: Bursts | None = None
+    """
+    Measure what single bursts of losses do to the media flows (default: no).
+    """
     deliveries: bool | Parameter | None = None
     """
     Keep the delivery time of every unit of the media flows (default false).
@@ -819,6 +1041,10 @@ class Measure:
     """
     Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
     """
+    queue_positions: bool | Parameter | None = None
+    """
+    Count by group how many packets its packets found waiting at the bottleneck, after the warm-up (default false).
+    """
     series: Time | None = None
     """
     Time between two samples of the time series (default: no series).
@@ -826,6 +1052,10 @@ class Measure:
     start_up_delays: list[Time] | Parameter | None = None
     """
     Start-up delays at which lateness is judged (default 1 s … 20 s).
+    """
+    transmissions: bool | Parameter | None = None
+    """
+    Keep when every packet of the media flows that was lost or sent again was sent first and last (default false).
     """
     warm_up: Time | None = None
     """
@@ -932,6 +1162,10 @@ class Rack:
     """
     Widen the reordering window when DSACKs tell of needless retransmissions (default true).
     """
+    expect_reordering: bool | Parameter | None = None
+    """
+    Whether a segment is given that time even before anything was ever reordered (default true; `earlybird-rt`: false).
+    """
     longest_ack_delay: Time | None = None
     """
     Longest delay of the peer's ACKs, which the probe of a single segment waits for in addition (default 200 ms).
@@ -963,6 +1197,26 @@ class RateStep:
     rate: Rate
     """
     How fast the link sends from then on.
+    """
+
+
+@dataclass(kw_only=True)
+class RebufferClient:
+    """
+    A client that stops and waits, as for a film.
+    """
+
+    capacity: Time | None = None
+    """
+    The most playback time that the buffer holds (default 10 s).
+    """
+    resume: int | Parameter | None = None
+    """
+    Units that must be there before it goes on after a stall (default 1).
+    """
+    start: int | Parameter | None = None
+    """
+    Units that must be there before playback begins (default 1).
     """
 
 
@@ -1118,6 +1372,48 @@ class Reverse:
 
 
 @dataclass(kw_only=True)
+class SendLimit:
+    """
+    How much a sender may hold: written and not acknowledged.
+    """
+
+    packets: int | Parameter | None = None
+    """
+    So many packets.
+    """
+    cwnd: WindowLimit | None = None
+    """
+    By the congestion window.
+    """
+
+
+@dataclass(kw_only=True)
+class Srt:
+    """
+    SRT's parameters; those left out come from the draft.
+    """
+
+    fit_playback_delay: bool | Parameter | None = None
+    """
+    As long as the playback delay of the flow's client allows, less a millisecond (default false).
+    """
+    latency: Time | None = None
+    """
+    How long a packet is held after the time at which it would arrive without queues (default 120 ms, unless
+    `latency-round-trips` is given).
+    """
+    latency_round_trips: float | Parameter | None = None
+    """
+    The same in round trips, as the receiver measures the first one; the draft recommends three to four.
+    """
+    overhead: Fraction | None = None
+    """
+    Share of the measured input rate that repairs may take on top of it (Haivision's implementation: 0.25). Left out: the
+    limit is 1 Gb/s, the draft's default.
+    """
+
+
+@dataclass(kw_only=True)
 class Start:
     """
     When a flow starts.
@@ -1202,6 +1498,22 @@ class Application:
 
 
 @dataclass(kw_only=True)
+class Client:
+    """
+    Who watches or listens at the receiving end of a media flow.
+    """
+
+    deadline: DeadlineClient | None = None
+    """
+    Plays every unit at its time and never waits: what is not there by then is lost.
+    """
+    rebuffer: RebufferClient | None = None
+    """
+    Stops when the next unit is not there, and goes on when enough of them are.
+    """
+
+
+@dataclass(kw_only=True)
 class Pert:
     """
     PERT's flags; those left out come from the preset.
@@ -1280,6 +1592,39 @@ class Queue:
     dualpi2: DualPi2 | None = None
     """
     A low-latency queue for scalable senders beside a classic one, with coupled marking (RFC 9332).
+    """
+
+
+@dataclass(kw_only=True)
+class RealTime:
+    """
+    The real-time mode of TCP, policy by policy. Values left out come from the transport: ordinary TCP has none of it, `mtcp`
+    and its relatives have what their authors describe.
+    """
+
+    backlog: Backlog | None = None
+    """
+    What the sender does about old data that it still holds.
+    """
+    delivery: Delivery | None = None
+    """
+    When the receiver steps over what is missing.
+    """
+    retransmit: bool | Parameter | None = None
+    """
+    Send again what was lost.
+    """
+    send_limit: SendLimit | None = None
+    """
+    How much the sender may hold, with `block` and `discard-oldest`.
+    """
+    skip_notice: bool | Parameter | None = None
+    """
+    Offer the SNACK option, which tells the sender what was stepped over. A peer without it gets ordinary TCP.
+    """
+    skip_reduces: bool | Parameter | None = None
+    """
+    Reduce the window, once per round trip at most, when a packet was stepped over that was lost and has reduced nothing.
     """
 
 
@@ -1424,6 +1769,10 @@ class Endpoint:
     """
     RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     """
+    real_time: RealTime | None = None
+    """
+    The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
+    """
     recovery: Recovery | None = None
     """
     How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
@@ -1438,7 +1787,12 @@ class Endpoint:
     """
     spurious_rto_detection: bool | Parameter | None = None
     """
-    F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default false).
+    F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
+    false; `earlybird-rt`: true).
+    """
+    srt: Srt | None = None
+    """
+    SRT's parameters (transport `srt`).
     """
     timestamps: bool | Parameter | None = None
     """
@@ -1462,7 +1816,7 @@ class Endpoint:
     """
     window_reduction: WindowReduction | None = None
     """
-    How the window falls while losses are repaired (default `immediate`).
+    How the window falls while losses are repaired (default `immediate`; `earlybird-rt`: `prr`).
     """
 
 
@@ -1488,6 +1842,15 @@ class Flow:
     """
     The receiving node (`right` in a dumbbell).
     """
+    access_delay: AccessDelay | None = None
+    """
+    Propagation time of the links between the flows' hosts and their routers (default: `network.dumbbell.access.delay`).
+    """
+    client: Client | None = None
+    """
+    Who watches or listens at the other end, of a media flow (default: nobody; with a transport of the real-time mode a client
+    with a deadline).
+    """
     count: int | Parameter | None = None
     """
     Number of flows (default 1).
@@ -1495,6 +1858,10 @@ class Flow:
     endpoint: Endpoint | None = None
     """
     Endpoint settings that differ from the scenario's, given as the keys of `endpoint`.
+    """
+    lead_time: Time | None = None
+    """
+    Time between the opening of a media flow's connection and its first unit (default: none).
     """
     start: Start | None = None
     """

@@ -38,6 +38,11 @@ PER_RUN = {
     "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
     "throughput": pl.col("throughput_bps").mean(),
     "bandwidth": pl.col("throughput_bps").sum(),
+    "lost": pl.col("lost_share").mean(),
+    "lost-units": pl.col("units_lost").mean(),
+    "skipped": pl.col("segments_skipped").mean(),
+    "discarded": pl.col("frames_discarded").mean(),
+    "repeats": pl.col("retransmissions").mean(),
 }
 """One number per run from its table of flows."""
 
