@@ -45,6 +45,8 @@ pub(crate) struct Tolerant {
     losses: Losses,
     /// The timer ran out, and nothing was acknowledged since.
     is_silent: bool,
+    /// The window before the first timeout of a silence that may prove to have been noise.
+    before_silence: Option<f64>,
 }
 
 /// The round trip now, and the shortest ever. The shortest is never forgotten: an older one errs to the safe side.
@@ -92,12 +94,30 @@ impl Losses {
 
 impl Tolerant {
     pub(crate) fn new(window: Reno, parameters: TolerantParameters) -> Self {
-        Self { window, parameters, delay: Delay::default(), losses: Losses::default(), is_silent: false }
+        Self {
+            window,
+            parameters,
+            delay: Delay::default(),
+            losses: Losses::default(),
+            is_silent: false,
+            before_silence: None,
+        }
     }
 
     /// Says whether losses tell of congestion now: there is a queue, nothing is known of the delay, or too much is lost.
     fn is_congested(&self) -> bool {
         self.has_queue() || self.losses.share > self.parameters.breaker
+    }
+
+    /// The first round trip after timeouts tells what they were: behind a queue, congestion; else a link that was silent for a
+    /// while, and half the old window is as safe as after one timeout.
+    fn end_silence(&mut self) {
+        if let Some(before) = self.before_silence.take()
+            && !self.is_congested()
+        {
+            let cwnd = self.cwnd().max(before / 2.0);
+            self.window.set(cwnd, cwnd.max(self.ssthresh()));
+        }
     }
 
     fn has_queue(&self) -> bool {
@@ -130,6 +150,7 @@ impl CongestionControl for Tolerant {
         self.is_silent = false;
         if let Some(rtt) = progress.rtt {
             self.delay.on_rtt(rtt);
+            self.end_silence();
         }
         if progress.used_up(self.cwnd() / HEADROOM) {
             self.grow(cx, progress);
@@ -140,9 +161,6 @@ impl CongestionControl for Tolerant {
         self.losses.on_loss(flight);
         if self.is_congested() {
             self.window.on_loss(cx, flight);
-        } else {
-            // Noise ends slow start: a window that doubles every round trip would soon make congestion.
-            self.window.set(self.cwnd(), self.cwnd());
         }
     }
 
@@ -150,9 +168,13 @@ impl CongestionControl for Tolerant {
         self.window.on_loss(cx, flight);
     }
 
-    /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it.
+    /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it, until an
+    /// answer tells more.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.losses.on_loss(flight);
+        if !self.is_silent {
+            self.before_silence = Some(self.cwnd());
+        }
         if self.is_congested() || self.is_silent {
             self.window.on_timeout(cx, flight);
         } else {
@@ -208,7 +230,7 @@ mod tests {
     #[test]
     fn a_loss_on_an_empty_path_is_noise() {
         let mut control = control();
-        assert_eq!((lose(&mut control), control.ssthresh()), (8.0, 8.0));
+        assert_eq!((lose(&mut control), control.ssthresh()), (8.0, f64::INFINITY));
     }
 
     #[test]
@@ -234,6 +256,17 @@ mod tests {
         assert_eq!(time_out(&mut other), 4.0);
         progress(&mut other, 100);
         assert!(time_out(&mut other) >= 2.0, "there was an answer in between");
+    }
+
+    #[test]
+    fn after_a_long_silence_a_short_round_trip_gives_half_the_window_back_and_a_long_one_does_not() {
+        for (rtt_ms, expected) in [(100, 4.0), (120, 2.0)] {
+            let mut control = control();
+            (0..3).for_each(|_| _ = time_out(&mut control));
+            assert_eq!(control.cwnd(), 1.0);
+            progress(&mut control, rtt_ms);
+            assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
+        }
     }
 
     #[test]
