@@ -386,6 +386,9 @@ impl Sender {
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
         let rtt = self.board.age(cx.now).last_in_order;
+        if !was_lost {
+            self.control.on_handshake(rtt);
+        }
         self.recovery.on_opened(cx.now, rtt);
         if let Some(vegas) = self.control.vegas() {
             vegas.on_opened(cx, rtt);

@@ -93,6 +93,8 @@ pub trait CongestionControl: Debug + Send {
     fn ssthresh(&self) -> f64;
     /// Starts with the given window once the handshake is done.
     fn on_established(&mut self, initial_window: f64);
+    /// Learns how long the handshake took, if it was not repeated.
+    fn on_handshake(&mut self, _rtt: Duration) {}
     /// Grows the window: an ACK outside recovery moved it forward.
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
     /// Shrinks the window: a loss was found by duplicate ACKs.

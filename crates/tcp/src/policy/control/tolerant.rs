@@ -45,8 +45,10 @@ pub(crate) struct Tolerant {
     losses: Losses,
     /// The timer ran out, and nothing was acknowledged since.
     is_silent: bool,
-    /// The window before the first timeout of a silence that may prove to have been noise.
-    before_silence: Option<f64>,
+    /// The window before it was reduced with too little known of the delay: after a timeout, or in the first round trip.
+    before: Option<f64>,
+    /// Data have measured the round trip, and not the handshake alone.
+    has_sample: bool,
 }
 
 /// The round trip now, and the shortest ever. The shortest is never forgotten: an older one errs to the safe side.
@@ -100,22 +102,23 @@ impl Tolerant {
             delay: Delay::default(),
             losses: Losses::default(),
             is_silent: false,
-            before_silence: None,
+            before: None,
+            has_sample: false,
         }
     }
 
-    /// Says whether losses tell of congestion now: there is a queue, nothing is known of the delay, or too much is lost.
+    /// Says whether losses tell of congestion now: there is a queue, too little is known of the delay, or too much is lost.
     fn is_congested(&self) -> bool {
-        self.has_queue() || self.losses.share > self.parameters.breaker
+        !self.has_sample || self.has_queue() || self.losses.share > self.parameters.breaker
     }
 
-    /// The first round trip after timeouts tells what they were: behind a queue, congestion; else a link that was silent for a
-    /// while, and half the old window is as safe as after one timeout.
-    fn end_silence(&mut self) {
-        if let Some(before) = self.before_silence.take()
+    /// The next round trip tells what the reduction was for: behind a queue, congestion; else a link that was silent for a
+    /// while, or noisy from the first packet on, and the window is what it was.
+    fn reconsider(&mut self) {
+        if let Some(before) = self.before.take()
             && !self.is_congested()
         {
-            let cwnd = self.cwnd().max(before / 2.0);
+            let cwnd = self.cwnd().max(before);
             self.window.set(cwnd, cwnd.max(self.ssthresh()));
         }
     }
@@ -146,11 +149,16 @@ impl CongestionControl for Tolerant {
         self.window.on_established(initial_window);
     }
 
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.delay.on_rtt(rtt);
+    }
+
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
         self.is_silent = false;
         if let Some(rtt) = progress.rtt {
             self.delay.on_rtt(rtt);
-            self.end_silence();
+            self.has_sample = true;
+            self.reconsider();
         }
         if progress.used_up(self.cwnd() / HEADROOM) {
             self.grow(cx, progress);
@@ -159,6 +167,9 @@ impl CongestionControl for Tolerant {
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.losses.on_loss(flight);
+        if !self.has_sample {
+            self.before = Some(self.cwnd());
+        }
         if self.is_congested() {
             self.window.on_loss(cx, flight);
         }
@@ -173,12 +184,10 @@ impl CongestionControl for Tolerant {
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.losses.on_loss(flight);
         if !self.is_silent {
-            self.before_silence = Some(self.cwnd());
+            self.before = Some(self.cwnd());
         }
         if self.is_congested() || self.is_silent {
             self.window.on_timeout(cx, flight);
-        } else {
-            self.window.shrink_to((self.cwnd() / 2.0).max(1.0));
         }
         self.is_silent = true;
     }
@@ -248,19 +257,31 @@ mod tests {
     }
 
     #[test]
-    fn one_timeout_may_be_noise_and_two_in_a_row_are_not() {
-        let mut control = control();
-        assert_eq!(time_out(&mut control), 4.0);
-        assert_eq!(time_out(&mut control), 1.0);
-        let mut other = self::control();
-        assert_eq!(time_out(&mut other), 4.0);
-        progress(&mut other, 100);
-        assert!(time_out(&mut other) >= 2.0, "there was an answer in between");
+    fn a_loss_in_the_first_round_trip_is_judged_by_the_next_one() {
+        for (rtt_ms, expected) in [(100, 8.0), (120, 4.0)] {
+            let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
+            control.on_handshake(Duration::from_millis(100));
+            control.on_established(8.0);
+            assert_eq!(lose(&mut control), 4.0);
+            progress(&mut control, rtt_ms);
+            assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
+        }
     }
 
     #[test]
-    fn after_a_long_silence_a_short_round_trip_gives_half_the_window_back_and_a_long_one_does_not() {
-        for (rtt_ms, expected) in [(100, 4.0), (120, 2.0)] {
+    fn one_timeout_may_be_noise_and_two_in_a_row_are_not() {
+        let mut control = control();
+        assert_eq!(time_out(&mut control), 8.0);
+        assert_eq!(time_out(&mut control), 1.0);
+        let mut other = self::control();
+        assert_eq!(time_out(&mut other), 8.0);
+        progress(&mut other, 100);
+        assert_eq!(time_out(&mut other), 8.0, "there was an answer in between");
+    }
+
+    #[test]
+    fn after_a_long_silence_a_short_round_trip_gives_the_window_back_and_a_long_one_does_not() {
+        for (rtt_ms, expected) in [(100, 8.0), (120, 2.0)] {
             let mut control = control();
             (0..3).for_each(|_| _ = time_out(&mut control));
             assert_eq!(control.cwnd(), 1.0);
