@@ -187,10 +187,7 @@ impl Link {
 
     /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet comes here several times, and calls cost as much as the work"
-    )]
+    #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet)) && self.has_room(now, packet);
         self.count(now.at, packet, is_kept);
@@ -221,6 +218,8 @@ impl Link {
     }
 
     /// Gives the time at which the packet arrives at the far end.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `accept`")]
     fn transmit(&mut self, now: Moment, bytes: u32) -> Moment {
         let start = if self.free_at.is_by(now) {
             self.clock.rest();
