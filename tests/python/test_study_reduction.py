@@ -36,6 +36,19 @@ FLOWS = pl.DataFrame(
         "early_retransmits_first": [0, 2, 0],
         "early_retransmits_second": [1, 3, 0],
         "throughput_bps": [3e5, 1e5, 8e5],
+        "lost_share": [0.02, 0.04, float("nan")],
+        "units_lost": [20, 40, 0],
+        "segments_skipped": [10, 30, 0],
+        "frames_discarded": [4, 0, 0],
+        "retransmissions": [12, 14, 99],
+    }
+)
+TRANSMISSIONS = pl.DataFrame(
+    {
+        "first_s": [1.0, 2.0, 3.0, 4.0],
+        "last_s": [1.1, 2.3, 3.0, 9.0],
+        "sent": [2, 2, 1, 2],
+        "dropped": [1, 1, 1, 0],
     }
 )
 LATENESS = pl.DataFrame(
@@ -179,6 +192,18 @@ def test_a_plot_of_packets_begins_at_the_loss() -> None:
     shown = around_the_loss(LOSS)
     assert shown.filter(pl.col("event") == "drp")["time_ms"].to_list() == [0.0]
     assert shown["time_ms"].min() == pytest.approx(-100)
+
+
+def test_what_viewers_lost_is_a_mean_over_the_observed_flows() -> None:
+    values = observe(StudyRun(part(), {}, 1, {}), result()).values
+    seen = [values[name] for name in ("lost", "lost-units", "skipped", "discarded", "repeats")]
+    assert seen == pytest.approx([0.03, 30, 20, 2, 13])
+
+
+def test_repairs_are_those_of_packets_that_were_lost_and_sent_again() -> None:
+    values = observe(StudyRun(part(), {}, 1, {}), result(transmissions=TRANSMISSIONS)).values
+    assert values["repair"] == pytest.approx(0.2)
+    assert values["repair-95"] == pytest.approx(0.3)
 
 
 def test_lateness_is_kept_for_every_start_up_delay() -> None:

@@ -119,38 +119,42 @@ def _places(plot: Plot, point: Point, measurements: Measurements) -> list[tuple[
     if name == "delay" and not values:
         runs = measurements.select(point)
         values = (0.0, *map(float, runs[0].delays)) if runs else ()
-    return [(_place(value, index), {name: value}) for index, value in enumerate(values)]
+    is_scale = _is_scale(measurements.study, name, values)
+    return [(_place(value, index, is_scale=is_scale), {name: value}) for index, value in enumerate(values)]
 
 
-def _place(value: Scalar, index: int) -> float:
-    return float(value) if isinstance(value, int | float) else float(index)
+def _is_scale(study: Study, name: str, values: Sequence[Scalar]) -> bool:
+    """Tell whether values along x are numbers of their own; an axis that names its values has places instead."""
+    has_names = name in study.axes and bool(study.axes[name].names)
+    return not has_names and all(isinstance(value, int | float) for value in values)
+
+
+def _place(value: Scalar, index: int, *, is_scale: bool) -> float:
+    return float(value) if is_scale else float(index)
 
 
 def _wording(plot: Plot, study: Study) -> Wording:
     ((name, values),) = plot.x.items()
     unit = metric(plot.metric)
-    names = [str(value) if isinstance(value, int | float) else value_name(study, name, value) for value in values]
-    ticks = {_place(value, index): text for index, (value, text) in enumerate(zip(values, names, strict=True))}
+    is_scale = _is_scale(study, name, values)
+    names = [str(value) if is_scale else value_name(study, name, value) for value in values]
+    places = [_place(value, index, is_scale=is_scale) for index, value in enumerate(values)]
+    ticks = dict(zip(places, names, strict=True))
     return Wording(
         x="Start-up delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else "",
         y=unit.axis,
-        ticks={} if _is_dense(values) else ticks,
-        is_wide=_is_wide(values),
+        ticks={} if is_scale and len(values) > MOST_NAMED else ticks,
+        is_wide=is_scale and _is_wide(values),
         share_y=plot.share_y,
         log_y=plot.log_y,
         top=102.0 if plot.metric == "success" else None,
     )
 
 
-def _is_dense(values: Sequence[Scalar]) -> bool:
-    """Tell whether there are too many numbers along x to name each."""
-    return len(values) > MOST_NAMED and all(isinstance(value, int | float) for value in values)
-
-
 def _is_wide(values: Sequence[Scalar]) -> bool:
     """Tell whether places along x lie so far apart that they need a logarithmic scale."""
-    numbers = [value for value in values if isinstance(value, int | float)]
-    return len(numbers) == len(values) > 0 and min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
+    numbers = [float(value) for value in values]
+    return bool(numbers) and min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
 
 
 def _special(plot: Plot, study: Study, scale: str, store: Store) -> PlotData:
