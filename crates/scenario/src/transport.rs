@@ -227,7 +227,7 @@ const TABLE: &[TransportKind] = &[
     TransportKind {
         name: "tltcp",
         control: Control::Tltcp,
-        title: "The sender gives up what has missed its deadline, and says so to the receiver",
+        title: "The sender gives up what has missed its deadline; the receiver learns of it by reading",
         source: "Mukherjee and Brecht, ICNP 2000 (known from its abstract)",
         parameters: &["real-time"],
         detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],

@@ -76,6 +76,10 @@ impl ListenerIo for Fake {
         part
     }
 
+    fn peek(&self) -> Option<Part> {
+        self.store.first_key_value().map(|(_, part)| *part)
+    }
+
     fn write(&mut self, bytes: u64) {
         self.messages.push((millis_of(self.now), bytes));
     }
@@ -196,6 +200,15 @@ fn a_reader_that_skips_loses_the_missing_unit_and_no_other() {
         assert_eq!(lost(&fake), [2]);
         assert_eq!(played(&fake).last(), Some(&(240, 7)));
     }
+}
+
+#[test]
+fn of_three_units_missing_a_patient_reader_loses_those_that_miss_their_own_time() {
+    // Due at 140, 160 and 180 ms.
+    let arrivals = steady(12, &[(2, None), (3, Some(155)), (4, Some(175))]);
+    let lost_by = |player: Deadline| lost(&watch(player, Carrier::Skipping, &arrivals, 1000));
+    assert_eq!(lost_by(deadline(12, 100)), [2, 3, 4], "the whole hole is stepped over when its first unit is due");
+    assert_eq!(lost_by(deadline(12, 100).patient()), [2]);
 }
 
 #[test]

@@ -7,7 +7,12 @@ use earlybird_tcp as tcp;
 use earlybird_units::Duration;
 
 /// Gives the mode of a flow's connections: its transport's preset, changed by what the scenario says.
+///
+/// What a scenario says for all flows is read by those that have the mode.
 pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
+    if !endpoint.transport.control.is_real_time() {
+        return tcp::RealTime::default();
+    }
     let deadline = playback_delay(endpoint.transport.control, flow);
     let limit_of = |limit: SendLimit| limit_of(limit, flow, deadline, endpoint.mss);
     let preset = preset(endpoint.transport.control, deadline, limit_of(SendLimit::PlaybackDelay));
@@ -87,11 +92,11 @@ fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
     match &flow.application {
         Application::Cbr(cbr) => {
             let units = (time.as_secs_f64() / period_of(cbr).as_secs_f64()).ceil() as u32;
-            units * parts(cbr.packet)
+            units.saturating_mul(parts(cbr.packet))
         }
         Application::Media(media) => {
-            let segments: u32 = media.sizes.iter().map(|bytes| parts(*bytes)).sum();
-            (f64::from(segments) * time.as_secs_f64() / media.length).ceil() as u32
+            let segments: u64 = media.sizes.iter().map(|bytes| u64::from(parts(*bytes))).sum();
+            (segments as f64 * time.as_secs_f64() / media.length).ceil() as u32
         }
         _ => u32::MAX,
     }
@@ -99,7 +104,8 @@ fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
 
 /// Gives the time between two packets.
 pub(crate) fn period_of(cbr: &Cbr) -> Duration {
-    cbr.rate.rate().transmission_time(u64::from(cbr.packet), &mut 0)
+    let by_rate = || cbr.rate.rate().transmission_time(u64::from(cbr.packet), &mut 0);
+    cbr.interval.map_or_else(by_rate, Duration::from_secs_f64)
 }
 
 /// Gives the mean time between two units of a media flow; `None` if it has none.
@@ -110,5 +116,33 @@ pub(crate) fn mean_period(flow: &Flow) -> Option<Duration> {
             Some(Duration::from_secs_f64(length / times.len().max(1) as f64))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_scenario::resolve;
+
+    const CALL: &str = include_str!("../../../../scenarios/audio-call.toml");
+
+    fn mode(changes: &[(&str, &str)]) -> tcp::RealTime {
+        let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let scenario = resolve(CALL, &changes).expect("a scenario");
+        let flow = &scenario.flows[0];
+        mode_of(&scenario.endpoint_of(flow).expect("an endpoint"), flow)
+    }
+
+    #[test]
+    fn mtcp_holds_what_is_written_during_the_playback_delay() {
+        let limit = tcp::SendLimit::Segments(13);
+        assert_eq!(mode(&[]), tcp::RealTime::mtcp(limit), "250 ms of a packet every 20 ms");
+    }
+
+    #[test]
+    fn an_ordinary_transport_reads_nothing_of_the_mode_that_is_set_for_all_flows() {
+        let skipping = ("endpoint.real-time", "{ delivery = \"skip-when-waiting\" }");
+        assert_eq!(mode(&[("transport", "sack"), skipping]), tcp::RealTime::default());
+        assert_eq!(mode(&[("transport", "limited-buffer"), skipping]).delivery, tcp::Delivery::SkipWhenWaiting);
     }
 }

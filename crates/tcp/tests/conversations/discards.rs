@@ -283,6 +283,29 @@ fn a_deadline_is_kept_when_the_sender_next_acts() {
     host.at(300).ack(2, &[]).sends_frames(&[1]);
 }
 
+#[test]
+fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
+    let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(150)));
+    let mut host = Host::connected(&Config { initial_window: 1, ..config });
+    host.frames(1).at(150).frames(1).sends_frames(&[0]);
+    // The round trip is 100 ms: 50 ms before its time there is no way left to the peer.
+    host.at(249).ack(1, &[]).discards(&[]);
+    host.at(251).ack(1, &[]).discards(&[1]);
+    host.at(260).ack(2, &[]);
+    assert!(host.take_frames().is_empty());
+}
+
+#[test]
+fn a_lost_frame_that_is_hopeless_is_given_up_in_place_of_being_sent_again() {
+    for (limit, expected) in [(100, vec![]), (5000, vec![0])] {
+        let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(limit)));
+        let mut host = Host::connected(&repaired_by(Recovery::Rfc6675, Config { initial_window: 4, ..config }));
+        host.frames(4).sends_frames(&[0, 1, 2, 3]);
+        host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]);
+        assert_eq!(host.take_frames(), expected, "{limit} ms");
+    }
+}
+
 /// MTP: the window answers to a loss as ever.
 #[test]
 fn a_sender_that_never_repeats_gives_up_what_the_timer_finds_lost() {

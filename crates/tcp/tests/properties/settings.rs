@@ -257,6 +257,7 @@ fn backlogs() -> impl Strategy<Value = Backlog> {
         limits().prop_map(Backlog::Block),
         limits().prop_map(Backlog::DiscardOldest),
         (1_u64..3000).prop_map(|millis| Backlog::DiscardPastDeadline(Duration::from_millis(millis))),
+        (1_u64..3000).prop_map(|millis| Backlog::DiscardHopeless(Duration::from_millis(millis))),
     ]
 }
 
