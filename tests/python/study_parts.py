@@ -113,7 +113,7 @@ def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
             "restart": Axis("restart", "restart", default=False, names={"true": "restarted", "false": "standard"}),
         },
         parts={
-            "main": Part("main", Path("toy.toml"), "video"),
+            "main": Part("main", Path("toy.toml"), "video", partners="file"),
             "one": Part("one", Path(), "video", deterministic=True),
         },
         scales={"smoke": Scale("smoke", 1, "20s")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,20 @@ def test_bands_take_runs_by_measured_load() -> None:
 def test_bands_take_runs_by_measured_losses() -> None:
     runs = measured(run(1, 1.0, drop=0.019), run(1, 9.0, n=12, drop=0.02))
     assert runs.by_seed(Quantity("sft", {**SACK, "group": "lossy"})) == {1: 9.0}
+
+
+def test_with_by_flow_a_group_takes_the_flows_that_belong_to_it() -> None:
+    whole = [run(seed, 5.0, load=1.7) for seed in (1, 2)]
+    runs = measured(replace(whole[0], members={"low": run(1, 1.0, n=3)}), whole[1])
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "low", "by": "flow"})) == {1: 1.0}
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "low"})) == {}
+    assert runs.by_seed(Quantity("sft", {**SACK, "group": "high"})) == {1: 5.0, 2: 5.0}
+
+
+@pytest.mark.parametrize(("part", "by"), [("main", "packet"), ("one", "flow")])
+def test_what_a_group_cannot_take_is_an_error(part: str, by: str) -> None:
+    with pytest.raises(InputError, match=f"by = '{by}': groups take runs"):
+        measured(run(1, 1.0)).by_seed(Quantity("sft", {"part": part, "group": "low", "by": by}))
 
 
 def test_lateness_is_read_at_a_start_up_delay_with_the_weight_of_the_flows() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from earlybird.result import Result
 from earlybird.study.ages import age_values, clusters, duplicate_bins, duplicate_history
-from earlybird.study.definition import Part
+from earlybird.study.definition import Group, Part
 from earlybird.study.observations import observe
 from earlybird.study.packets import around_the_loss, longest_gap, recovery_time
 from earlybird.study.plan import StudyRun
@@ -284,3 +284,22 @@ def test_the_fluctuation_of_a_window_is_measured_at_the_end_of_the_run() -> None
     assert window_values(series, "film1") == {}
     line = window_line(series, "film0", "pert")
     assert (line["x"].to_list(), line["value"].to_list()) == (list(range(90)), windows[100:])
+
+
+def test_flows_are_put_into_groups_by_their_own_load_and_losses() -> None:
+    flows = FLOWS.with_columns(index=pl.Series([0, 1, 0]))
+    flows = pl.concat([flows, flows[2:].with_columns(index=pl.lit(1, pl.Int64), throughput_bps=pl.lit(4e5))])
+    groups = [
+        Group("rich", "rich", load=(1.4, 2.0)),
+        Group("poor", "poor", load=(0.8, 1.4)),
+        Group("lossy", "lossy", drop=(0.04, 0.08)),
+        Group("richest", "richest", load=(2.0, 9.0)),
+        Group("large", "large", axes={"n": (2,)}),
+    ]
+    members = observe(StudyRun(part(partners="file"), {}, 1, {}), result(flows=flows), None, groups).members
+    assert {name: own.values["rto"] for name, own in members.items()} == {"rich": 10, "poor": 8, "lossy": 8}
+    assert (members["lossy"].flows, members["lossy"].success.tolist()) == (1, [0.0, 1.0])
+
+
+def test_flows_of_parts_without_partners_stay_together() -> None:
+    assert not observe(StudyRun(part(), {}, 1, {}), result(), None, [Group("all", "all", load=(0.0, 9.0))]).members

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Scalar: TypeAlias = str | int | float | bool
 Point: TypeAlias = Mapping[str, object]
 """Coordinates of a quantity: values of axes, a group, a start-up delay; `minus` and `over` hold the coordinates that
-differ in the quantity it is compared with."""
+differ in the quantity it is compared with. With ``by = "flow"`` the group takes single flows instead of whole runs."""
 
 Level: TypeAlias = Literal["must", "claim", "report"]
 """What a statement weighs: a property of every correct implementation, a statement of a paper that depends on what the
@@ -60,6 +60,9 @@ class Part:
     """Length of every run, at all scales; otherwise the scale's."""
     least_timeout: float = 0.0
     """Seconds of the retransmission timer's floor, for the comparison with the PFTK model."""
+    partners: str = ""
+    """The group whose flow of the same number is counted with an observed flow for a T/µ of its own; it allows
+    ``by = "flow"``."""
 
     def longest_round_trip(self, buffer: float) -> float:
         """Return the round-trip time in seconds behind a full queue of so many packets."""
@@ -86,7 +89,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that are looked at together: by measured load or losses, or by values of an axis."""
+    """
+    Runs that are looked at together: by measured load or losses, or by values of an axis.
+
+    At a point with ``by = "flow"`` it takes single flows instead, by the load and the losses of each.
+    """
 
     name: str
     label: str

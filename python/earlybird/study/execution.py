@@ -15,7 +15,7 @@ from earlybird.paths import RESULTS
 from earlybird.result import Result
 from earlybird.runs import simulate
 from earlybird.store import Store
-from earlybird.study.definition import Study
+from earlybird.study.definition import Group, Study
 from earlybird.study.library import choose_studies, find_study
 from earlybird.study.observations import Observation, observe
 from earlybird.study.plan import StudyRun, plan
@@ -170,7 +170,7 @@ def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, 
         If one is damaged.
     """
     runs = plan(study, scale)
-    observations = list(_observed(runs, store))
+    observations = list(_observed(runs, store, tuple(study.groups.values())))
     if not observations:
         command = f"earlybird study run {study.name} --scale {scale}"
         raise InputError(
@@ -242,7 +242,7 @@ def packets(run: StudyRun) -> pl.DataFrame:
         return pl.read_csv(path, infer_schema_length=None)
 
 
-def _observed(runs: Sequence[StudyRun], store: Store) -> Iterator[Observation]:
+def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> Iterator[Observation]:
     for run in runs:
         if result := results(run, store):
-            yield observe(run, result, packets(run) if run.part.trace else None)
+            yield observe(run, result, packets(run) if run.part.trace else None, groups)

@@ -27,6 +27,8 @@ def value_name(study: Study, coordinate: str, value: object) -> str:
         return study.groups[str(value)].label
     if coordinate == "delay":
         return f"at {value} s" if isinstance(value, int | float) else f"at the delay “{value}”"
+    if coordinate == "by":
+        return "each flow by itself" if value == "flow" else "whole runs"
     if coordinate == "part":
         return study.parts[str(value)].label or str(value)
     if coordinate in study.axes:

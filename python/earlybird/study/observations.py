@@ -1,8 +1,8 @@
 """What each run of a study showed about the flows it observes, reduced to a few numbers per run."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from earlybird.models import pftk_throughput
 from earlybird.result import Result
 from earlybird.study.ages import age_values
 from earlybird.study.bursts import burst_values
-from earlybird.study.definition import Part, Scalar
+from earlybird.study.definition import Group, Part, Scalar
 from earlybird.study.packets import packet_values
 from earlybird.study.plan import StudyRun
 from earlybird.study.queue import position_values
@@ -65,9 +65,13 @@ class Observation:
     """Share of flows in time at each of them."""
     late: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """Share of late packets, and late units per flow, at each of them."""
+    members: Mapping[str, "Observation"] = field(default_factory=dict)
+    """The same of those flows only that belong to a group by themselves, for groups that have any."""
 
 
-def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) -> Observation:
+def observe(
+    run: StudyRun, result: Result, trace: pl.DataFrame | None = None, groups: Iterable[Group] = ()
+) -> Observation:
     """
     Reduce a result to what studies ask for.
 
@@ -79,6 +83,8 @@ def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) ->
         What it gave.
     trace
         The packets of its first flow, for parts that trace.
+    groups
+        Those into which single flows are put, for parts that allow it.
 
     Returns
     -------
@@ -86,13 +92,40 @@ def observe(run: StudyRun, result: Result, trace: pl.DataFrame | None = None) ->
         Means over the observed flows; counts and sums scaled to the duration of the paper's run.
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
-    delays, success, late = _curves(result, run.part)
-    values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
-    values |= _timer_values(result, flows) | _special_values(run, values["threshold"], result, trace)
+    whole = _reduced(run, result, flows)
+    values = dict(whole.values) | _special_values(run, whole.values["threshold"], result, trace)
     values |= _link_values(result) | _relative_values(run, result, values)
+    return replace(whole, values=values, members=_members(run, result, flows, groups) if run.part.partners else {})
+
+
+def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
+    """Reduce what some of a run's flows showed."""
+    delays, success, late = _curves(result, flows["flow"])
+    values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
+    values |= _timer_values(result, flows)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     values["load"] = load = _number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
+
+
+def _members(run: StudyRun, result: Result, flows: pl.DataFrame, groups: Iterable[Group]) -> dict[str, Observation]:
+    """Reduce the flows of a run group by group, each flow where it belongs by its own load and losses."""
+    loaded = flows.with_columns(load=_own_loads(run.part, result, flows))
+    parts = {group.name: loaded.filter(*_limits(group)) for group in groups if group.load or group.drop}
+    return {name: _reduced(run, result, part) for name, part in parts.items() if part.height}
+
+
+def _limits(group: Group) -> list[pl.Expr]:
+    limits = {"load": group.load, "drop_rate": group.drop}
+    return [pl.col(name).is_between(*bounds, closed="left") for name, bounds in limits.items() if bounds]
+
+
+def _own_loads(part: Part, result: Result, flows: pl.DataFrame) -> pl.Series:
+    """Return each flow's T/µ; T is the mean of its throughput and its partner's, and so the run's T/µ is their mean."""
+    partners = result.flows.filter(pl.col("group") == part.partners).select("index", partner="throughput_bps")
+    both = flows.join(partners, on="index", how="left", maintain_order="left")
+    throughput = both["throughput_bps"] + both["partner"]
+    return throughput * (_number(result.summary.get("t_over_mu")) / _number(throughput.mean()))
 
 
 def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
@@ -104,10 +137,10 @@ def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
 
 
 def _curves(
-    result: Result, part: Part
+    result: Result, flows: pl.Series
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """Return the start-up delays and, at each, the share of flows in time and the measures of lateness."""
-    rows = result.lateness.filter(pl.col("group") == part.flows)
+    rows = result.lateness.filter(pl.col("flow").is_in(flows.implode()))
     late, evaluated = pl.col("late").sum(), pl.col("evaluated").sum()
     columns = (pl.col("success").cast(pl.Float64).mean(), (late / evaluated).alias("share"), pl.col("late").mean())
     curve = rows.group_by("sud_s").agg(*columns).sort("sud_s")

@@ -18,7 +18,7 @@ Pool = Sequence[Observation]
 """Runs that are averaged, each with the weight of its flows."""
 BySeed = dict[int, float]
 
-NOT_AXES = ("group", "part", "delay")
+NOT_AXES = ("group", "part", "delay", "by")
 """Coordinates that are not the value of an axis."""
 DIFFERENCE, RATIO = "minus", "over"
 BY_DELAY = ("late-share", "late-units", "silences")
@@ -63,6 +63,12 @@ class Measurements:
         ----------
         point
             Values of axes, and a ``group``; an axis that it leaves out is at its default, or pooled if it has none.
+            With ``by = "flow"`` the runs count only the flows that belong to the group by themselves.
+
+        Raises
+        ------
+        InputError
+            If there is no such group, or the part's flows cannot be put into groups by themselves.
         """
         full = self.complete(point)
         axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))
@@ -70,8 +76,7 @@ class Measurements:
             self._selected[axes, None] = [run for run in self.observations if _matches(run, full)]
         group = full.get("group")
         if (axes, group) not in self._selected:
-            chosen = self._group(group)
-            self._selected[axes, group] = [run for run in self._selected[axes, None] if is_member(run, chosen)]
+            self._selected[axes, group] = self._chosen(self._selected[axes, None], self._group(group), full)
         return self._selected[axes, group]
 
     def complete(self, point: Point) -> dict[str, object]:
@@ -118,6 +123,18 @@ class Measurements:
         pool = self.select(point)
         flows = sum(run.flows for run in pool)
         return wilson_interval(round(success_at(pool, self.delay(point)) * flows) if flows else 0, flows)
+
+    def _chosen(self, runs: Pool, group: Group, point: Point) -> Pool:
+        """Choose the runs of a group, or of each run the flows that belong to it."""
+        by = point.get("by", "run")
+        if by == "run":
+            return [run for run in runs if is_member(run, group)]
+        if by != "flow" or not self.study.parts[str(point["part"])].partners:
+            raise InputError(
+                f'by = {by!r}: groups take runs by "run", or by "flow" in parts with the key `partners`, '
+                f"which {point['part']!r} {'has' if by != 'flow' else 'has not'}."
+            )
+        return [run.members[group.name] for run in runs if group.name in run.members and has_axes(run, group)]
 
     def _group(self, name: object) -> Group:
         if name not in self.study.groups:
@@ -178,6 +195,11 @@ def is_member(run: Observation, group: Group) -> bool:
         return False
     if group.drop is not None and not group.drop[0] <= run.values["drop-rate"] < group.drop[1]:
         return False
+    return has_axes(run, group)
+
+
+def has_axes(run: Observation, group: Group) -> bool:
+    """Tell whether a run has the values of the axes that a group asks for."""
     return all(run.axes.get(name) in values for name, values in group.axes.items())
 
 

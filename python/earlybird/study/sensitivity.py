@@ -125,7 +125,7 @@ def _parameter(study: Study, name: str) -> str:
     """Name what is changed."""
     if name in study.axes:
         return study.axes[name].title or name
-    return "scenario"
+    return "what is put into groups" if name == "by" else "scenario"
 
 
 def _setting(
