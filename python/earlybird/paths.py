@@ -13,6 +13,9 @@ RESULTS = Path("results")
 REPORTS = Path("reports")
 """The default folder for reports, below the working directory."""
 
+PUBLISHED = Path("docs", "results")
+"""The default folder for published results, below the working directory."""
+
 
 def repository_file(*parts: str) -> Path:
     """

@@ -118,7 +118,7 @@ def test_each_plot_has_pictures_data_and_the_commands_that_made_it(site: Site) -
 def test_a_study_without_results_counts_as_not_run(site: Site) -> None:
     rows = overview(REGISTER, {site.study.name: site.study}, {})
     assert [row.holds for row in rows] == ["not run", "not run", "not run", "no study"]
-    assert [row.link for row in rows] == ["", "", "", ""]
+    assert [row.anchor for row in rows] == ["", "", "", ""]
     assert all(row.verdict is None or row.verdict.statement for row in rows)
 
 

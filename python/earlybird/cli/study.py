@@ -10,10 +10,10 @@ import typer
 from earlybird.cli.arguments import Jobs, Json, examples
 from earlybird.cli.plain import say, show_json
 from earlybird.cli.rim import guarded
-from earlybird.paths import REPORTS, RESULTS
+from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from earlybird.study import RunCount, StudyInfo
 
@@ -105,14 +105,45 @@ def report_command(
         say(f"Report: {write_report(evaluation, report / f'{study.name}-{scale}')}")
 
 
+def publish_command(
+    *,
+    scale: Scale = "medium",
+    out: Results = RESULTS,
+    to: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder to write; older results there are replaced.")
+    ] = PUBLISHED,
+) -> None:
+    """
+    Write the results of all studies as Markdown and pictures, to be kept beside the code.
+
+    The same results give the same bytes. `report all` makes a site of them, with interactive plots and every cell.
+    """
+    from earlybird.cli.display import show
+    from earlybird.report.terminal import site_summary
+    from earlybird.study import publish_all
+
+    page, rows = publish_all(scale, out=out, to=to)
+    show(site_summary(rows, scale))
+    say(f"Published: {page}")
+
+
 EXAMPLES = {
     "list": ["list"],
     "run": ["run early-retransmission --scale medium --jobs 2", "run all --scale smoke"],
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
+    "publish": ["publish", "publish --scale smoke --to /tmp/results"],
 }
 
-application = typer.Typer(name="study", help="Repeat the papers' experiments: list, run, report.", no_args_is_help=True)
-for name, command in (("list", list_command), ("run", run_command), ("report", report_command)):
+application = typer.Typer(
+    name="study", help="Repeat the papers' experiments: list, run, report, publish.", no_args_is_help=True
+)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "list": list_command,
+    "run": run_command,
+    "report": report_command,
+    "publish": publish_command,
+}
+for name, command in COMMANDS.items():
     application.command(name, epilog=examples(*(f"earlybird study {line}" for line in EXAMPLES[name])))(
         guarded(command)
     )

@@ -32,10 +32,10 @@ class Row:
     """How the statement came out in other settings."""
     why: str = ""
     """Why no study answers."""
-    link: str = ""
-    """From the start page to the statement."""
+    anchor: str = ""
+    """Of the statement on the study's page, if there is one."""
     panel: str = ""
-    """From the start page to the panel that shows what the statement depends on."""
+    """Anchor of the panel that shows what the statement depends on."""
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -117,11 +117,10 @@ def _unanswered(entry: Entry) -> Row:
 def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None) -> Iterator[Row]:
     """Make the rows of a study's item."""
     ids = tuple(name for name, other in answers(study).items() if other is item)
-    panels = {panel.statement: f"{study.name}/index.html#panel-{panel.name}" for panel in item.panels}
+    panels = {panel.statement: f"panel-{panel.name}" for panel in item.panels}
     for verdict, others, anchor in _judged(item, evaluation) if evaluation else _not_run(item):
-        link = f"{study.name}/index.html#{anchor}" if evaluation else ""
         panel = panels.get(verdict.statement, "") if evaluation else ""
-        yield Row(ids, item.title, entry.kind, study.name, verdict, others, link=link, panel=panel)
+        yield Row(ids, item.title, entry.kind, study.name, verdict, others, anchor=anchor, panel=panel)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:

@@ -29,6 +29,8 @@ class Drawing:
     chart: Chart
     made: str
     """From which runs."""
+    picture: str
+    """The file that shows it where there are no scripts."""
 
     @property
     def json(self) -> Markup:
@@ -65,7 +67,7 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str =
     str
         HTML that needs only the files beside it.
     """
-    return rendered("study.html.j2", {**_context(evaluation, drawings), "home": home})
+    return rendered("study.html.j2", {**page_context(evaluation, drawings), "home": home})
 
 
 def runs_text(evaluation: Evaluation, part: Part) -> str:
@@ -77,7 +79,8 @@ def runs_text(evaluation: Evaluation, part: Part) -> str:
     return f"{seeds}, {scale.duration} of simulated time"
 
 
-def _context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:
+def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:
+    """Gather what a study's page speaks of, in whatever form; parameters are those of `page`."""
     study, every = evaluation.study, statements(evaluation.verdicts)
     loads = load_rows(evaluation) if bands(evaluation) and _is_loaded(evaluation) else []
     return {

@@ -63,14 +63,14 @@ def write_site(
         If it cannot be written.
     """
     rows = overview(register, {study.name: study for study in studies}, evaluations)
-    cards = [_card(study, scale, evaluations.get(study.name)) for study in studies]
     try:
         write_assets(folder)
         for name, evaluation in evaluations.items():
             write_study(evaluation, folder / name, home="../")
         verdict_table(rows).write_csv(folder / "verdicts.csv")
         page = folder / PAGE
-        page.write_text(_start_page(register, cards, scale, rows), encoding="utf-8")
+        context = start_context(register, studies, evaluations, scale, rows)
+        page.write_text(rendered("site.html.j2", {**context, "home": ""}), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
     return page, rows
@@ -88,20 +88,21 @@ def _cells(row: Row) -> dict[str, str]:
     return {**about, **said, "verdict": row.holds, "other_settings": row.others, "why": row.why}
 
 
-def _start_page(register: Register, cards: Sequence[Card], scale: str, rows: Sequence[Row]) -> str:
-    context = {
-        "home": "",
+def start_context(
+    register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, rows: Sequence[Row]
+) -> dict[str, object]:
+    """Gather what the start page speaks of, in whatever form; parameters are those of `write_site`."""
+    return {
         "scale": scale,
         "rows": rows,
         "tallies": tallies(register, rows),
-        "cards": cards,
+        "cards": [_card(study, scale, evaluations.get(study.name)) for study in studies],
         "levels": LEVELS,
         "papers": register.papers,
         "outcomes": OUTCOMES,
         "code_version": _core.code_version(),
         "version": _core.version(),
     }
-    return rendered("site.html.j2", context)
 
 
 def _card(study: Study, scale: str, evaluation: Evaluation | None) -> Card:

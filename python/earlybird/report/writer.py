@@ -1,10 +1,12 @@
 """Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
 import polars as pl
+from matplotlib.figure import Figure
 
 from earlybird.errors import StoreError, because
 from earlybird.plots.style import styled
@@ -48,8 +50,7 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
 
 def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:
     """Write a study's page and what stands beside it; `home` is the way to the start page and the assets."""
-    (folder / "plots").mkdir(parents=True, exist_ok=True)
-    drawings = {drawing.name: drawing for drawing in _drawings(evaluation, folder / "plots")}
+    drawings = write_drawings(evaluation, folder / "plots", both_pictures)
     _verdict_table(evaluation).write_csv(folder / "verdicts.csv")
     _cell_table(evaluation).write_csv(folder / "cells.csv")
     _run_table(evaluation).write_csv(folder / "runs.csv")
@@ -67,26 +68,79 @@ def write_assets(folder: Path) -> None:
         (folder / ASSETS / file.name).write_bytes(file.read_bytes())
 
 
-def _drawings(evaluation: Evaluation, folder: Path) -> Iterator[Drawing]:
-    """Draw all plots and panels that have something to show."""
+Pictures = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
+"""Chooses of a plot's pictures, by file ending, those to write; the first is the one that pages show."""
+
+
+def both_pictures(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Keep every form."""
+    return pictures
+
+
+def smallest_picture(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Keep the form with the fewest bytes: SVG, but for plots of very many points."""
+    ending = min(pictures, key=lambda each: len(pictures[each]))
+    return {ending: pictures[ending]}
+
+
+def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> dict[str, Drawing]:
+    """
+    Draw all plots and panels that have something to show, and write them with their data.
+
+    Parameters
+    ----------
+    evaluation
+        A study's results.
+    folder
+        Where they go; it is made if need be.
+    chosen
+        Which pictures are kept.
+
+    Returns
+    -------
+    dict
+        The drawings by name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    return {drawing.name: drawing for drawing in _drawings(evaluation, folder, chosen)}
+
+
+def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> Iterator[Drawing]:
     for plot in (plot for item in evaluation.study.items for plot in item.plots):
         if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
-            _write(data, folder, plot.name)
-            yield Drawing(plot.name, plot.title, plot.caption, data.chart(), _made(evaluation, plot.part, plot.at))
+            picture = _write(data, folder, plot.name, chosen)
+            made = _made(evaluation, plot.part, plot.at)
+            yield Drawing(plot.name, plot.title, plot.caption, data.chart(), made, picture)
     for each in (each for panels in evaluation.sensitivities.values() for each in panels):
         if data := sensitivity_data(each):
-            _write(data, folder, each.panel.name)
+            picture = _write(data, folder, each.panel.name, chosen)
             made = _made(evaluation, "", each.check.at)
-            yield Drawing(each.panel.name, each.axis, "", data.chart(), made)
+            yield Drawing(each.panel.name, each.axis, "", data.chart(), made, picture)
 
 
-def _write(data: PlotData, folder: Path, name: str) -> None:
-    """Write a plot as PNG and SVG, and its data."""
+def _write(data: PlotData, folder: Path, name: str, chosen: Pictures) -> str:
+    """Write a plot's pictures and data; return the name of the first picture."""
     data.table.write_csv(folder / f"{name}.csv")
+    pictures = chosen(_pictures(data))
+    for ending, content in pictures.items():
+        (folder / f"{name}.{ending}").write_bytes(content)
+    return f"{name}.{next(iter(pictures))}"
+
+
+def _pictures(data: PlotData) -> dict[str, bytes]:
+    """Draw a plot as SVG and PNG, without what changes from day to day."""
     with styled():
         figure = data.figure()
-        figure.savefig(folder / f"{name}.png", metadata={"Software": None})
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
+        return {
+            "svg": _saved(figure, "svg", {"Date": None, "Creator": None}),
+            "png": _saved(figure, "png", {"Software": None}),
+        }
+
+
+def _saved(figure: Figure, ending: str, metadata: Mapping[str, None]) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=ending, metadata=dict(metadata))
+    return buffer.getvalue()
 
 
 def _made(evaluation: Evaluation, part: str, at: Point) -> str:

@@ -5,7 +5,7 @@ A study is a folder below studies/ with ``study.toml`` (scenarios and grids), ``
 ``expected/*.csv`` (the papers' numbers) and a README. What studies share is here.
 """
 
-from earlybird.study.evaluation import Evaluation, evaluate_study, report_all, report_study
+from earlybird.study.evaluation import Evaluation, evaluate_study, publish_all, report_all, report_study
 from earlybird.study.execution import RunCount, StudyOutcome, progress_of, run_studies, run_study
 from earlybird.study.library import StudyInfo, list_studies
 from earlybird.study.verdicts import Verdict
@@ -19,6 +19,7 @@ __all__ = [
     "evaluate_study",
     "list_studies",
     "progress_of",
+    "publish_all",
     "report_all",
     "report_study",
     "run_studies",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from earlybird.paths import REPORTS, RESULTS
+from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 from earlybird.store import Store
 from earlybird.study.checks import verdicts
 from earlybird.study.definition import Study
@@ -106,9 +106,45 @@ def report_all(
     """
     from earlybird.report.site import write_site  # reports are made of studies, not studies of reports
 
+    return write_site(register(), *evaluate_all(scale, out), scale, Path(report) / f"{ALL}-{scale}")
+
+
+def publish_all(
+    scale: str = "medium", *, out: str | Path = RESULTS, to: str | Path = PUBLISHED
+) -> "tuple[Path, list[Row]]":
+    """
+    Compare the results of all studies with the papers, in Markdown to be kept beside the code.
+
+    Parameters
+    ----------
+    scale
+        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+    out
+        Results folder; studies without results in it count as not run.
+    to
+        The folder to write; what was published there before is replaced.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    InputError
+        If no study has such a scale, or the folder holds something else.
+    StoreError
+        If a result is damaged or the folder cannot be written.
+    """
+    from earlybird.report.publication import write_publication  # reports are made of studies, not studies of reports
+
+    return write_publication(register(), *evaluate_all(scale, out), scale, Path(to))
+
+
+def evaluate_all(scale: str, out: str | Path) -> tuple[list[Study], dict[str, Evaluation]]:
+    """Return all studies that have a scale, and by name what those say that have results."""
     studies, store = choose_studies([ALL], scale), Store(Path(out))
-    evaluations = {study.name: evaluate(study, scale, store) for study in studies if is_begun(study, scale, store)}
-    return write_site(register(), studies, evaluations, scale, Path(report) / f"{ALL}-{scale}")
+    return studies, {study.name: evaluate(study, scale, store) for study in studies if is_begun(study, scale, store)}
 
 
 def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:

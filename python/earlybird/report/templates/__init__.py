@@ -1,6 +1,7 @@
 """The templates of pages, and how they are filled."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -8,6 +9,9 @@ from markupsafe import Markup
 
 from earlybird.plots.style import dark_colours
 from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, item_anchor
+
+MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
+"""What would be read as something other than itself in Markdown, as GitHub renders it."""
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:
@@ -17,14 +21,14 @@ def rendered(template: str, context: Mapping[str, object]) -> str:
     Parameters
     ----------
     template
-        The file's name.
+        The file's name; its ending, before ``.j2``, says whether it is HTML or Markdown.
     context
         What it speaks of.
 
     Returns
     -------
     str
-        HTML.
+        The page; all that the context gave is escaped, so that it shows as it is.
     """
     environment = Environment(
         loader=PackageLoader("earlybird.report"),
@@ -32,11 +36,19 @@ def rendered(template: str, context: Mapping[str, object]) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=as_markdown if template.endswith(".md.j2") else None,
     )
     environment.globals.update(
         words=WORDS, plural=PLURAL, symbols=SYMBOLS, anchor=item_anchor, dark_colours=as_json(dark_colours())
     )
     return environment.get_template(template).render(context)
+
+
+def as_markdown(value: object) -> Markup:
+    """Write a value in one line of Markdown that shows it as it is; what is `Markup` already stays."""
+    if isinstance(value, Markup):
+        return value
+    return Markup(MARKDOWN.sub(r"\\\g<0>", str(value).replace("\n", " ")))
 
 
 def as_json(value: object) -> Markup:

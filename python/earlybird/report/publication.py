@@ -1,0 +1,85 @@
+"""Writes the results of all studies as Markdown and pictures, small enough to be kept beside the code."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from earlybird.errors import InputError, StoreError, because
+from earlybird.report.overview import Row, overview
+from earlybird.report.page import page_context
+from earlybird.report.site import start_context, verdict_table
+from earlybird.report.templates import rendered
+from earlybird.report.writer import smallest_picture, write_drawings
+from earlybird.study.definition import Study
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.register import Register
+
+START = "README.md"
+"""What GitHub shows of a folder."""
+
+MARK = "<!-- Written by `earlybird study publish`. -->\n"
+"""The first line of the start page, by which an older publication is known."""
+
+
+def write_publication(
+    register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
+) -> tuple[Path, list[Row]]:
+    """
+    Write a start page with the verdict table, and for each study a page and a folder of its plots.
+
+    The same results give the same bytes: no page names a date or a machine.
+
+    Parameters
+    ----------
+    register
+        All that the papers show.
+    studies
+        All studies.
+    evaluations
+        What their results say, by name; those without results are missing.
+    scale
+        The scale of all.
+    folder
+        Where it goes; an older publication there is replaced.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    InputError
+        If the folder holds something else.
+    StoreError
+        If it cannot be written.
+    """
+    rows = overview(register, {study.name: study for study in studies}, evaluations)
+    try:
+        _clear(folder)
+        for evaluation in evaluations.values():
+            _write_study(evaluation, folder)
+        verdict_table(rows).write_csv(folder / "verdicts.csv")
+        start = folder / START
+        context = start_context(register, studies, evaluations, scale, rows)
+        start.write_text(MARK + rendered("results.md.j2", context), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
+    return start, rows
+
+
+def _clear(folder: Path) -> None:
+    """Make the folder empty, but delete nothing that is not ours."""
+    start = folder / START
+    is_ours = start.is_file() and start.read_text(encoding="utf-8").startswith(MARK)
+    if folder.exists() and not is_ours and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something else than published results; choose another folder with --to.")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def _write_study(evaluation: Evaluation, folder: Path) -> None:
+    name = evaluation.study.name
+    drawings = write_drawings(evaluation, folder / name, smallest_picture)
+    text = rendered("results-study.md.j2", page_context(evaluation, drawings))
+    (folder / f"{name}.md").write_text(text, encoding="utf-8")
