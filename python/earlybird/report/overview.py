@@ -1,12 +1,14 @@
 """The verdict table over all papers: a row for every statement about every entry of the register."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from earlybird.report.statements import Statement, item_anchor, statements
+from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, panel_anchor, statements
 from earlybird.study.definition import LEVELS, Check, Item, Level, Study
 from earlybird.study.evaluation import Evaluation
+from earlybird.study.reasons import Reason
 from earlybird.study.register import Entry, Register, answers
 from earlybird.study.verdicts import Holds, Verdict
 
@@ -36,6 +38,10 @@ class Row:
     """Of the statement on the study's page, if there is one."""
     panel: str = ""
     """Anchor of the panel that shows what the statement depends on."""
+    reason: Reason | None = None
+    """Why the statement does not hold or cannot be told, if the study says so."""
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    """Anchors of what shows the reason, by title."""
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -48,6 +54,11 @@ class Row:
         if self.verdict:
             return self.verdict.holds
         return "not run" if self.study else NO_STUDY
+
+    @property
+    def explained(self) -> str:
+        """Whether the statement's failure has a reason that the runs show; nothing if it does not fail."""
+        return explained(self.verdict, self.reason) if self.verdict else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +128,13 @@ def _unanswered(entry: Entry) -> Row:
 def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None) -> Iterator[Row]:
     """Make the rows of a study's item."""
     ids = tuple(name for name, other in answers(study).items() if other is item)
-    panels = {panel.statement: f"panel-{panel.name}" for panel in item.panels}
+    panels = {panel.statement: panel_anchor(panel.name) for panel in item.panels}
     for verdict, others, anchor in _judged(item, evaluation) if evaluation else _not_run(item):
         panel = panels.get(verdict.statement, "") if evaluation else ""
-        yield Row(ids, item.title, entry.kind, study.name, verdict, others, anchor=anchor, panel=panel)
+        reason = evaluation.reason(verdict) if evaluation else None
+        evidence = evidence_anchors(reason, statements(evaluation.verdicts)) if evaluation else {}
+        row = Row(ids, item.title, entry.kind, study.name, verdict, others, anchor=anchor, panel=panel)
+        yield dataclasses.replace(row, reason=reason, evidence=evidence)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:

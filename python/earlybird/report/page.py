@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from markupsafe import Markup
 
@@ -11,12 +12,16 @@ from earlybird.plots.chart import Chart
 from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
-from earlybird.report.statements import Statement, item_anchor, statements
+from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, statements
 from earlybird.report.templates import as_json, rendered
 from earlybird.study.definition import LEVELS, Item, Part
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
+from earlybird.study.reasons import Reason
 from earlybird.study.sensitivity import Sensitivity
+
+Anchors: TypeAlias = Mapping[str, str]
+"""Identifiers for links by titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,7 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "headline": headline(evaluation),
         "conclusion": conclusion(evaluation),
         "counts": counts(evaluation),
+        "why": {each.anchor: _why(each, every, evaluation) for each in every},
         "levels": [(level, [each for each in every if each.main.level == level]) for level in LEVELS],
         "columns": column_titles(study),
         "rows": main_rows(evaluation),
@@ -102,6 +108,12 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "code_version": _core.code_version(),
         "version": _core.version(),
     }
+
+
+def _why(statement: Statement, every: list[Statement], evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
+    """Give the reason of a failure, whether it is shown, and where what shows it stands."""
+    reason = evaluation.reason(statement.main)
+    return reason, explained(statement.main, reason), evidence_anchors(reason, every)
 
 
 def _is_loaded(evaluation: Evaluation) -> bool:

@@ -10,7 +10,7 @@ from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.overview import NO_STUDY, Row, overview, tallies
-from earlybird.report.statements import WORDS
+from earlybird.report.statements import REASONS, WORDS
 from earlybird.report.templates import rendered
 from earlybird.report.writer import PAGE, write_assets, write_study
 from earlybird.study.definition import LEVELS, Study
@@ -85,7 +85,14 @@ def _cells(row: Row) -> dict[str, str]:
     about = {"items": ", ".join(row.ids), "title": row.title, "kind": row.kind, "study": row.study}
     columns = ("level", "statement", "paper", "ours", "interval", "effect", "detail")
     said = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
-    return {**about, **said, "verdict": row.holds, "other_settings": row.others, "why": row.why}
+    return {**about, **said, "verdict": row.holds, "other_settings": row.others, **_why(row)}
+
+
+def _why(row: Row) -> dict[str, str]:
+    """Say why no study answers, or why a statement fails, and what shows that."""
+    reason = row.reason
+    shown = "; ".join(f"{each.title} – {each.outcome}" for each in reason.evidence) if reason else ""
+    return {"why": reason.text if reason else row.why, "shown_by": shown, "explained": row.explained}
 
 
 def start_context(
@@ -100,6 +107,7 @@ def start_context(
         "levels": LEVELS,
         "papers": register.papers,
         "outcomes": OUTCOMES,
+        "reasons": REASONS,
         "code_version": _core.code_version(),
         "version": _core.version(),
     }

@@ -1,9 +1,10 @@
 """Verdicts as the page shows them: a statement with its main setting, and the other settings it was tested with."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from earlybird.study.reasons import Reason, needs_reason
 from earlybird.study.verdicts import NO_RUNS, Finding, Holds, Verdict
 
 WORDS: dict[Holds, str] = {
@@ -14,6 +15,12 @@ WORDS: dict[Holds, str] = {
     "not run": "not run",
 }
 PLURAL: dict[Holds, str] = {**WORDS, "yes": "hold", "no": "do not hold"}
+REASONS = EXPLAINED, NOT_SHOWN, NOT_EXPLAINED = (
+    "explained",
+    "explained, but not shown at this scale",
+    "not explained",
+)
+"""Whether a failing statement has a reason, and whether the runs show it."""
 SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·", "not run": "○"}
 """So that a verdict can be read without its colour."""
 
@@ -60,6 +67,39 @@ def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
     """
     groups = [list(group) for _, group in groupby(verdicts, key=lambda each: (each.item, each.level, each.statement))]
     return [Statement(f"statement-{number}", group[0], tuple(group[1:])) for number, group in enumerate(groups, 1)]
+
+
+def explained(verdict: Verdict, reason: Reason | None) -> str:
+    """Say whether a failure has a reason that the runs show; nothing if there is neither failure nor reason."""
+    if reason is None:
+        return NOT_EXPLAINED if needs_reason(verdict) else ""
+    return EXPLAINED if reason.is_shown else NOT_SHOWN
+
+
+def evidence_anchors(reason: Reason | None, every: Sequence[Statement]) -> dict[str, str]:
+    """
+    Find where on a study's page stands what shows a reason.
+
+    Parameters
+    ----------
+    reason
+        The reason, if there is one.
+    every
+        All statements of the study.
+
+    Returns
+    -------
+    dict
+        Identifiers for links, by the titles of the evidence.
+    """
+    places = {(each.main.item, each.main.statement): each.anchor for each in every}
+    shown = reason.evidence if reason else ()
+    return {each.title: panel_anchor(each.name) if each.name else places[each.item, each.title] for each in shown}
+
+
+def panel_anchor(panel: str) -> str:
+    """Turn a panel's name into an identifier for links."""
+    return f"panel-{panel}"
 
 
 def item_anchor(item: str) -> str:

@@ -150,7 +150,9 @@ def _made(evaluation: Evaluation, part: str, at: Point) -> str:
 
 def _verdict_table(evaluation: Evaluation) -> pl.DataFrame:
     columns = ("item", "level", "statement", "variant", "paper", "ours", "interval", "effect", "holds", "detail")
-    return pl.DataFrame([{column: getattr(verdict, column) for column in columns} for verdict in evaluation.verdicts])
+    rows = [{column: getattr(verdict, column) for column in columns} for verdict in evaluation.verdicts]
+    reasons = [evaluation.reason(verdict) for verdict in evaluation.verdicts]
+    return pl.DataFrame(rows).with_columns(why=pl.Series([reason.text if reason else "" for reason in reasons]))
 
 
 def _cell_table(evaluation: Evaluation) -> pl.DataFrame:

@@ -168,6 +168,10 @@ class Check:
     """For ``numbers``: the name of the table under expected/."""
     why: str = ""
     """For ``untested``: what it waits for."""
+    because: str = ""
+    """Why it does not hold, or cannot be told, where that is so."""
+    shown_by: tuple[str, ...] = ()
+    """What shows that: names of panels of the study, or statements of its checks."""
 
 
 @dataclass(frozen=True, slots=True)

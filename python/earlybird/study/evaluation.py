@@ -12,6 +12,7 @@ from earlybird.study.definition import Study
 from earlybird.study.execution import is_begun, measurements
 from earlybird.study.library import ALL, check_scale, choose_studies, find_study
 from earlybird.study.quantities import Measurements
+from earlybird.study.reasons import Key, Reason, reasons
 from earlybird.study.register import register
 from earlybird.study.sensitivity import Sensitivity, sensitivities
 from earlybird.study.verdicts import Verdict
@@ -33,10 +34,17 @@ class Evaluation:
     verdicts: Sequence[Verdict]
     sensitivities: Mapping[str, Sequence[Sensitivity]] = field(default_factory=dict)
     """The sensitivity panels of each item that has any."""
+    reasons: Mapping[Key, Reason] = field(default_factory=dict)
+    """Why statements do not hold, by item and statement, as far as the study says."""
 
     def of(self, item: str) -> list[Verdict]:
         """Return the verdicts on an item."""
         return [verdict for verdict in self.verdicts if verdict.item == item]
+
+    def reason(self, verdict: Verdict) -> Reason | None:
+        """Return why a statement does not hold or cannot be told; None if it holds or the study does not say."""
+        is_open = verdict.holds in ("no", "not testable")
+        return self.reasons.get((verdict.item, verdict.statement)) if is_open else None
 
 
 def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS) -> Evaluation:
@@ -74,7 +82,7 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     panels = {item.id: sensitivities(item, measured) for item in study.items if item.panels}
-    return Evaluation(study, scale, store, measured, missing, found, panels)
+    return Evaluation(study, scale, store, measured, missing, found, panels, reasons(study, found, panels))
 
 
 def report_all(

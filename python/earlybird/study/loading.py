@@ -53,7 +53,8 @@ def load(folder: Path) -> Study:
         If a file is missing, is not valid, or has a key that means nothing.
     """
     document = read_toml(folder / "study.toml")
-    items = read_toml(folder / "items.toml")
+    items = tuple(_item(table) for table in read_toml(folder / "items.toml").get("items", ()))
+    _check_reasons(items)
     tables = {
         "folder": folder,
         "name": folder.name,
@@ -63,7 +64,7 @@ def load(folder: Path) -> Study:
         "groups": _named(Group, document, "groups"),
         "delays": _named(Delay, document, "delays"),
         "grids": tuple(_grid(table) for table in document.get("grids", ())),
-        "items": tuple(_item(table) for table in items.get("items", ())),
+        "items": items,
         "numbers": {path.stem: _numbers(path) for path in sorted((folder / "expected").glob("*.csv"))},
         "main": build(MainTable, document.get("main", {}), "main"),
         "headline": build(Headline, document.get("headline", {}), "headline"),
@@ -108,6 +109,20 @@ def _panel(table: Table, checks: Sequence[Check], where: str) -> Panel:
         near = difflib.get_close_matches(panel.statement, testable, 1) or testable
         raise InputError(f"{where}, panel {panel.name}: its statement is that of no check that can be tested; {near}?")
     return panel
+
+
+def _check_reasons(items: Sequence[Item]) -> None:
+    """Make sure that every reason names what shows it, and that this is there."""
+    checks = [(item, check) for item in items for check in item.checks]
+    known = [panel.name for item in items for panel in item.panels] + [check.statement for _, check in checks]
+    for item, check in checks:
+        where = f"item {item.id}, check “{check.statement}”"
+        if bool(check.because) != bool(check.shown_by):
+            raise InputError(f"{where}: `because` and `shown-by` belong together; one of them is missing.")
+        for name in check.shown_by:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1) or known
+                raise InputError(f"{where}: shown-by names {name!r}, no panel or statement of the study; {near[0]!r}?")
 
 
 def _check(table: Table, where: str) -> Check:

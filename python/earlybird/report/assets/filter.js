@@ -9,7 +9,7 @@
     const isOf = (name) => !chosen[name] || row.dataset[name].split(name === "paper" ? " " : "\n").includes(chosen[name]);
     const text = row.textContent.toLowerCase();
     const words = chosen.words.toLowerCase().split(" ");
-    return ["paper", "level", "verdict", "study"].every(isOf) && words.every((word) => text.includes(word));
+    return ["paper", "level", "verdict", "study", "reason"].every(isOf) && words.every((word) => text.includes(word));
   }
 
   function filter() {
