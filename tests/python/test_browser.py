@@ -77,6 +77,17 @@ at = {{ n = 2 }}
     for kind in ("ages", "age-history", "packets")
 )
 
+DOTS = """
+[[items.plots]]
+name = "dots"
+title = "A row for each transport"
+kind = "dots"
+part = "traced"
+metric = "rto"
+x = { transport = ["sack-er"] }
+lines = { n = [2] }
+"""
+
 HARNESS = """<!DOCTYPE html><body><iframe id="page" style="border: 0; width: {width}px; height: 900px"></iframe>
 <script>
 const frame = document.getElementById("page");
@@ -113,7 +124,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a small study with a plot of every kind."""
     folder = tmp_path_factory.mktemp("site")
     study_folder = small_study(folder / "small-study")
-    for file, more in (("study.toml", TRACED), ("items.toml", KINDS)):
+    for file, more in (("study.toml", TRACED), ("items.toml", KINDS + DOTS)):
         path = study_folder / file
         path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
     study, store = load(study_folder), Store(folder / "results")

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from earlybird.plots.ages import histogram_figure, history_figure
+from earlybird.plots.dots import dots_chart, dots_figure
 from earlybird.plots.lines import Wording, lines_figure
 from earlybird.plots.packets import packets_figure
 from earlybird.report.census import load_rows, named_delays
@@ -82,27 +83,40 @@ def test_runs_are_counted_by_band(evaluation: Evaluation) -> None:
     assert named_delays(evaluation) == {"half": "1.75 s"}
 
 
+POINTS = pl.DataFrame(
+    {
+        "panel": ["low"] * 4,
+        "line": ["sack", "sack", "sack-er", "sack-er"],
+        "name": ["SACK", "SACK", "SACK-ER", "SACK-ER"],
+        "x": [80.0, 160.0] * 2,
+        "value": [8.0, 4.0, 2.0, None],
+        "low": [7.0, None, 1.0, None],
+        "high": [9.0, None, 3.0, None],
+        "paper": [80.0, None, None, None],
+    }
+)
+
+
+def test_dots_of_a_row_lie_side_by_side_and_the_first_row_on_top() -> None:
+    points = POINTS.with_columns(x=pl.col("x") / 80 - 1)
+    wording = Wording(x="", y="Frozen time (s)", ticks={0: "80", 1: "160"})
+    (axes,) = dots_figure(points, wording).axes
+    lower, upper = axes.get_ylim()
+    assert lower > 1 > 0 > upper
+    assert [list(line.get_ydata()) for line in axes.lines] == [[-0.125, 0.875], [0.125]]
+    (panel,) = dots_chart(points, wording)["panels"]
+    assert [trace["error_x"]["array"] for trace in panel["traces"]] == [[1.0, None], [1.0]]
+
+
 def figures() -> list[Figure]:
     """Draw one figure of each kind."""
-    points = pl.DataFrame(
-        {
-            "panel": ["low"] * 4,
-            "line": ["sack", "sack", "sack-er", "sack-er"],
-            "name": ["SACK", "SACK", "SACK-ER", "SACK-ER"],
-            "x": [80.0, 160.0] * 2,
-            "value": [8.0, 4.0, 2.0, None],
-            "low": [7.0, None, 1.0, None],
-            "high": [9.0, None, 3.0, None],
-            "paper": [80.0, None, None, None],
-        }
-    )
     bins = pl.DataFrame({"panel": "80", "age_ms": [2.5, 7.5], "first": [1.0, 2.0], "second": [0.0, 1.0], "later": 0.5})
     bins = bins.with_columns(threshold_ms=5.0, threshold_low_ms=4.0, threshold_high_ms=6.0)
     history = pl.DataFrame({"panel": "80", "time_s": [1.0], "number": [2], "age_ms": [80.0], "threshold_ms": [130.0]})
     trace = pl.DataFrame({"panel": "SACK", "time_ms": [0.0, 5.0], "event": ["snd", "drp"], "seq": [1, 1]})
     wording = Wording(x="Buffer (packets)", y="Frozen time (s)", ticks={80: "80", 160: "160"})
     return [
-        lines_figure(points, wording),
+        lines_figure(POINTS, wording),
         histogram_figure(bins),
         history_figure(history),
         packets_figure(trace),

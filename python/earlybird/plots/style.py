@@ -74,6 +74,11 @@ LOOKS = {
     "tfrc": Look("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
     "sack-rack": Look("#d1495b", "#f48a98", DASH_DOTTED, "<"),
     "cubic-rack": Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "<"),
+    "cubic-er": Look("#00757f", "#45c4cf", DASHED, "s"),
+    "bbr-er": Look("#c2257a", "#f27fb8", DASHED, "s"),
+    "pert-rack": Look("#0b5fa5", "#6cb4f2", DASH_DOTTED, "<"),
+    "ns2-sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
+    "ns2-sack-er": Look("#b57f00", "#e8b93c", DASHED, "s"),
     "bbr-rack": Look("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
 }
 OTHERS = (

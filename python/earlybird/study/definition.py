@@ -176,11 +176,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A figure of an item: lines in panels, or one of the special forms."""
+    """A figure of an item: lines or dots in panels, or one of the special forms."""
 
     name: str
     title: str
-    kind: Literal["lines", "ages", "age-history", "packets", "delays", "positions", "window"]
+    kind: Literal["lines", "dots", "ages", "age-history", "packets", "delays", "positions", "window"]
+    """``lines``: `metric` along `x`; ``dots``: the same with a row for each value of `x`; others show single runs."""
     part: str = ""
     metric: str = ""
     x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from earlybird.plots.ages import histogram_chart, histogram_figure, history_chart, history_figure
 from earlybird.plots.chart import Chart
 from earlybird.plots.delays import delays_chart, delays_figure
+from earlybird.plots.dots import dots_chart, dots_figure
 from earlybird.plots.lines import Wording, lines_chart, lines_figure
 from earlybird.plots.packets import packets_chart, packets_figure
 from earlybird.plots.sensitivity import Scale, sensitivity_chart, sensitivity_figure
@@ -79,7 +80,8 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
     PlotData or None
         None if no run has anything to show.
     """
-    data = _lines(plot, measurements) if plot.kind == "lines" else _special(plot, measurements.study, scale, store)
+    is_special = plot.kind in SPECIAL
+    data = _special(plot, measurements.study, scale, store) if is_special else _lines(plot, measurements)
     return data if data.table.height else None
 
 
@@ -96,7 +98,8 @@ def _lines(plot: Plot, measurements: Measurements) -> PlotData:
     table = pl.DataFrame(list(_points(plot, measurements)), schema=POINT, orient="row")
     table = table.filter(*(pl.col("value").is_not_null().any().over(name) for name in ("panel", "line")))
     wording = _wording(plot, measurements.study)
-    return PlotData(table, lambda: lines_figure(table, wording), lambda: lines_chart(table, wording))
+    draw, describe = (dots_figure, dots_chart) if plot.kind == "dots" else (lines_figure, lines_chart)
+    return PlotData(table, lambda: draw(table, wording), lambda: describe(table, wording))
 
 
 def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ...]]:
