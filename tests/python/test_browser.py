@@ -183,7 +183,8 @@ def test_a_page_loads_without_a_failing_script_and_fits_its_width(look_at: Look,
 @pytest.mark.parametrize("width", [DESK, PHONE])
 def test_every_plot_has_data_and_shows_it(look_at: Look, width: int) -> None:
     plots = look_at("small-study/index.html", width)["plots"]
-    assert [plot["id"] for plot in plots] == ["plot-frozen", "plot-ages", "plot-age-history", "plot-packets"]
+    names = ["frozen", "ages", "age-history", "packets", "dots"]
+    assert [plot["id"] for plot in plots] == [f"plot-{name}" for name in names]
     for plot in plots:
         assert plot["points"] > 0, plot
         assert plot["shapes"] > 0, plot

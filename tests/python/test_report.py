@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
@@ -103,7 +104,7 @@ def test_dots_of_a_row_lie_side_by_side_and_the_first_row_on_top() -> None:
     (axes,) = dots_figure(points, wording).axes
     lower, upper = axes.get_ylim()
     assert lower > 1 > 0 > upper
-    assert [list(line.get_ydata()) for line in axes.lines] == [[-0.125, 0.875], [0.125]]
+    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[-0.125, 0.875], [0.125]]
     (panel,) = dots_chart(points, wording)["panels"]
     assert [trace["error_x"]["array"] for trace in panel["traces"]] == [[1.0, None], [1.0]]
 
