@@ -1,18 +1,24 @@
 """The progress bar of long work: how much is done, how fast, how long it still takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
 
+class Advance(Protocol):
+    """Moves a progress bar on."""
+
+    def __call__(self, found: int = 0) -> None:
+        """Count one run that was made, or so many that were found made."""
+
+
 @contextmanager
-def progress_bar(
-    total: int, done: int = 0, *, visible: bool = True, what: str = "simulating"
-) -> Iterator[Callable[[], None]]:
+def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str = "simulating") -> Iterator[Advance]:
     """
     Show a progress bar on the terminal's error stream.
 
@@ -29,16 +35,22 @@ def progress_bar(
 
     Yields
     ------
-    Callable
+    Advance
         To be called after each run.
     """
     if not visible or done == total:
-        yield lambda: None
+        yield lambda *_: None
         return
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), RateColumn(done)
+    rate = RateColumn(done)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(what, total=total, completed=done)
-        yield lambda: progress.advance(task)
+
+        def advance(found: int = 0) -> None:
+            rate.found_before(found, progress.tasks[task])
+            progress.advance(task, found or 1)
+
+        yield advance
 
 
 class RateColumn(ProgressColumn):
@@ -47,6 +59,11 @@ class RateColumn(ProgressColumn):
     def __init__(self, done_before: int) -> None:
         super().__init__()
         self.done_before = done_before
+
+    def found_before(self, runs: int, task: Task) -> None:
+        """Take runs that need not be made out of the rate, as long as none had to be made."""
+        if task.completed == self.done_before:
+            self.done_before += runs
 
     def render(self, task: Task) -> Text:
         """Write the rate of one task."""

@@ -208,16 +208,22 @@ def complete(
     from earlybird.progress import progress_bar
 
     store = Store(Path(out)).open()
-    jobs_by_key = {run.key: Job(run.key, run.scenario, run.seed) for run in planned}
-    missing = [job for job in jobs_by_key.values() if not _is_there(store, job.key)]
-    with progress_bar(len(jobs_by_key), len(jobs_by_key) - len(missing), visible=progress) as advance:
-        _work(missing, store, jobs or os.cpu_count() or 1, advance)
+    every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
+    with progress_bar(every, every - len(missing), visible=progress) as advance:
+        make(missing, store, jobs, advance)
     return SweepResult(planned, store, made=len(missing))
 
 
-def _work(missing: list[Job], store: Store, workers: int, advance: Callable[[], None]) -> None:
+def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
+    """List those of the planned runs, each once, that have no whole result yet."""
+    jobs_by_key = {run.key: Job(run.key, run.scenario, run.seed) for run in planned}
+    return [job for job in jobs_by_key.values() if not _is_there(store, job.key)]
+
+
+def make(missing: Sequence[Job], store: Store, jobs: int | None, advance: Callable[[], None]) -> None:
+    """Make runs in so many processes (None: one per processor); errors are those of `sweep`."""
     try:
-        work_through(missing, store, workers, advance)
+        work_through(missing, store, jobs or os.cpu_count() or 1, advance)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
         raise Interrupted(

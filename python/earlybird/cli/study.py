@@ -127,22 +127,63 @@ def publish_command(
     say(f"Published: {page}")
 
 
+def search_command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A study that has a search.toml, or all of them.",
+            autocompletion=_complete_name,
+            show_default=False,
+        ),
+    ],
+    *,
+    trials: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Settings to try.", show_default="as search.toml says")
+    ] = None,
+    jobs: Jobs = None,
+    out: Results = RESULTS,
+    json: Json = False,
+) -> None:
+    """
+    Search for a setting under which all that a paper states is met at once.
+
+    An optimiser tries what the paper leaves open; its objective is the distance to the paper's numbers. After an
+    interruption the same command goes on where it stopped. `earlybird study report all` shows the outcome.
+    """
+    from earlybird.cli.display import show
+    from earlybird.report.search_terminal import search_document, search_summary
+    from earlybird.study.search import search_studies
+
+    documents = []
+    for found in search_studies(name, trials, jobs=jobs, out=out, progress=True):
+        if json:
+            documents.append(search_document(found))
+            continue
+        show(search_summary(found))
+        say(f"{found.sentence}\nTables: {out / 'searches' / found.about['study']}\n")
+    if json:
+        show_json(documents)
+
+
 EXAMPLES = {
     "list": ["list"],
     "run": ["run early-retransmission --scale medium --jobs 2", "run all --scale smoke"],
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
     "publish": ["publish", "publish --scale smoke --to /tmp/results"],
+    "search": ["search burst-loss --trials 60", "search all --jobs 2"],
 }
-
-application = typer.Typer(
-    name="study", help="Repeat the papers' experiments: list, run, report, publish.", no_args_is_help=True
-)
 COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_command,
     "run": run_command,
     "report": report_command,
     "publish": publish_command,
+    "search": search_command,
 }
+
+application = typer.Typer(
+    name="study", help="Repeat the papers' experiments: list, run, report, publish, search.", no_args_is_help=True
+)
 for name, command in COMMANDS.items():
     application.command(name, epilog=examples(*(f"earlybird study {line}" for line in EXAMPLES[name])))(
         guarded(command)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TypeAlias
 
+import numpy as np
+
 from earlybird.statistics import Estimate, paired_difference, student_interval
 from earlybird.study.definition import Check, Item, Number, Point, Scalar
 from earlybird.study.metrics import metric
@@ -130,6 +132,7 @@ def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measureme
     unit, text = metric(check.metric), printer(check.metric, points[0])
     means = [student_interval(list(side.values())).mean for side in (lower, upper)]
     names = [point_name(measurements.study, own) for own in _differing(*points)]
+    bound = check.factor * means[1] + check.margin
     return Finding(
         cell=cell,
         label=joined(point_name(measurements.study, cell), f"{names[0]} < {bound_name(check, names[1])}"),
@@ -140,6 +143,9 @@ def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measureme
         strength=_strength(difference),
         holds=holds,
         note=note,
+        found=means[0],
+        allowed=float(np.minimum(means[0], bound)),
+        has_runs=all(map(measurements.has_runs, points)),
     )
 
 
@@ -160,12 +166,16 @@ def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
             holds=holds,
             note=note,
             value=value.mean,
+            found=value.mean,
+            allowed=float(np.clip(value.mean, check.least, check.most)),
+            has_runs=measurements.has_runs(quantity.point),
         )
 
 
 def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:
     """Set the paper's numbers beside ours."""
     for number in measurements.study.numbers[check.table]:
+        point = {**number.point, **variant}
         value, text = measure_number(number, variant, measurements), printer(number.metric, number.point)
         yield Finding(
             cell={name: coordinate for name, coordinate in number.point.items() if isinstance(coordinate, Scalar)},
@@ -176,7 +186,10 @@ def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterato
             effect=_share_of(number, value.mean),
             strength=math.nan,
             holds="reported" if value.count else "not testable",
-            note=_remark(number, {**number.point, **variant}, measurements) if value.count else NO_RUNS,
+            note=_remark(number, point, measurements) if value.count else NO_RUNS,
+            found=value.mean,
+            allowed=number.value,
+            has_runs=measurements.has_runs(point),
         )
 
 

@@ -58,12 +58,12 @@ def load(folder: Path) -> Study:
     tables = {
         "folder": folder,
         "name": folder.name,
-        "axes": _named(Axis, document, "axes"),
-        "parts": _named(Part, document, "parts", lambda table: {**table, "scenario": folder / str(table["scenario"])}),
-        "scales": _named(Scale, document, "scales"),
-        "groups": _named(Group, document, "groups"),
-        "delays": _named(Delay, document, "delays"),
-        "grids": tuple(_grid(table) for table in document.get("grids", ())),
+        "axes": named(Axis, document, "axes"),
+        "parts": named(Part, document, "parts", lambda table: {**table, "scenario": folder / str(table["scenario"])}),
+        "scales": named(Scale, document, "scales"),
+        "groups": named(Group, document, "groups"),
+        "delays": named(Delay, document, "delays"),
+        "grids": tuple(grid(table) for table in document.get("grids", ())),
         "items": items,
         "numbers": {path.stem: _numbers(path) for path in sorted((folder / "expected").glob("*.csv"))},
         "main": build(MainTable, document.get("main", {}), "main"),
@@ -82,14 +82,16 @@ def read_toml(path: Path) -> Table:
         raise InputError(f"{path} is not valid TOML: {error}.") from error
 
 
-def _named(
+def named(
     kind: Callable[..., T], document: Table, section: str, prepare: Callable[[Table], Table] = dict
 ) -> dict[str, T]:
+    """Make a dataclass of each table of a section, which gets the table's name."""
     tables = document.get(section, {})
     return {name: build(kind, {"name": name, **prepare(table)}, f"{section}.{name}") for name, table in tables.items()}
 
 
-def _grid(table: Table) -> Grid:
+def grid(table: Table) -> Grid:
+    """Read a grid: its part and scales, and every other key an axis with its values."""
     axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in ("part", "scales")}
     return build(Grid, {"part": table.get("part"), "scales": table.get("scales", ()), "axes": axes}, "grids")
 

@@ -79,6 +79,15 @@ class Measurements:
             self._selected[axes, group] = self._chosen(self._selected[axes, None], self._group(group), full)
         return self._selected[axes, group]
 
+    def has_runs(self, point: Point) -> bool:
+        """Tell whether there are runs at a point, even if their load or losses put them outside of its group."""
+        return all(map(self._has_runs, Quantity("", point).terms()))
+
+    def _has_runs(self, term: Point) -> bool:
+        runs = self.select({**term, "group": None})
+        group = term.get("group")
+        return bool(runs) if group is None else any(has_axes(run, self._group(group)) for run in runs)
+
     def complete(self, point: Point) -> dict[str, object]:
         """Add the part and the defaults of axes to a point."""
         defaults = {axis.name: axis.default for axis in self.study.axes.values() if axis.default is not None}

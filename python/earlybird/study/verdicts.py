@@ -38,6 +38,12 @@ class Finding:
     note: str = ""
     value: float = math.nan
     """The quantity that had to stay within bounds, in stored units."""
+    found: float = math.nan
+    """What is compared, in stored units: the smaller side of an order, the quantity within bounds, or ours."""
+    allowed: float = math.nan
+    """The nearest value that would meet the statement: that of `found` where it holds, or the paper's number."""
+    has_runs: bool = True
+    """Whether there are runs to measure it in, even if their load or losses put them outside of the group."""
 
     @property
     def size(self) -> float:

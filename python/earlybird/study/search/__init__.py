@@ -1,0 +1,76 @@
+"""
+The search for a setting under which all that a paper states is met at once.
+
+A study's ``search.toml`` names what the paper leaves open, the runs of one evaluation, and the statements, which it
+takes from the study's items and tables. An optimiser tries settings; the distance to the paper is its objective.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from earlybird.paths import RESULTS
+from earlybird.store import Store
+from earlybird.study.definition import Study
+from earlybird.study.search.definition import SEARCH, Search
+from earlybird.study.search.exploration import explore
+from earlybird.study.search.loading import choose_searches, load_search, search_folder
+from earlybird.study.search.outcome import Outcome, outcome, read_outcome, write_outcome
+from earlybird.study.search.space import check_space
+
+__all__ = ["Outcome", "Search", "found_before", "load_search", "search_studies"]
+
+
+def search_studies(
+    name: str,
+    trials: int | None = None,
+    *,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = True,
+) -> Iterator[Outcome]:
+    """
+    Search for the settings that come closest to what papers state.
+
+    Parameters
+    ----------
+    name
+        A study, or ``all`` for every study that has a search.
+    trials
+        How many settings to try (default: as each search says).
+    jobs
+        Number of worker processes (default: one per processor). The outcome does not depend on it.
+    out
+        Results folder; runs there are not repeated, so that a search goes on where it stopped. The outcome goes into
+        ``searches/NAME`` below it.
+    progress
+        Show a progress bar on the terminal.
+
+    Yields
+    ------
+    Outcome
+        One per study.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or its search is missing or not valid.
+    ScenarioError
+        If a value of a parameter gives no valid scenario; nothing is run then.
+    StoreError, WorkerError, Interrupted
+        As `earlybird.sweep`.
+    """
+    store = Store(Path(out)).open()
+    for search in choose_searches(name):
+        check_space(search, SEARCH)
+        found = outcome(explore(search, trials or search.trials, store, jobs=jobs, progress=progress))
+        write_outcome(found, _folder(store, search.study))
+        yield found
+
+
+def found_before(study: Study, store: Store) -> Outcome | None:
+    """Return what the search of a study found: what is in the results folder, or else what is committed; or None."""
+    return read_outcome(_folder(store, study)) or read_outcome(search_folder(study))
+
+
+def _folder(store: Store, study: Study) -> Path:
+    return store.root / "searches" / study.name

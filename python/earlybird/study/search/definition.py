@@ -1,0 +1,98 @@
+"""What is searched: the settings that a paper leaves open, the runs of one evaluation, and what they have to meet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from earlybird.study.definition import Level, Scalar, Study
+
+Setting = Mapping[str, Scalar]
+"""A value of every parameter, by name."""
+Settings = Mapping[str, object]
+"""Keys of a scenario with their values."""
+
+SEARCH, CONFIRMATION = "search", "confirmation"
+"""The scales of a search: that of every trial, and that at which the best are tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A parameter that has one of several values, each of which changes the scenario in its own way."""
+
+    name: str
+    title: str
+    why: str
+    """Why the paper leaves it open."""
+    default: str
+    choices: Mapping[str, Settings]
+    """What each value changes. ``{axis}`` in a text stands for the run's value of that axis."""
+    at: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """Parts and values of axes that it matters for; other runs are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A parameter that is a number between two others, or a time."""
+
+    name: str
+    title: str
+    why: str
+    """Why the paper leaves it open."""
+    default: float
+    key: str
+    """The scenario's parameter or dotted key."""
+    least: float
+    most: float
+    digits: int = 0
+    """Decimals of the values that are tried; 0 for whole numbers."""
+    unit: str = ""
+    """What the scenario's text has behind the number, such as ms."""
+    at: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """As in `Choice`."""
+
+
+Parameter = Choice | Range
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Statements of the study that have to be met: an item's checks, or a table of the paper's numbers."""
+
+    item: str = ""
+    """Its checks that are an ``order`` or a ``range``."""
+    table: str = ""
+    """Each number of the table is a statement of its own."""
+    levels: tuple[Level, ...] = ("must", "claim")
+    """Of an item, only the checks of these levels."""
+    statements: tuple[str, ...] = ()
+    """Of an item, only these checks, if any are named."""
+    without: tuple[str, ...] = ()
+    """Coordinates to leave out of the statements, as the search chooses their values."""
+    differences: bool = True
+    """Of a table, whether to take differences and ratios too; without, where they repeat what other rows say."""
+    factor: float | None = None
+    """The tolerance of sizes: so many times larger or smaller."""
+    within: float | None = None
+    """The tolerance of shares and times, in stored units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A study's search."""
+
+    study: Study
+    """The study with the scales, grids and groups of the search in place of its own."""
+    paper: str
+    """Whose statements have to be met."""
+    parameters: Mapping[str, Parameter]
+    targets: tuple[Target, ...]
+    trials: int
+    """How many settings are tried unless asked otherwise."""
+    best: int = 3
+    """How many of the best are tried again at the scale ``confirmation``, beside the study's own setting."""
+    remarks: tuple[str, ...] = ()
+    """What a reader has to know to judge the outcome."""
+
+    @property
+    def default(self) -> Setting:
+        """The study's own setting."""
+        return {name: parameter.default for name, parameter in self.parameters.items()}

@@ -1,0 +1,189 @@
+"""
+Tries settings, guided by Optuna's tree-structured Parzen estimator (Bergstra et al., NIPS 2011; Watanabe 2023).
+
+Settings are asked for in batches of fixed size, from a sampler with a fixed seed, and the runs of each are kept in the
+results folder under their own keys. So a search that is begun again asks for the same settings, finds their runs made,
+and goes on where it stopped; its outcome does not depend on the number of workers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from earlybird.progress import Advance, progress_bar
+from earlybird.store import Store
+from earlybird.study.execution import results
+from earlybird.study.observations import observe
+from earlybird.study.quantities import Measurements
+from earlybird.study.search.definition import CONFIRMATION, SEARCH, Choice, Parameter, Range, Search, Setting
+from earlybird.study.search.objective import Reading, distance, readings
+from earlybird.study.search.space import planned_runs_of, runs_of
+from earlybird.sweeps import make, missing_jobs
+
+if TYPE_CHECKING:
+    import optuna
+
+SEED = 1
+"""Of the sampler."""
+BATCH = 8
+"""Settings that are asked for before the first of them is known."""
+AT_RANDOM = 24
+"""Settings that are drawn before the sampler learns from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A setting and what came of it."""
+
+    setting: Setting
+    readings: Sequence[Reading]
+
+    @property
+    def distance(self) -> float:
+        """From what the paper states; 0 if all statements are met."""
+        return distance([reading.miss for reading in self.readings])
+
+    @property
+    def met(self) -> int:
+        """How many statements are met."""
+        return sum(reading.is_met for reading in self.readings)
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """All that was tried."""
+
+    search: Search
+    trials: Sequence[Trial]
+    """In the order in which they were tried; the first is the study's own setting."""
+    confirmed: Sequence[Trial]
+    """The study's own setting, then the best ones, at the larger scale."""
+    importances: Mapping[str, float] = field(default_factory=dict)
+    """How much each parameter decides whether a setting is among the best, in shares of 1."""
+
+
+def explore(
+    search: Search, trials: int, store: Store, *, jobs: int | None = None, progress: bool = False
+) -> Exploration:
+    """
+    Search for the setting that comes closest to what the paper states.
+
+    Parameters
+    ----------
+    search
+        The search.
+    trials
+        How many settings to try.
+    store
+        Where the results are kept.
+    jobs
+        Number of worker processes (default: one per processor).
+    progress
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    Exploration
+        The trials, and the best of them at the larger scale.
+
+    Raises
+    ------
+    ScenarioError
+        If a setting gives no valid scenario.
+    StoreError, WorkerError, Interrupted
+        As `earlybird.sweep`.
+    """
+    per_trial, per_best = (
+        len(runs_of(search, search.default, SEARCH)),
+        len(runs_of(search, search.default, CONFIRMATION)),
+    )
+    every = trials * per_trial + (1 + search.best) * per_best
+    with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:
+
+        def tried(settings: Sequence[Setting], scale: str) -> list[Trial]:
+            return _try(search, settings, scale, store, jobs, advance)
+
+        study = _study()
+        found = list(_asked(study, search, trials, lambda settings: tried(settings, SEARCH)))
+        confirmed = tried([search.default, *best_settings(search, found)], CONFIRMATION)
+    return Exploration(search, found, confirmed, _importances(study, search))
+
+
+def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
+    """Return the settings of the smallest distances, each once, without the study's own."""
+    ranked = sorted(trials, key=lambda trial: trial.distance)
+    distinct = {tuple(trial.setting.items()): trial.setting for trial in ranked if trial.setting != search.default}
+    return list(distinct.values())[: search.best]
+
+
+def _asked(
+    study: "optuna.Study", search: Search, trials: int, tried: Callable[[Sequence[Setting]], list[Trial]]
+) -> Iterator[Trial]:
+    """Ask for settings, batch by batch, and tell the sampler what became of them."""
+    study.enqueue_trial(dict(search.default))
+    space = {name: _distribution(parameter) for name, parameter in search.parameters.items()}
+    for begin in range(0, trials, BATCH):
+        asked = [study.ask(space) for _ in range(min(BATCH, trials - begin))]
+        settings = [_rounded(search, trial.params) for trial in asked]
+        for trial, found in zip(asked, tried(settings), strict=True):
+            study.tell(trial, found.distance)
+            yield found
+
+
+def _study() -> "optuna.Study":
+    import optuna  # half a second, which only a search should take
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna.create_study(sampler=optuna.samplers.TPESampler(seed=SEED, n_startup_trials=AT_RANDOM))
+
+
+def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistribution":
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(parameter, Choice):
+        return CategoricalDistribution(list(parameter.choices))
+    if parameter.digits == 0:
+        return IntDistribution(round(parameter.least), round(parameter.most))
+    return FloatDistribution(parameter.least, parameter.most)
+
+
+def _rounded(search: Search, asked: Mapping[str, object]) -> Setting:
+    return {name: _value(search.parameters[name], value) for name, value in asked.items()}
+
+
+def _value(parameter: Parameter, asked: object) -> str | int | float:
+    """Round a number to the parameter's digits, but for the default, which may have more."""
+    if isinstance(parameter, Range) and isinstance(asked, int | float):
+        return asked if asked == parameter.default or parameter.digits == 0 else round(asked, parameter.digits)
+    return str(asked)
+
+
+def _try(
+    search: Search,
+    settings: Sequence[Setting],
+    scale: str,
+    store: Store,
+    jobs: int | None,
+    advance: Advance,
+) -> list[Trial]:
+    """Make the runs of settings, together, and see what came of each."""
+    planned = [run for setting in settings for run in planned_runs_of(search, setting, scale)]
+    missing = missing_jobs(planned, store)
+    if found := len(planned) - len(missing):
+        advance(found)
+    make(missing, store, jobs, advance)
+    return [Trial(setting, readings(search, _measured(search, setting, scale, store))) for setting in settings]
+
+
+def _measured(search: Search, setting: Setting, scale: str, store: Store) -> Measurements:
+    runs = [(run, results(run, store)) for run in runs_of(search, setting, scale)]
+    return Measurements(search.study, [observe(run, result) for run, result in runs if result])
+
+
+def _importances(study: "optuna.Study", search: Search) -> dict[str, float]:
+    """Rate the parameters by PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023)."""
+    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+
+    if len({trial.value for trial in study.trials}) < 2:
+        return dict.fromkeys(search.parameters, 0.0)
+    return get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())

@@ -1,0 +1,107 @@
+"""What a setting changes in the study's runs."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from earlybird.study.definition import Scalar
+from earlybird.study.execution import resolved
+from earlybird.study.plan import StudyRun, plan
+from earlybird.study.search.definition import Choice, Parameter, Search, Setting, Settings
+from earlybird.sweeps import PlannedRun
+
+
+def runs_of(search: Search, setting: Setting, scale: str) -> list[StudyRun]:
+    """
+    List the runs of one evaluation.
+
+    Parameters
+    ----------
+    search
+        The search.
+    setting
+        A value of every parameter.
+    scale
+        ``search`` or ``confirmation``.
+
+    Returns
+    -------
+    list of StudyRun
+        Those of the search's grids, with the setting's changes. Their axes are as without them, so that the study's
+        statements find them. A parameter at its default changes nothing, so that settings share runs.
+    """
+    return [_changed(run, search, setting) for run in plan(search.study, scale)]
+
+
+def planned_runs_of(search: Search, setting: Setting, scale: str) -> list[PlannedRun]:
+    """Turn the runs of one evaluation into ones that a sweep can make."""
+    return [resolved(run) for run in runs_of(search, setting, scale)]
+
+
+def check_space(search: Search, scale: str) -> None:
+    """
+    Make sure that every value of every parameter gives valid scenarios.
+
+    Raises
+    ------
+    ScenarioError
+        If one does not; the message names the scenario's key.
+    """
+    for parameter in search.parameters.values():
+        for value in _values(parameter):
+            setting = {**search.default, parameter.name: value}
+            for run in {
+                run.part.name: run for run in runs_of(search, setting, scale) if concerns(parameter, run)
+            }.values():
+                resolved(run)
+
+
+def _values(parameter: Parameter) -> Iterator[Scalar]:
+    yield from parameter.choices if isinstance(parameter, Choice) else (parameter.least, parameter.most)
+
+
+def _changed(run: StudyRun, search: Search, setting: Setting) -> StudyRun:
+    settings = dict(run.settings)
+    for name, value in setting.items():
+        parameter = search.parameters[name]
+        if value != parameter.default and concerns(parameter, run):
+            settings |= changes(parameter, value, run.axes)
+    return dataclasses.replace(run, settings=settings)
+
+
+def concerns(parameter: Parameter, run: StudyRun) -> bool:
+    """Tell whether a parameter matters for a run."""
+    place = {"part": run.part.name, **run.axes}
+    return all(place.get(axis) in values for axis, values in parameter.at.items())
+
+
+def changes(parameter: Parameter, value: Scalar, axes: Mapping[str, Scalar]) -> Settings:
+    """
+    Tell what a value of a parameter changes in a run's scenario.
+
+    Parameters
+    ----------
+    parameter
+        The parameter.
+    value
+        One of its values.
+    axes
+        The run's values of the study's axes, which stand for ``{axis}`` in the changes.
+
+    Returns
+    -------
+    mapping
+        Keys of the scenario with their values.
+    """
+    if isinstance(parameter, Choice):
+        return {key: _filled(changed, axes) for key, changed in parameter.choices[str(value)].items()}
+    return {parameter.key: f"{value:g}{parameter.unit}" if parameter.unit else value}
+
+
+def _filled(value: object, axes: Mapping[str, Scalar]) -> object:
+    """Put the values of axes in their places; a text that then is a whole number becomes one."""
+    if isinstance(value, Mapping):
+        return {key: _filled(inner, axes) for key, inner in value.items()}
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    text = value.format_map(axes)
+    return int(text) if text.isdecimal() else text

@@ -1,0 +1,197 @@
+"""The search for a setting that meets all statements: its objective, its files, its reproducibility."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import store_bytes
+from earlybird.errors import InputError, ScenarioError
+from earlybird.store import Store
+from earlybird.study.definition import Check, Item, Number
+from earlybird.study.loading import load
+from earlybird.study.plan import plan
+from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
+from earlybird.study.search.exploration import explore
+from earlybird.study.search.loading import load_search
+from earlybird.study.search.objective import MOST, distance, miss, readings
+from earlybird.study.search.outcome import outcome, read_outcome, write_outcome
+from earlybird.study.search.space import changes, check_space, runs_of
+from study_parts import measured, run, small_study, study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from earlybird.study.search.objective import Reading
+
+SIZES, SHARES = Target(table="table", factor=2.0), Target(table="table", within=0.1)
+
+SEARCH_FILE = """
+paper = "S: a small paper"
+trials = 12
+best = 1
+
+[scales.search]
+seeds = 1
+duration = "5s"
+[scales.confirmation]
+seeds = 2
+duration = "5s"
+
+[[grids]]
+part = "main"
+scales = ["search", "confirmation"]
+n = [1, 2]
+transport = ["sack", "sack-er"]
+
+[parameters.rate]
+title = "Rate"
+why = "Not stated"
+key = "network.dumbbell.bottleneck.rate"
+values = ["1Mb/s", "2Mb/s"]
+default = "1Mb/s"
+
+[parameters.window]
+title = "Window"
+why = "Not stated"
+key = "endpoint.window"
+default = 10
+least = 4
+most = 20
+
+[[targets]]
+table = "numbers"
+factor = 1.25
+
+[[targets]]
+item = "S-1"
+within = 0.1
+"""
+
+
+def test_a_number_misses_by_the_tolerances_beyond_its_own() -> None:
+    assert miss(19.9, 10.0, SIZES, is_number=True) == 0
+    assert miss(40.0, 10.0, SIZES, is_number=True) == pytest.approx(1)
+    assert miss(2.5, 10.0, SIZES, is_number=True) == pytest.approx(1)
+    assert miss(0.35, 0.5, SHARES, is_number=True) == pytest.approx(0.5)
+
+
+def test_an_order_or_a_bound_has_no_tolerance() -> None:
+    assert miss(10.0, 10.0, SIZES, is_number=False) == 0
+    assert miss(10.0, 5.0, SIZES, is_number=False) == pytest.approx(1)
+    assert miss(0.52, 0.5, SHARES, is_number=False) == pytest.approx(0.2)
+
+
+def test_what_cannot_be_measured_or_is_hopeless_misses_by_the_most() -> None:
+    for found, allowed in ((math.nan, 1.0), (1.0, math.nan), (1.0, 0.0), (1e9, 1.0)):
+        assert miss(found, allowed, SIZES, is_number=True) == MOST
+
+
+def test_misses_are_put_together_as_the_root_of_the_mean_square() -> None:
+    assert distance([3.0, 4.0, 0.0, 0.0]) == pytest.approx(2.5)
+    assert distance([0.0, 0.0]) == 0
+
+
+def read(checks: Sequence[Check], numbers: Sequence[Number], *targets: Target) -> list[Reading]:
+    """Read a toy study in which SACK freezes for 8 s, SACK-ER for 4 s, and one run lies outside of its band."""
+    toy = study([Item("T-1", "An item", checks=tuple(checks))], numbers)
+    runs = (run(1, 8.0), run(1, 4.0, transport="sack-er"), run(1, 1.0, load=2.5, n=20))
+    return readings(Search(toy, "T", {}, targets, 1), measured(*runs, numbers=numbers))
+
+
+def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
+    numbers = (
+        Number("sft", {"n": 10, "transport": "sack"}, 2.0),
+        Number("sft", {"n": 10, "transport": "sack-er"}, 3.0),
+        Number("sft", {"n": 99, "transport": "sack"}, 3.0),
+    )
+    found = read([Check("report", "Numbers", "numbers", table="table")], numbers, SIZES)
+    assert [(each.statement.paper, each.ours, each.is_met) for each in found] == [
+        ("2 s", "8.00 s", False),
+        ("3 s", "4.00 s", True),
+    ]
+    assert found[0].miss == pytest.approx(1)
+
+
+def test_a_run_outside_of_its_band_misses_by_the_most() -> None:
+    number = Number("sft", {"n": 20, "group": "low", "transport": "sack"}, 1.0)
+    (found,) = read([Check("report", "Numbers", "numbers", table="table")], [number], SIZES)
+    assert found.miss == MOST
+
+
+def test_an_order_misses_by_what_its_cells_lack() -> None:
+    wrong = Check("claim", "Wrong", "order", "sft", points=({"transport": "sack"}, {"transport": "sack-er"}))
+    right = Check("must", "Right", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
+    report = Check("report", "Not asked for", "range", "sft", most=0.0)
+    found = read([wrong, right, report], [], Target(item="T-1", factor=2.0))
+    assert [(each.statement.text, each.miss) for each in found] == [("Wrong", pytest.approx(1)), ("Right", 0)]
+
+
+def test_a_choice_may_use_the_axes_of_a_run() -> None:
+    choice = Choice("queue", "Queue", "", "packets", {"packets": {}, "bytes": {"queue": {"bytes": "{buffer}000"}}})
+    assert changes(choice, "bytes", {"buffer": 80}) == {"queue": {"bytes": 80000}}
+    assert changes(Range("phase", "Phase", "", 1, "phase", 0, 9, unit="ms"), 2.5, {}) == {"phase": "2.5ms"}
+
+
+@pytest.fixture(scope="module")
+def search(tmp_path_factory: pytest.TempPathFactory) -> Search:
+    """A search of a small study."""
+    folder = small_study(tmp_path_factory.mktemp("search") / "small-study")
+    (folder / "search.toml").write_text(SEARCH_FILE, encoding="utf-8")
+    return load_search(load(folder))
+
+
+def test_the_study_s_own_setting_shares_the_study_s_runs(search: Search) -> None:
+    assert runs_of(search, search.default, SEARCH) == plan(search.study, SEARCH)
+
+
+def searched(search: Search, trials: int, results: Path, jobs: int = 1) -> dict[str, bytes]:
+    """Search, and return the tables."""
+    found = outcome(explore(search, trials, Store(results).open(), jobs=jobs))
+    write_outcome(found, results.parent / f"{results.name}-{trials}")
+    return store_bytes(results.parent / f"{results.name}-{trials}")
+
+
+def test_a_search_gives_the_same_tables_begun_again_and_with_more_workers(search: Search, tmp_path: Path) -> None:
+    searched(search, 3, tmp_path / "results")
+    again = searched(search, 12, tmp_path / "results")
+    assert again == searched(search, 12, tmp_path / "others", jobs=2)
+    found = read_outcome(tmp_path / "results-12")
+    assert found is not None
+    assert (found.about["trials"], found.statements.height, found.trials.height) == (12, 3, 14)
+    assert found.about["best_distance"] <= found.about["default_distance"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "Rate"', 'titel = "Rate"', r"parameters\.rate: there is no key 'titel'"),
+        ('default = "1Mb/s"', 'default = "3Mb/s"', r"parameters\.rate\.default: '3Mb/s' is not known"),
+        ("default = 10", "default = 30", r"parameters\.window\.default = 30: it must lie between"),
+        (
+            'table = "numbers"',
+            'table = "number"',
+            r"targets\[0\]\.table: 'number' is not known; did you mean 'numbers'",
+        ),
+        ("factor = 1.25", "factor = 0.8", r"targets\[0\]\.factor = 0\.8: it must be larger than 1"),
+        ("factor = 1.25", "", r"targets\[0\]: give either factor"),
+        ('part = "main"', 'part = "man"', r"grids\[0\]\.part: 'man' is not known; did you mean 'main'"),
+        ("[scales.confirmation]", "[scales.again]", r"scales: 'confirmation' is not known"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
+    folder = small_study(tmp_path / "small-study")
+    (folder / "search.toml").write_text(SEARCH_FILE.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_search(load(folder))
+
+
+def test_a_value_that_no_scenario_takes_is_told_before_anything_is_run(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small-study")
+    wrong = SEARCH_FILE.replace('"2Mb/s"', '"2 apples"')
+    (folder / "search.toml").write_text(wrong, encoding="utf-8")
+    with pytest.raises(ScenarioError, match=r"bottleneck\.rate"):
+        check_space(load_search(load(folder)), SEARCH)
