@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from earlybird.errors import WorkerError
-from earlybird.runs import simulate
+from earlybird.runs import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,4 +153,4 @@ def _leave_with_parent() -> None:
 
 
 def _work(job: Job, store: Store) -> None:
-    store.save(simulate(job.scenario, job.seed))
+    store.save(make(job.scenario, job.seed))

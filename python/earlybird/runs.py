@@ -120,6 +120,16 @@ def simulate(
     return Result(json.loads(resolved), seed, summary, sources)
 
 
+def make(resolved: str, seed: int) -> Result:
+    """Make a run: simulate its scenario, or compute the model that is described in a scenario's place."""
+    document = json.loads(resolved)
+    if "model" in document:
+        from earlybird.models.case import compute
+
+        return compute(document, checked_seed(seed))
+    return simulate(resolved, seed)
+
+
 def checked_seed(seed: int) -> int:
     """Return the seed if it is one; raise InputError otherwise."""
     if not 0 <= seed <= LARGEST_SEED:

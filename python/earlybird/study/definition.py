@@ -37,12 +37,15 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A scenario of the study, with the settings that all of its runs share."""
+    """A scenario of the study, or a model, with the settings that all of its runs share."""
 
     name: str
-    scenario: Path
-    flows: str
+    scenario: Path = Path()
+    flows: str = ""
     """The group of flows that is observed."""
+    model: str = ""
+    """In place of a scenario: ``streaming-chain``. Its parameters are the settings, and the axes by their names
+    (`earlybird.models.case.StreamingCase`)."""
     settings: Mapping[str, object] = field(default_factory=dict)
     deterministic: bool = False
     """Whether one run is all there is: nothing is random, and the scenario's duration is kept."""
@@ -63,6 +66,8 @@ class Part:
     partners: str = ""
     """The group whose flow of the same number is counted with an observed flow for a T/µ of its own; it allows
     ``by = "flow"``."""
+    written: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    """By axis, what its values are in this part's scenario where that differs from part to part."""
 
     def longest_round_trip(self, buffer: float) -> float:
         """Return the round-trip time in seconds behind a full queue of so many packets."""

@@ -11,12 +11,15 @@ import polars as pl
 
 from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
+from earlybird.models.case import STREAMING_CHAIN, StreamingCase
 from earlybird.paths import RESULTS
 from earlybird.result import Result
 from earlybird.runs import simulate
 from earlybird.store import Store
 from earlybird.study.definition import Group, Study
 from earlybird.study.library import choose_studies, find_study
+from earlybird.study.loading import build
+from earlybird.study.modelled import observe_model
 from earlybird.study.observations import Observation, observe
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements
@@ -207,8 +210,17 @@ def resolved(run: StudyRun) -> PlannedRun:
     PlannedRun
         With its complete scenario.
     """
+    if run.part.model:
+        return PlannedRun(_model_case(run).document(), run.seed, dict(run.axes))
     overrides = tuple(override_texts(run.settings))
     return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
+
+
+def _model_case(run: StudyRun) -> StreamingCase:
+    where = f"parts.{run.part.name}"
+    if run.part.model != STREAMING_CHAIN:
+        raise InputError(f"{where}: there is no model {run.part.model!r}; there is {STREAMING_CHAIN}.")
+    return build(StreamingCase, run.settings, where)
 
 
 @cache
@@ -245,4 +257,10 @@ def packets(run: StudyRun) -> pl.DataFrame:
 def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> Iterator[Observation]:
     for run in runs:
         if result := results(run, store):
-            yield observe(run, result, packets(run) if run.part.trace else None, groups)
+            yield _observation(run, result, groups)
+
+
+def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:
+    if run.part.model:
+        return observe_model(run, result)
+    return observe(run, result, packets(run) if run.part.trace else None, groups)

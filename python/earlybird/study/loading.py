@@ -59,7 +59,7 @@ def load(folder: Path) -> Study:
         "folder": folder,
         "name": folder.name,
         "axes": named(Axis, document, "axes"),
-        "parts": named(Part, document, "parts", lambda table: {**table, "scenario": folder / str(table["scenario"])}),
+        "parts": named(Part, document, "parts", lambda table: _with_path(table, folder)),
         "scales": named(Scale, document, "scales"),
         "groups": named(Group, document, "groups"),
         "delays": named(Delay, document, "delays"),
@@ -88,6 +88,13 @@ def named(
     """Make a dataclass of each table of a section, which gets the table's name."""
     tables = document.get(section, {})
     return {name: build(kind, {"name": name, **prepare(table)}, f"{section}.{name}") for name, table in tables.items()}
+
+
+def _with_path(part: Table, folder: Path) -> Table:
+    """Find a part's scenario from the study's folder."""
+    if ("scenario" in part) == ("model" in part):
+        raise InputError(f"{folder}: each part needs a scenario, or a model in its place.")
+    return {**part, "scenario": folder / str(part["scenario"])} if "scenario" in part else part
 
 
 def grid(table: Table) -> Grid:

@@ -177,12 +177,20 @@ def _relative_values(run: StudyRun, result: Result, values: Mapping[str, float])
         "late": _share_of(late, "late", "evaluated"),
         "web-rate": _number(result.summary.get("web_mbps")),
     }
+    if run.part.partners:
+        relative["partner-load"] = _partner_load(run.part, result, values["throughput"])
     if run.part.least_timeout:
         timeout = max(run.part.least_timeout, values["rto-base"])
         loss, window = float(run.axes["loss"]), float(result.scenario["endpoint"]["window"])
         model = pftk_throughput(loss, run.part.propagation, timeout, window=window)
         relative["pftk-ratio"] = values["throughput"] / 8000 / model
     return relative
+
+
+def _partner_load(part: Part, result: Result, throughput: float) -> float:
+    """Return the mean throughput of the partners ÷ the rate of the video, which T/µ knows: T is the mean of all."""
+    partners = _number(result.flows.filter(pl.col("group") == part.partners)["throughput_bps"].mean())
+    return _number(result.summary.get("t_over_mu")) * 2 * partners / (partners + throughput)
 
 
 def _share_of(rows: pl.DataFrame, part: str, whole: str) -> float:

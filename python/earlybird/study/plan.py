@@ -55,7 +55,16 @@ def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
 
 
 def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
-    """Name what differs from the scenario; an axis at its default is left alone, so that runs are shared."""
+    """
+    Name what differs from the scenario; an axis at its default is left alone, so that runs are shared.
+
+    A model takes axes by their names, and has no duration.
+    """
+    varied = {name: value for name, value in axes.items() if value != study.axes[name].default}
+    if part.model:
+        return {**part.settings, **varied}
     duration = {} if part.deterministic else {"duration": part.duration or study.scales[scale].duration}
-    changed = {study.axes[name].key: value for name, value in axes.items() if value != study.axes[name].default}
+    changed = {
+        study.axes[name].key: part.written.get(name, {}).get(str(value), value) for name, value in varied.items()
+    }
     return {**part.settings, **duration, **changed}

@@ -1,0 +1,67 @@
+"""What the case of a model shows, in the form in which runs are observed."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earlybird.result import Result
+from earlybird.study.observations import Observation
+from earlybird.study.plan import StudyRun
+
+RARE = 1e-4
+"""The share of late packets below which a video counts as in time."""
+
+
+def observe_model(run: StudyRun, result: Result) -> Observation:
+    """
+    Reduce what a model gave to what studies ask for.
+
+    Parameters
+    ----------
+    run
+        The run that was planned.
+    result
+        What it gave.
+
+    Returns
+    -------
+    Observation
+        Of one flow. Whether a flow is in time is not known: the model has shares of packets only.
+    """
+    summary, lateness = result.summary, result.lateness
+    delays, late = lateness["sud_s"].to_numpy(), lateness["late_share"].to_numpy()
+    values = {
+        "load": float(run.axes["load"]),
+        "model-throughput": summary["throughput_pps"],
+        "pftk-ratio": summary["throughput_pps"] / summary["pftk_pps"],
+        "rare-delay": rare_delay(delays, late),
+        "diffusion-delay": summary["diffusion_delay_s"],
+    }
+    unknown = np.full(delays.shape, math.nan)
+    late_share = {"late-share": late}
+    return Observation(run.part.name, run.axes, run.seed, 1, values["load"], values, delays, unknown, late_share)
+
+
+def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:
+    """
+    Find the start-up delay at which one packet in 10,000 is late.
+
+    Parameters
+    ----------
+    delays
+        Rising start-up delays in seconds.
+    late
+        Share of late packets at each, which falls.
+
+    Returns
+    -------
+    float
+        Seconds, found between neighbours as if shares fell exponentially; NaN if the shares do not cross that value.
+    """
+    above = np.flatnonzero(late > RARE)
+    if not above.size or above[-1] + 1 == late.size or late[above[-1] + 1] <= 0:
+        return math.nan
+    last = above[-1]
+    left, right, level = math.log(late[last]), math.log(late[last + 1]), math.log(RARE)
+    return float(delays[last] + (delays[last + 1] - delays[last]) * (left - level) / (left - right))
