@@ -29,7 +29,7 @@ from earlybird.study.loading import load
 from earlybird.study.metrics import METRICS
 from earlybird.study.plan import plan
 from earlybird.study.quantities import NOT_AXES
-from study_parts import STUDY, small_study
+from study_parts import ITEMS, STUDY, small_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +66,12 @@ def test_numbers_are_read_as_printed(folder: Path) -> None:
 def test_what_a_study_gets_wrong_is_named(folder: Path, old: str, new: str, message: str) -> None:
     (folder / "study.toml").write_text(STUDY.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=message):
+        load(folder)
+
+
+def test_a_range_without_a_bound_would_hold_whatever_comes_out(folder: Path) -> None:
+    (folder / "items.toml").write_text(ITEMS.replace("least = 0.0\n", ""), encoding="utf-8")
+    with pytest.raises(InputError, match="check “Nothing is negative & all is escaped”: a range needs a bound"):
         load(folder)
 
 

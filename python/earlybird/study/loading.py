@@ -137,7 +137,10 @@ def _check_reasons(items: Sequence[Item]) -> None:
 def _check(table: Table, where: str) -> Check:
     if "where" in table:
         table = {**table, "where": build(Filter, table["where"], where)}
-    return build(Check, table, where)
+    check = build(Check, table, where)
+    if check.kind == "range" and check.least is None and check.most is None:
+        raise InputError(f"{where}: a range needs a bound, `least` or `most`; without one there is nothing to hold.")
+    return check
 
 
 def build(kind: Callable[..., T], table: Table, where: str) -> T:
