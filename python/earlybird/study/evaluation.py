@@ -43,8 +43,9 @@ class Evaluation:
 
     def reason(self, verdict: Verdict) -> Reason | None:
         """Return why a statement does not hold or cannot be told; None if it holds or the study does not say."""
-        is_open = verdict.holds in ("no", "not testable")
-        return self.reasons.get((verdict.item, verdict.statement)) if is_open else None
+        key = (verdict.item, verdict.statement)
+        outcomes = {each.holds for each in self.verdicts if (each.item, each.statement) == key}
+        return self.reasons.get(key) if outcomes & {"no", "not testable"} else None
 
 
 def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS) -> Evaluation:
