@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import store_bytes
 from earlybird.errors import InputError, ScenarioError
+from earlybird.report.search_page import write_search
+from earlybird.report.writer import write_report
 from earlybird.store import Store
 from earlybird.study.definition import Check, Item, Number
+from earlybird.study.evaluation import evaluate
+from earlybird.study.execution import make_runs
 from earlybird.study.loading import load
 from earlybird.study.plan import plan
 from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
 from earlybird.study.search.exploration import explore
 from earlybird.study.search.loading import load_search
 from earlybird.study.search.objective import MOST, distance, miss, readings
-from earlybird.study.search.outcome import outcome, read_outcome, write_outcome
+from earlybird.study.search.outcome import outcome, outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
 from study_parts import measured, run, small_study, study
 
@@ -157,12 +162,39 @@ def searched(search: Search, trials: int, results: Path, jobs: int = 1) -> dict[
 
 def test_a_search_gives_the_same_tables_begun_again_and_with_more_workers(search: Search, tmp_path: Path) -> None:
     searched(search, 3, tmp_path / "results")
-    again = searched(search, 12, tmp_path / "results")
-    assert again == searched(search, 12, tmp_path / "others", jobs=2)
-    found = read_outcome(tmp_path / "results-12")
+    again = searched(search, 9, tmp_path / "results")
+    assert again == searched(search, 9, tmp_path / "others", jobs=2)
+    found = read_outcome(tmp_path / "results-9")
     assert found is not None
-    assert (found.about["trials"], found.statements.height, found.trials.height) == (12, 3, 14)
+    assert (found.about["trials"], found.statements.height, found.trials.height) == (9, 3, 11)
     assert found.about["best_distance"] <= found.about["default_distance"]
+
+
+def kept(search: Search, trials: int, results: Path) -> Path:
+    """Search, and keep the outcome where reports look for it."""
+    folder = outcome_folder(search.study, Store(results).open())
+    write_outcome(outcome(explore(search, trials, Store(results), jobs=1)), folder)
+    return folder
+
+
+def test_the_page_has_every_statement_parameter_and_setting(search: Search, tmp_path: Path) -> None:
+    searched(search, 3, tmp_path / "results")
+    found = read_outcome(tmp_path / "results-3")
+    assert found is not None
+    text = unescape(write_search(found, search.study, tmp_path / "page", home="../").read_text(encoding="utf-8"))
+    assert all(text.count(part) for part in (found.sentence, "Nothing is negative & all is escaped", "Window", "Rate"))
+    assert '"x":[0,1,2]' in text
+    written = {path.name for path in (tmp_path / "page").rglob("*.*")}
+    assert {"trials.csv", "statements.csv", "parameters.csv", "exclusions.csv", "distance.svg"} <= written
+
+
+def test_the_report_of_a_study_leads_to_its_search(search: Search, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    folder = kept(search, 2, results)
+    make_runs([load(search.study.folder)], "smoke", jobs=1, out=results)
+    page = write_report(evaluate(load(search.study.folder), "smoke", Store(results)), tmp_path / "report")
+    assert 'href="search/index.html"' in page.read_text(encoding="utf-8")
+    assert (tmp_path / "report" / "search" / "trials.csv").read_bytes() == (folder / "trials.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from pathlib import Path
 from earlybird.errors import InputError, StoreError, because
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
+from earlybird.report.pictures import smallest_picture
 from earlybird.report.site import start_context, verdict_table
 from earlybird.report.templates import rendered
-from earlybird.report.writer import smallest_picture, write_drawings
+from earlybird.report.writer import write_drawings
 from earlybird.study.definition import Study
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.register import Register

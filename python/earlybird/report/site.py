@@ -17,6 +17,7 @@ from earlybird.study.definition import LEVELS, Study
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
 from earlybird.study.register import Register
+from earlybird.study.search.outcome import Outcome
 
 OUTCOMES = {**{str(holds): word for holds, word in WORDS.items()}, NO_STUDY: NO_STUDY}
 """What the verdict column may say."""
@@ -31,6 +32,8 @@ class Card:
     made: int
     headline: str
     conclusion: str
+    search: Outcome | None = None
+    """What the search for a setting that meets all statements found."""
 
 
 def write_site(
@@ -117,4 +120,5 @@ def _card(study: Study, scale: str, evaluation: Evaluation | None) -> Card:
     runs = len(plan(study, scale))
     if evaluation is None:
         return Card(study, runs, 0, "", "")
-    return Card(study, runs, runs - evaluation.missing, headline(evaluation), conclusion(evaluation))
+    answer = headline(evaluation), conclusion(evaluation)
+    return Card(study, runs, runs - evaluation.missing, *answer, evaluation.search)

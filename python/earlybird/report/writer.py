@@ -1,19 +1,18 @@
 """Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
-import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from earlybird.errors import StoreError, because
-from earlybird.plots.style import styled
 from earlybird.report.page import Drawing, page, runs_text
+from earlybird.report.pictures import Pictures, both_pictures, write_plot
+from earlybird.report.search_page import write_search
 from earlybird.study.definition import Point
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.figures import PlotData, plot_data, sensitivity_data
+from earlybird.study.figures import plot_data, sensitivity_data
 
 PAGE = "index.html"
 ASSETS = "assets"
@@ -56,6 +55,8 @@ def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path
     _run_table(evaluation).write_csv(folder / "runs.csv")
     path = folder / PAGE
     path.write_text(page(evaluation, drawings, home=home), encoding="utf-8")
+    if evaluation.search:
+        write_search(evaluation.search, evaluation.study, folder / "search", home=f"../{home}")
     return path
 
 
@@ -66,21 +67,6 @@ def write_assets(folder: Path) -> None:
     library = resources.files("plotly") / "package_data" / "plotly.min.js"
     for file in (*own.iterdir(), library):
         (folder / ASSETS / file.name).write_bytes(file.read_bytes())
-
-
-Pictures = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
-"""Chooses of a plot's pictures, by file ending, those to write; the first is the one that pages show."""
-
-
-def both_pictures(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    """Keep every form."""
-    return pictures
-
-
-def smallest_picture(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    """Keep the form with the fewest bytes: SVG, but for plots of very many points."""
-    ending = min(pictures, key=lambda each: len(pictures[each]))
-    return {ending: pictures[ending]}
 
 
 def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> dict[str, Drawing]:
@@ -108,39 +94,14 @@ def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> di
 def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> Iterator[Drawing]:
     for plot in (plot for item in evaluation.study.items for plot in item.plots):
         if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
-            picture = _write(data, folder, plot.name, chosen)
+            picture = write_plot(data, folder, plot.name, chosen)
             made = _made(evaluation, plot.part, plot.at)
             yield Drawing(plot.name, plot.title, plot.caption, data.chart(), made, picture)
     for each in (each for panels in evaluation.sensitivities.values() for each in panels):
         if data := sensitivity_data(each):
-            picture = _write(data, folder, each.panel.name, chosen)
+            picture = write_plot(data, folder, each.panel.name, chosen)
             made = _made(evaluation, "", each.check.at)
             yield Drawing(each.panel.name, each.axis, "", data.chart(), made, picture)
-
-
-def _write(data: PlotData, folder: Path, name: str, chosen: Pictures) -> str:
-    """Write a plot's pictures and data; return the name of the first picture."""
-    data.table.write_csv(folder / f"{name}.csv")
-    pictures = chosen(_pictures(data))
-    for ending, content in pictures.items():
-        (folder / f"{name}.{ending}").write_bytes(content)
-    return f"{name}.{next(iter(pictures))}"
-
-
-def _pictures(data: PlotData) -> dict[str, bytes]:
-    """Draw a plot as SVG and PNG, without what changes from day to day."""
-    with styled():
-        figure = data.figure()
-        return {
-            "svg": _saved(figure, "svg", {"Date": None, "Creator": None}),
-            "png": _saved(figure, "png", {"Software": None}),
-        }
-
-
-def _saved(figure: Figure, ending: str, metadata: Mapping[str, None]) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, metadata=dict(metadata))
-    return buffer.getvalue()
 
 
 def _made(evaluation: Evaluation, part: str, at: Point) -> str:

@@ -14,6 +14,7 @@ from earlybird.study.library import ALL, check_scale, choose_studies, find_study
 from earlybird.study.quantities import Measurements
 from earlybird.study.reasons import Key, Reason, reasons
 from earlybird.study.register import register
+from earlybird.study.search.outcome import Outcome, found_before
 from earlybird.study.sensitivity import Sensitivity, sensitivities
 from earlybird.study.verdicts import Verdict
 
@@ -36,6 +37,8 @@ class Evaluation:
     """The sensitivity panels of each item that has any."""
     reasons: Mapping[Key, Reason] = field(default_factory=dict)
     """Why statements do not hold, by item and statement, as far as the study says."""
+    search: Outcome | None = None
+    """What the search for a setting that meets all statements found, if there was one."""
 
     def of(self, item: str) -> list[Verdict]:
         """Return the verdicts on an item."""
@@ -83,7 +86,8 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     measured, missing = measurements(study, scale, store)
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     panels = {item.id: sensitivities(item, measured) for item in study.items if item.panels}
-    return Evaluation(study, scale, store, measured, missing, found, panels, reasons(study, found, panels))
+    why = reasons(study, found, panels)
+    return Evaluation(study, scale, store, measured, missing, found, panels, why, found_before(study, store))
 
 
 def report_all(

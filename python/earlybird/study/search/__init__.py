@@ -10,11 +10,10 @@ from pathlib import Path
 
 from earlybird.paths import RESULTS
 from earlybird.store import Store
-from earlybird.study.definition import Study
 from earlybird.study.search.definition import SEARCH, Search
 from earlybird.study.search.exploration import explore
-from earlybird.study.search.loading import choose_searches, load_search, search_folder
-from earlybird.study.search.outcome import Outcome, outcome, read_outcome, write_outcome
+from earlybird.study.search.loading import choose_searches, load_search
+from earlybird.study.search.outcome import Outcome, found_before, outcome, outcome_folder, write_outcome
 from earlybird.study.search.space import check_space
 
 __all__ = ["Outcome", "Search", "found_before", "load_search", "search_studies"]
@@ -63,14 +62,5 @@ def search_studies(
     for search in choose_searches(name):
         check_space(search, SEARCH)
         found = outcome(explore(search, trials or search.trials, store, jobs=jobs, progress=progress))
-        write_outcome(found, _folder(store, search.study))
+        write_outcome(found, outcome_folder(search.study, store))
         yield found
-
-
-def found_before(study: Study, store: Store) -> Outcome | None:
-    """Return what the search of a study found: what is in the results folder, or else what is committed; or None."""
-    return read_outcome(_folder(store, study)) or read_outcome(search_folder(study))
-
-
-def _folder(store: Store, study: Study) -> Path:
-    return store.root / "searches" / study.name

@@ -3,7 +3,6 @@
 import dataclasses
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from earlybird.errors import InputError
@@ -181,8 +180,3 @@ def _one_of(value: str, allowed: Collection[str], where: str) -> None:
         near = difflib.get_close_matches(value, allowed, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(allowed))}."
         raise InputError(f"{FILE}: {where}: {value!r} is not known; {hint}")
-
-
-def search_folder(study: Study) -> Path:
-    """Return where the committed outcome of a study's search is."""
-    return study.folder / "search"

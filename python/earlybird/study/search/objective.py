@@ -17,11 +17,14 @@ from earlybird.study.definition import Check, Item, Scalar, Study
 from earlybird.study.metrics import metric
 from earlybird.study.quantities import Measurements
 from earlybird.study.search.definition import Search, Target
-from earlybird.study.verdicts import Finding, Verdict, weakest
+from earlybird.study.verdicts import TIE, Finding, Verdict, weakest
 from earlybird.study.wording import difference_text, joined
 
 MOST = 4.0
 """No statement misses by more tolerances than this, so that a hopeless one does not hide what becomes of the others."""
+
+UNDECIDED = 1.0
+"""What a claim about an order misses by where nothing differs in any cell, as when no picture at all is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +138,18 @@ def _of_target(target: Target, study: Study, measurements: Measurements) -> Iter
 
 def _checks(target: Target, study: Study) -> Iterator[tuple[Item, Check]]:
     """List the checks that a target means; a table stands for a check of its numbers."""
+    if target.table:
+        yield _item_of(target.table, study), Check("report", "", "numbers", table=target.table)
+        return
     for item in study.items:
-        for check in item.checks:
-            is_of_table = check.kind == "numbers" and check.table == target.table
-            if is_of_table or (item.id == target.item and _is_wanted(check, target)):
-                yield item, _without(check, target.without)
+        if item.id == target.item:
+            yield from ((item, _without(check, target.without)) for check in item.checks if _is_wanted(check, target))
+
+
+def _item_of(table: str, study: Study) -> Item:
+    """Find the item whose numbers are in a table: one that compares them, or the study's main table."""
+    compared = (item for item in study.items for check in item.checks if check.table == table)
+    return next(compared, Item(study.main.item, ""))
 
 
 def _is_wanted(check: Check, target: Target) -> bool:
@@ -173,6 +183,8 @@ def _numbers(item: Item, check: Check, found: Verdict, target: Target, study: St
 def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding], target: Target) -> Reading:
     """Put the cells of a statement together; the numbers shown are those of the cell that misses most."""
     misses = [miss(cell.found, cell.allowed, target, is_number=False) for cell in cells]
+    if all(cell.note == TIE and cell.holds != "yes" for cell in cells):
+        misses = [UNDECIDED]
     worst = cells[misses.index(max(misses))] if any(misses) else weakest(cells) or cells[0]
     statement = Statement(item.id, joined(found.variant, check.statement), check.paper, "")
     return Reading(statement, joined(worst.label, worst.ours), worst.interval, distance(misses))

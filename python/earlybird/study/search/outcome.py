@@ -12,6 +12,8 @@ import polars as pl
 
 from earlybird import _core
 from earlybird.errors import StoreError, because
+from earlybird.store import Store
+from earlybird.study.definition import Study
 from earlybird.study.search.definition import CONFIRMATION, SEARCH, Search, Setting
 from earlybird.study.search.exploration import BATCH, SEED, Exploration, Trial
 from earlybird.study.search.objective import Reading
@@ -109,6 +111,7 @@ def _about(exploration: Exploration, best: Trial, default: Trial) -> dict[str, A
         "default_met": default.met,
         "most_met": max(trial.met for trial in (*trials, *exploration.confirmed)),
         "scales": {name: _scale_text(search, name) for name in (SEARCH, CONFIRMATION)},
+        "remarks": list(search.remarks),
         "sampler": f"Optuna's TPE sampler, seed {SEED}, in batches of {BATCH}",
         "code_version": _core.code_version(),
     }
@@ -157,11 +160,15 @@ def _parameter_row(search: Search, name: str, best: Setting, exploration: Explor
     return {
         "parameter": name,
         "title": parameter.title,
-        "own": str(parameter.default),
-        "best": str(best[name]),
+        "own": _printed(parameter.default),
+        "best": _printed(best[name]),
         "importance": round(exploration.importances.get(name, 0.0), DIGITS),
         "why_open": parameter.why,
     }
+
+
+def _printed(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, int, float]]:
@@ -177,6 +184,16 @@ def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, in
 
 def _places(trials: Sequence[Trial]) -> range:
     return range(len(trials[0].readings))
+
+
+def outcome_folder(study: Study, store: Store) -> Path:
+    """Return where the outcome of a study's search is kept among the results."""
+    return store.root / "searches" / study.name
+
+
+def found_before(study: Study, store: Store) -> Outcome | None:
+    """Return what a study's search found: what is among the results, or else what is committed; None without any."""
+    return read_outcome(outcome_folder(study, store)) or read_outcome(study.folder / "search")
 
 
 def write_outcome(found: Outcome, folder: Path) -> None:

@@ -1,0 +1,88 @@
+"""Writes the page of a study's search, and its tables beside it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from earlybird.plots.search import search_chart, search_figure, search_table
+from earlybird.report.page import Drawing
+from earlybird.report.pictures import write_plot
+from earlybird.report.templates import rendered
+from earlybird.study.definition import Study
+from earlybird.study.figures import PlotData
+from earlybird.study.search.definition import SEARCH
+from earlybird.study.search.outcome import Outcome, write_outcome
+
+PAIRS_SHOWN = 12
+"""Pairs of statements in the page; all are in the table beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements that are never met together."""
+
+    first: str
+    second: str
+    first_met: int
+    second_met: int
+
+
+def write_search(found: Outcome, study: Study, folder: Path, *, home: str) -> Path:
+    """
+    Write the page.
+
+    Parameters
+    ----------
+    found
+        What the search found.
+    study
+        Its study.
+    folder
+        Where it goes, below the study's own page; it is made if need be.
+    home
+        The way to the assets.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    StoreError, OSError
+        If it cannot be written.
+    """
+    write_outcome(found, folder)
+    table = search_table(found.trials.filter(pl.col("scale") == SEARCH))
+    data = PlotData(table, lambda: search_figure(table), lambda: search_chart(table))
+    (folder / "plots").mkdir(exist_ok=True)
+    picture = write_plot(data, folder / "plots", "distance")
+    caption = (
+        f"A dot per setting in the order in which they were tried, {found.about['scales'][SEARCH]} each; 0: all met."
+    )
+    drawing = Drawing("distance", "Distance to the paper", caption, data.chart(), "", picture)
+    path = folder / "index.html"
+    path.write_text(rendered("search.html.j2", _context(found, study, drawing, home)), encoding="utf-8")
+    return path
+
+
+def _context(found: Outcome, study: Study, drawing: Drawing, home: str) -> dict[str, Any]:
+    return {
+        "home": home,
+        "study": study,
+        "found": found,
+        "about": found.about,
+        "statements": found.statements.to_dicts(),
+        "parameters": found.parameters.sort("importance", descending=True, maintain_order=True).to_dicts(),
+        "never": found.never_met.to_dicts(),
+        "pairs": _pairs(found)[:PAIRS_SHOWN],
+        "drawing": drawing,
+    }
+
+
+def _pairs(found: Outcome) -> list[Pair]:
+    texts = {row["id"]: f"{row['item']}: {row['statement']}" for row in found.statements.iter_rows(named=True)}
+    rows = found.exclusions.iter_rows(named=True)
+    return [Pair(texts[row["first"]], texts[row["second"]], row["first_met"], row["second_met"]) for row in rows]
