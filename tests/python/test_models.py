@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from earlybird.models import least_playback_delay, pftk_approximation, pftk_throughput
+from earlybird.models import least_playback_delay, pert_response, pftk_approximation, pftk_throughput
 
 if TYPE_CHECKING:
     from conftest import Conforms
@@ -32,3 +32,10 @@ def test_v14_v15_pftk_full_and_short_model(conforms: Conforms) -> None:
 def test_v17_playback_delay_of_60_ms_round_trip_and_20_ms_period_is_160_ms(conforms: Conforms) -> None:
     assert least_playback_delay(0.060, 0.020, 0.010) == pytest.approx(0.160)
     conforms("Traffic", "playback delay", "MTCP paper", "shortest delay (V17)", "160 ms")
+
+
+def test_v5_v6_response_curves_of_pert() -> None:
+    delays = [0.004, 0.005, 0.006, 0.0075, 0.010, 0.0125, 0.015, 0.0175, 0.020, 0.050]
+    expected = [0, 0, 0.01, 0.025, 0.05, 0.2875, 0.525, 0.7625, 1, 1]
+    assert pert_response(delays, 0.020) == pytest.approx(expected)
+    assert pert_response([0.0125, 0.020, 0.030], 0.052) == pytest.approx([0.106548, 0.276190, 0.502381], abs=1e-6)

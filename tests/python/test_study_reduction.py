@@ -16,6 +16,7 @@ from earlybird.study.observations import observe
 from earlybird.study.packets import around_the_loss, longest_gap, recovery_time
 from earlybird.study.plan import StudyRun
 from earlybird.study.queue import position_lines, position_values
+from earlybird.study.response import response_line, response_values
 from earlybird.study.silence import silences
 from earlybird.study.window import window_line, window_values
 
@@ -303,3 +304,27 @@ def test_flows_are_put_into_groups_by_their_own_load_and_losses() -> None:
 
 def test_flows_of_parts_without_partners_stay_together() -> None:
     assert not observe(StudyRun(part(), {}, 1, {}), result(), None, [Group("all", "all", load=(0.0, 9.0))]).members
+
+
+def responses(*samples: tuple[float, float]) -> pl.DataFrame:
+    """Return samples of queueing delay in ms and probability, one after the other."""
+    rows = [("video0", name, value) for delay, share in samples for name, value in _named(delay, share)]
+    return pl.DataFrame(rows, schema=["subject", "quantity", "value"], orient="row")
+
+
+def _named(delay: float, share: float) -> list[tuple[str, float]]:
+    return [("queueing_delay_s", delay / 1000), ("cwnd", 9.0), ("probability", share)]
+
+
+def test_probabilities_of_a_response_are_compared_with_both_curves() -> None:
+    values = response_values(responses((7.5, 0.025), (40.0, 1.0), (18.0, 0.525)), "video0")
+    assert values["response-difference"] == pytest.approx(0.81 - 0.525), "0.81 in the form of 2007"
+    assert values["response-difference-adaptive"] == pytest.approx(0, abs=1e-9), "T3 is 26 ms"
+    assert values["response-delay"] == pytest.approx(0.040)
+    assert response_values(responses(), "video0") == {}
+
+
+def test_the_line_of_responses_begins_at_the_largest_delay() -> None:
+    line = response_line(responses((7.5, 0.025), (40.0, 1.0), (18.01, 0.5), (18.02, 0.51), (6.0, 0.01)), "video0")
+    assert line["x"].to_list() == pytest.approx([6.0, 18.01, 40.0])
+    assert line["value"].to_list() == [0.01, 0.5, 1.0]

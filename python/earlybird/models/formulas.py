@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 
 def pftk_throughput(loss: float, round_trip: float, timeout: float, *, window: float, per_ack: int = 1) -> float:
     """
@@ -46,6 +49,32 @@ def pftk_approximation(loss: float, round_trip: float, timeout: float, *, window
     p, b = loss, per_ack
     pauses = timeout * min(1.0, 3 * math.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)
     return min(window / round_trip, 1 / (round_trip * math.sqrt(2 * b * p / 3) + pauses))
+
+
+def pert_response(queueing: ArrayLike, third_threshold: ArrayLike) -> NDArray[np.float64]:
+    """
+    Return PERT's probability of an early response per ACK.
+
+    Bhandarkar, Reddy, Zhang, Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007: the curve of gentle RED, with the
+    queueing delay in place of the queue's length; thresholds of 5 and 10 ms, and a probability of 0.05 at the second.
+
+    Parameters
+    ----------
+    queueing
+        Smoothed queueing delays in seconds.
+    third_threshold
+        Seconds from which the probability is 1, one for all or one for each: 0.020, or 0.65 of the largest delay so far
+        if that is more (the adaptive form, IWQoS 2008).
+
+    Returns
+    -------
+    numpy.ndarray
+        Probabilities.
+    """
+    delays = np.asarray(queueing, dtype=np.float64)
+    rising = 0.05 * (delays - 0.005) / 0.005
+    steep = 0.05 + 0.95 * (delays - 0.010) / (np.asarray(third_threshold) - 0.010)
+    return np.clip(np.where(delays < 0.010, rising, steep), 0.0, 1.0).astype(np.float64)
 
 
 def least_playback_delay(round_trip: float, period: float, margin: float) -> float:

@@ -185,7 +185,7 @@ class Plot:
 
     name: str
     title: str
-    kind: Literal["lines", "dots", "ages", "age-history", "packets", "delays", "positions", "window"]
+    kind: Literal["lines", "dots", "ages", "age-history", "packets", "delays", "positions", "response", "window"]
     """``lines``: `metric` along `x`; ``dots``: the same with a row for each value of `x`; others show single runs."""
     part: str = ""
     metric: str = ""

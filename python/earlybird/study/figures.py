@@ -29,6 +29,7 @@ from earlybird.study.packets import around_the_loss
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements, Quantity
 from earlybird.study.queue import position_lines
+from earlybird.study.response import response_line
 from earlybird.study.sensitivity import Sensitivity
 from earlybird.study.window import window_line
 
@@ -211,6 +212,11 @@ def _windows(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
     ]
 
 
+def _responses(runs: list[StudyRun], store: Store) -> list[pl.DataFrame]:
+    found = ((run, results(run, store)) for run in runs[:1])
+    return [response_line(result.series, f"{run.part.flows}0") for run, result in found if result]
+
+
 def _plain(x: str, y: str) -> tuple[Callable[[pl.DataFrame], Figure], Callable[[pl.DataFrame], Chart]]:
     """Draw lines over a plain scale."""
     wording = Wording(x, y)
@@ -224,6 +230,7 @@ SPECIAL: dict[str, tuple[Gather, Callable[[pl.DataFrame], Figure], Callable[[pl.
     "packets": (_packets, packets_figure, packets_chart),
     "delays": (_delays, delays_figure, delays_chart),
     "positions": (_positions, *_plain("Packets found waiting, tenths of the queue", "Share of a group's packets (%)")),
+    "response": (_responses, *_plain("Smoothed queueing delay (ms)", "Probability of an early response")),
     "window": (_windows, *_plain("Time (s)", "Window (packets)")),
 }
 """Plots of single runs: how the table of one panel is made of its runs (none without results), how all are drawn."""

@@ -16,6 +16,7 @@ from earlybird.study.definition import Group, Part, Scalar
 from earlybird.study.packets import packet_values
 from earlybird.study.plan import StudyRun
 from earlybird.study.queue import position_values
+from earlybird.study.response import response_values
 from earlybird.study.silence import silences
 from earlybird.study.window import window_values
 
@@ -211,6 +212,7 @@ def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.D
         values |= position_values(result, run.part.flows, float(run.axes["buffer"]))
     if "series" in result.tables:
         values |= window_values(result.series, f"{run.part.flows}0")
+        values |= response_values(result.series, f"{run.part.flows}0")
     if "transmissions" in result.tables:
         values |= _repair_values(result)
     if trace is not None:

@@ -1,0 +1,72 @@
+"""With which probability a PERT sender answers the queueing delay."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earlybird.models import pert_response
+from earlybird.plots.lines import plain_line
+
+SECOND_THRESHOLD = 0.010
+"""Seconds of queueing delay up to which the probability stays small (SIGCOMM 2007)."""
+LEAST_THIRD = 2 * SECOND_THRESHOLD
+"""Seconds of queueing delay from which a sender always answers, in the form of 2007; in that of 2008 the least."""
+THIRD_SHARE = 0.65
+"""The third threshold of 2008 as a share of the largest queueing delay so far."""
+
+
+def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
+    """
+    Compare a sender's probability of an early response with the curves of PERT's papers.
+
+    Parameters
+    ----------
+    series
+        A run's samples.
+    flow
+        The flow's name.
+
+    Returns
+    -------
+    dict
+        The largest difference from the curve of 2007 and from that of 2008, and the largest delay seen, by the names of
+        their metrics; empty if the flow has no such probability.
+    """
+    delays, probabilities = _samples(series, flow)
+    if not delays.size:
+        return {}
+    thirds = np.maximum(LEAST_THIRD, THIRD_SHARE * np.maximum.accumulate(delays))
+    return {
+        "response-difference": float(np.abs(probabilities - pert_response(delays, LEAST_THIRD)).max()),
+        "response-difference-adaptive": float(np.abs(probabilities - pert_response(delays, thirds)).max()),
+        "response-delay": float(delays.max()),
+    }
+
+
+def response_line(series: pl.DataFrame, flow: str) -> pl.DataFrame:
+    """
+    Make a line of the probabilities that a sender had against the delay, from when the delay was largest on.
+
+    Parameters
+    ----------
+    series
+        A run's samples.
+    flow
+        The flow's name.
+
+    Returns
+    -------
+    polars.DataFrame
+        A point per half millisecond of queueing delay, as far as there are samples.
+    """
+    delays, probabilities = _samples(series, flow)
+    last = int(np.argmax(delays))
+    _, chosen = np.unique(np.round(2000 * delays[last:]), return_index=True)
+    return plain_line("pert", "sampled", 1000 * delays[last:][chosen], probabilities[last:][chosen])
+
+
+def _samples(series: pl.DataFrame, flow: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return queueing delays in seconds and probabilities, sample by sample."""
+    own = series.filter(subject=flow)
+    delays, probabilities = (own.filter(quantity=name)["value"] for name in ("queueing_delay_s", "probability"))
+    return delays.to_numpy(), probabilities.to_numpy()
