@@ -20,7 +20,7 @@ from earlybird.study.loading import load
 from earlybird.study.plan import plan
 from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
 from earlybird.study.search.exploration import explore
-from earlybird.study.search.loading import load_search
+from earlybird.study.search.loading import choose_searches, load_search
 from earlybird.study.search.objective import MOST, distance, miss, readings
 from earlybird.study.search.outcome import outcome, outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
@@ -219,6 +219,17 @@ def test_a_mistake_in_the_file_is_told_with_its_key(tmp_path: Path, old: str, ne
     (folder / "search.toml").write_text(SEARCH_FILE.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_search(load(folder))
+
+
+def test_a_study_without_a_search_is_told_from_those_that_have_one() -> None:
+    with pytest.raises(InputError, match=r"'cross-checks' has no search\.toml; those that have one: burst-loss, "):
+        choose_searches("cross-checks")
+
+
+def test_the_searches_of_the_repository_name_what_exists() -> None:
+    for search in choose_searches("all"):
+        check_space(search, SEARCH)
+        assert search.default.keys() == search.parameters.keys()
 
 
 def test_a_value_that_no_scenario_takes_is_told_before_anything_is_run(tmp_path: Path) -> None:

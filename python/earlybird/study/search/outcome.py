@@ -63,13 +63,10 @@ class Outcome:
         about, count = self.about, self.about["statements"]
         if self.is_met:
             return f"All {count} statements are met at once."
-        most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements"
-        best = (
-            f"the closest one meets {about['best_met']} when it is tried again, the study's own {about['default_met']}"
-        )
-        never = f"{self.never_met.height} are met by none"
-        pairs = f"{self.exclusions.height} pairs of the others are never met together"
-        return f"{most}; {best}. Of the statements {never}, and {pairs}."
+        most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements at once"
+        best = f"tried again, the closest one meets {about['best_met']}, the study's own {about['default_met']}"
+        never = f"{self.never_met.height} statements are met by none"
+        return f"{most}; {best}. {never}, and {self.exclusions.height} pairs of the others never together."
 
 
 def outcome(exploration: Exploration) -> Outcome:
