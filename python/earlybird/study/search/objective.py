@@ -7,10 +7,9 @@ is the logarithm of ours ÷ allowed in units of that of the factor; or a distanc
 a statement, and the statements of a paper, are put together as the root of the mean square, so that 0 means: all met.
 """
 
-import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from earlybird.study.checks import combinations, verdict
 from earlybird.study.definition import Check, Item, Scalar, Study
@@ -143,7 +142,9 @@ def _checks(target: Target, study: Study) -> Iterator[tuple[Item, Check]]:
         return
     for item in study.items:
         if item.id == target.item:
-            yield from ((item, _without(check, target.without)) for check in item.checks if _is_wanted(check, target))
+            for place, check in enumerate(item.checks):
+                if _is_wanted(check, target):
+                    yield item, replace(_without(check, target.without), statement=_whole(place, item))
 
 
 def _item_of(table: str, study: Study) -> Item:
@@ -162,7 +163,7 @@ def _without(check: Check, names: Iterable[str]) -> Check:
     """Leave coordinates out of a check."""
     at = {name: value for name, value in check.at.items() if name not in names}
     cells = {name: values for name, values in check.cells.items() if name not in names}
-    return dataclasses.replace(check, at=at, cells=cells)
+    return replace(check, at=at, cells=cells)
 
 
 def _variants(check: Check, study: Study, names: Iterable[str]) -> list[dict[str, Scalar]]:
@@ -188,6 +189,13 @@ def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding
     worst = cells[misses.index(max(misses))] if any(misses) else weakest(cells) or cells[0]
     statement = Statement(item.id, joined(found.variant, check.statement), check.paper, "")
     return Reading(statement, joined(worst.label, worst.ours), worst.interval, distance(misses))
+
+
+def _whole(place: int, item: Item) -> str:
+    """Write a check's statement, after the one from which it goes on if it begins with an ellipsis."""
+    statement = item.checks[place].statement
+    leads = [check.statement for check in item.checks[:place] if not check.statement.startswith("…")]
+    return f"{leads[-1].removesuffix(' …')} {statement}" if leads and statement.startswith("…") else statement
 
 
 def _tolerance_text(target: Target, name: str) -> str:
