@@ -68,6 +68,7 @@ METRICS = {
         Metric("half-delay", "delay at which half of the flows are in time", "s", digits=2),
         Metric("required-delay", "start-up delay needed", "s", digits=2),
         Metric("required-delay-90", "start-up delay that 90 % of the flows need at most", "s", digits=2),
+        Metric("freeze-of-delay", "longest freeze of a flow ÷ the start-up delay it needs", digits=2),
         _short_time("rto-base", "timeout before back-off"),
         _short_time("threshold", "early-retransmission threshold"),
         _short_time("threshold-excess", "threshold above the longest round trip"),

@@ -48,6 +48,10 @@ PER_RUN = {
 """One number per run from its table of flows."""
 
 
+SAME_MOMENT = 1e-6
+"""Seconds; a freeze that begins so close to the timeout before it goes on with the same silence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """One run, reduced."""
@@ -104,6 +108,8 @@ def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
     delays, success, late = _curves(result, flows["flow"])
     values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
     values |= _timer_values(result, flows)
+    if run.part.reference_duration:
+        values |= _freeze_values(result, flows)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     values["load"] = load = _number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
@@ -156,6 +162,19 @@ def _curves(
 def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["timer_s"]
     return {"timer-least": _number(timers.min()), "timer-most": _number(timers.max())}
+
+
+def _freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
+    """Compare each flow's longest freeze, of timeouts that follow each other, with the start-up delay it needs."""
+    begin = pl.col("time_s") - pl.col("freeze_s")
+    follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < SAME_MOMENT
+    silence = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("silence")
+    frozen = result.timeouts.select("flow", "freeze_s", silence)
+    longest = (
+        frozen.group_by("flow", "silence").agg(pl.col("freeze_s").sum()).group_by("flow").agg(pl.col("freeze_s").max())
+    )
+    both = flows.join(longest, on="flow")
+    return {"freeze-of-delay": _number(both.select((pl.col("freeze_s") / pl.col("required_sud_s")).median()).item())}
 
 
 def _link_values(result: Result) -> dict[str, float]:
