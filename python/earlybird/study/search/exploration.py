@@ -6,7 +6,7 @@ results folder under their own keys. So a search that is begun again asks for th
 and goes on where it stopped; its outcome does not depend on the number of workers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -93,20 +93,36 @@ def explore(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    per_trial, per_best = (
-        len(runs_of(search, search.default, SEARCH)),
-        len(runs_of(search, search.default, CONFIRMATION)),
-    )
-    every = trials * per_trial + (1 + search.best) * per_best
+    own = search.default
+    every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))
     with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:
-
-        def tried(settings: Sequence[Setting], scale: str) -> list[Trial]:
-            return _try(search, settings, scale, store, jobs, advance)
-
-        study = _study()
-        found = list(_asked(study, search, trials, lambda settings: tried(settings, SEARCH)))
-        confirmed = tried([search.default, *best_settings(search, found)], CONFIRMATION)
+        workshop, study = Workshop(search, store, jobs, advance), _study()
+        found = list(_asked(study, workshop, trials))
+        confirmed = workshop.tried([own, *best_settings(search, found)], CONFIRMATION)
     return Exploration(search, found, confirmed, _importances(study, search))
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where settings are tried."""
+
+    search: Search
+    store: Store
+    jobs: int | None
+    advance: Advance
+
+    def tried(self, settings: Sequence[Setting], scale: str) -> list[Trial]:
+        """Make the runs of settings, all together, and see what came of each."""
+        planned = [run for setting in settings for run in planned_runs_of(self.search, setting, scale)]
+        missing = missing_jobs(planned, self.store)
+        if found := len(planned) - len(missing):
+            self.advance(found)
+        make(missing, self.store, self.jobs, self.advance)
+        return [Trial(setting, readings(self.search, self._measured(setting, scale))) for setting in settings]
+
+    def _measured(self, setting: Setting, scale: str) -> Measurements:
+        runs = [(run, results(run, self.store)) for run in runs_of(self.search, setting, scale)]
+        return Measurements(self.search.study, [observe(run, result) for run, result in runs if result])
 
 
 def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
@@ -116,16 +132,15 @@ def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
     return list(distinct.values())[: search.best]
 
 
-def _asked(
-    study: "optuna.Study", search: Search, trials: int, tried: Callable[[Sequence[Setting]], list[Trial]]
-) -> Iterator[Trial]:
+def _asked(study: "optuna.Study", workshop: Workshop, trials: int) -> Iterator[Trial]:
     """Ask for settings, batch by batch, and tell the sampler what became of them."""
+    search = workshop.search
     study.enqueue_trial(dict(search.default))
     space = {name: _distribution(parameter) for name, parameter in search.parameters.items()}
     for begin in range(0, trials, BATCH):
         asked = [study.ask(space) for _ in range(min(BATCH, trials - begin))]
         settings = [_rounded(search, trial.params) for trial in asked]
-        for trial, found in zip(asked, tried(settings), strict=True):
+        for trial, found in zip(asked, workshop.tried(settings, SEARCH), strict=True):
             study.tell(trial, found.distance)
             yield found
 
@@ -156,28 +171,6 @@ def _value(parameter: Parameter, asked: object) -> str | int | float:
     if isinstance(parameter, Range) and isinstance(asked, int | float):
         return asked if asked == parameter.default or parameter.digits == 0 else round(asked, parameter.digits)
     return str(asked)
-
-
-def _try(
-    search: Search,
-    settings: Sequence[Setting],
-    scale: str,
-    store: Store,
-    jobs: int | None,
-    advance: Advance,
-) -> list[Trial]:
-    """Make the runs of settings, together, and see what came of each."""
-    planned = [run for setting in settings for run in planned_runs_of(search, setting, scale)]
-    missing = missing_jobs(planned, store)
-    if found := len(planned) - len(missing):
-        advance(found)
-    make(missing, store, jobs, advance)
-    return [Trial(setting, readings(search, _measured(search, setting, scale, store))) for setting in settings]
-
-
-def _measured(search: Search, setting: Setting, scale: str, store: Store) -> Measurements:
-    runs = [(run, results(run, store)) for run in runs_of(search, setting, scale)]
-    return Measurements(search.study, [observe(run, result) for run, result in runs if result])
 
 
 def _importances(study: "optuna.Study", search: Search) -> dict[str, float]:
