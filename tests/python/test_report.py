@@ -99,13 +99,13 @@ POINTS = pl.DataFrame(
 
 
 def test_dots_of_a_row_lie_side_by_side_and_the_first_row_on_top() -> None:
-    points = POINTS.with_columns(x=pl.col("x") / 80 - 1)
-    wording = Wording(x="", y="Frozen time (s)", ticks={0: "80", 1: "160"})
-    (axes,) = dots_figure(points, wording).axes
+    wording = Wording(x="", y="Frozen time (s)", ticks={80: "80", 120: "not run", 160: "160"})
+    (axes,) = dots_figure(POINTS, wording).axes
     lower, upper = axes.get_ylim()
     assert lower > 1 > 0 > upper
-    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[-0.125, 0.875], [0.125]]
-    (panel,) = dots_chart(points, wording)["panels"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["80", "160"]
+    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[-0.15, 0.85], [0.15]]
+    (panel,) = dots_chart(POINTS, wording)["panels"]
     assert [trace["error_x"]["array"] for trace in panel["traces"]] == [[1.0, None], [1.0]]
 
 

@@ -1,6 +1,6 @@
-"""Dots by rows: a quantity of many senders, a row for each and in it a dot with its interval per line."""
+"""Dots by rows: a quantity in many places, a row for each with its name in full, and in it a dot per line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from earlybird.plots.chart import Chart, Trace, chart, marker_style, numbers
 from earlybird.plots.lines import Wording
-from earlybird.plots.style import OTHERS, Look, panelled
+from earlybird.plots.style import Look, look, panelled
 
-ROW = 0.31
-"""Inches of a row."""
-SPREAD = 0.5
+ROW, DOT = 0.31, 0.085
+"""Inches of a row at least, and of each dot in it."""
+SPREAD = 0.6
 """Share of a row over which its dots are spread, so that their intervals can be told apart."""
 
 
@@ -23,7 +23,7 @@ def dots_figure(points: pl.DataFrame, wording: Wording) -> Figure:
     Parameters
     ----------
     points
-        As for `lines_figure`; its ``x`` is the number of the row from the top.
+        As for `lines_figure`; its ``x`` is the place of a row from the top. Rows without any dot are left out.
     wording
         Its `ticks` name the rows, its `y` is the quantity.
 
@@ -32,24 +32,33 @@ def dots_figure(points: pl.DataFrame, wording: Wording) -> Figure:
     Figure
         Not attached to any window.
     """
-    return panelled(points, lambda axes, rows: _draw(axes, rows, wording), "", height=ROW * len(wording.ticks) + 0.5)
+    shown, names = _rows(points, wording)
+    height = max(ROW, DOT * shown["line"].n_unique()) * len(names) + 0.5
+    return panelled(shown, lambda axes, rows: _draw(axes, rows, names, wording), "", height=height)
 
 
 def dots_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """Make the interactive form of `dots_figure`."""
+    shown, names = _rows(points, wording)
     x = {"title": wording.y, "rangemode": "tozero"} | ({"type": "log"} if wording.log_y else {})
-    ticks = {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
-    y = {"title": "", "range": _ends(wording)} | ticks
-    return chart(points, _traces, x, y, hovermode="closest") | {"rows": len(wording.ticks)}
+    y = {"title": "", "range": _ends(names), "tickvals": list(range(len(names))), "ticktext": list(names)}
+    return chart(shown, _traces, x, y, hovermode="closest") | {"rows": len(names)}
 
 
-def _draw(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
-    for look, rows in _lines(points):
-        style = look.line() | {"linestyle": "none"}
-        axes.plot(rows["value"], rows["place"], **style, label=rows["name"][0])
-        axes.hlines(rows["place"], rows["low"], rows["high"], color=look.colour, linewidth=1.1, alpha=0.75)
-    axes.set_yticks(list(wording.ticks), list(wording.ticks.values()))
-    axes.set_ylim(*_ends(wording))
+def _rows(points: pl.DataFrame, wording: Wording) -> tuple[pl.DataFrame, Sequence[str]]:
+    """Give every dot the number of its row from the top, and the names of the rows that have any."""
+    shown = points.filter(pl.col("value").is_not_null())
+    names = [wording.ticks[place] for place in shown["x"].unique().sort()]
+    return shown.with_columns(row=pl.col("x").rank("dense") - 1.0), names
+
+
+def _draw(axes: Axes, points: pl.DataFrame, names: Sequence[str], wording: Wording) -> None:
+    for style, rows in _lines(points):
+        marks = style.line() | {"linestyle": "none"}
+        axes.plot(rows["value"], rows["row"], **marks, label=rows["name"][0])
+        axes.hlines(rows["row"], rows["low"], rows["high"], color=style.colour, linewidth=1.1, alpha=0.75)
+    axes.set_yticks(range(len(names)), list(names))
+    axes.set_ylim(*_ends(names))
     axes.set_xlabel(wording.y)
     if wording.log_y:
         axes.set_xscale("log")
@@ -58,34 +67,33 @@ def _draw(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
 
 
 def _traces(points: pl.DataFrame) -> list[Trace]:
-    return [_trace(rows, look) for look, rows in _lines(points)]
+    return [_trace(rows, style) for style, rows in _lines(points)]
 
 
-def _trace(rows: pl.DataFrame, look: Look) -> Trace:
+def _trace(rows: pl.DataFrame, style: Look) -> Trace:
     bars = {"array": numbers(rows["high"] - rows["value"]), "arrayminus": numbers(rows["value"] - rows["low"])}
-    error = {"type": "data", "symmetric": False, "width": 0, "thickness": 1.2, "color": look.colour}
+    error = {"type": "data", "symmetric": False, "width": 0, "thickness": 1.2, "color": style.colour}
     name = rows["name"][0]
     return {
         "name": name,
         "legendgroup": name,
         "mode": "markers",
         "x": numbers(rows["value"]),
-        "y": numbers(rows["place"]),
-        "marker": marker_style(look),
+        "y": numbers(rows["row"]),
+        "marker": marker_style(style),
         "error_x": error | bars,
         "hovertemplate": "%{x:.4~g}",
     }
 
 
 def _lines(points: pl.DataFrame) -> Iterator[tuple[Look, pl.DataFrame]]:
-    """Go through the lines, with the place of each dot beside the middle of its row."""
+    """Go through the lines, with each dot beside the middle of its row."""
     names = points["line"].unique(maintain_order=True).to_list()
     for position, name in enumerate(names):
         beside = SPREAD * ((position + 0.5) / len(names) - 0.5)
-        rows = points.filter((pl.col("line") == name) & pl.col("value").is_not_null())
-        yield OTHERS[position % len(OTHERS)], rows.with_columns(place=pl.col("x") + beside)
+        yield look(name, position), points.filter(pl.col("line") == name).with_columns(pl.col("row") + beside)
 
 
-def _ends(wording: Wording) -> list[float]:
+def _ends(names: Sequence[str]) -> list[float]:
     """Return the lower and upper end of the axis of rows, the first of which is on top."""
-    return [len(wording.ticks) - 0.4, -0.6]
+    return [len(names) - 0.4, -0.6]
