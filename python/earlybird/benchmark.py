@@ -50,6 +50,9 @@ TRANSPORTS_SCENARIO = "bench-transports.toml"
 RATELESS = "udp"
 """The transport that sends whatever it is given, so that a transfer without end has no meaning."""
 
+LONGEST_STUDY = "early-retransmission"
+"""The study whose full scale is measured too."""
+
 BASELINE = "sack"
 """The transport beside which the others are set."""
 
@@ -83,6 +86,29 @@ def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambd
         `bottleneck_packets_per_cpu_second` and `relative_to_sack`.
     """
     return [*(_measure(case, repetitions, done) for case in CASES), *_measure_transports(repetitions, done)]
+
+
+def measure_studies(*, progress: bool = False) -> list[dict[str, Any]]:
+    """
+    Tell from a few runs of each kind how long the studies take on all processors.
+
+    Parameters
+    ----------
+    progress
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    list of dict
+        `study`, `scale`, `runs`, `simulated_s`, `simulated_seconds_per_second`, `jobs` and `wall_s`: every study at
+        medium, all of them together, and at full the one with the most runs of long flows.
+    """
+    from earlybird.study.cost import estimate, together
+    from earlybird.study.library import ALL, choose_studies
+
+    medium = estimate(choose_studies([ALL], "medium"), "medium", progress=progress)
+    full = estimate(choose_studies([LONGEST_STUDY], "full"), "full", progress=progress)
+    return [cost.row() for cost in (*medium, together(ALL, medium), *full)]
 
 
 def _measure_transports(repetitions: int, done: Callable[[], None]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from earlybird.errors import WorkerError
 from earlybird.runs import make
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from earlybird.store import Store
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
 
 ATTEMPTS = 2
 """A run whose worker dies is repeated once: memory may have been short only then."""
@@ -63,6 +66,44 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
         if hopeless := [job for job in lost if losses[job] >= ATTEMPTS]:
             raise _died_twice(hopeless, store)
         waiting.extendleft(lost)
+
+
+def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int, done: Callable[[], None]) -> list[Done]:
+    """
+    Call a function for each task in worker processes.
+
+    Parameters
+    ----------
+    work
+        The function, which processes can import.
+    tasks
+        What it is called with.
+    workers
+        Number of processes.
+    done
+        Called after each task.
+
+    Returns
+    -------
+    list
+        What it returned, in the order of the tasks.
+
+    Raises
+    ------
+    WorkerError
+        If a worker dies.
+    """
+    if not tasks:
+        return []
+    with _pool(min(workers, len(tasks))) as pool:
+        with _quiet_start():
+            futures = [pool.submit(work, task) for task in tasks]
+        for future in futures:
+            future.add_done_callback(lambda _: done())
+        try:
+            return [future.result() for future in futures]
+        except BrokenProcessPool as error:
+            raise WorkerError("a worker process was killed; perhaps memory is short: try fewer --jobs.") from error
 
 
 def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: Callable[[], None]) -> list[Job]:

@@ -119,6 +119,18 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
         speed = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million"
         table.add_row(row["transport"], speed, f"{row['relative_to_sack']:.2f}")
     show(table)
+    show_costs([row for row in rows if "study" in row])
+
+
+def show_costs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print how long the runs of studies take, as told from a few of them."""
+    table = _table(f"\nStudies, {rows[0]['jobs']} runs at a time, from a few of each kind", ["study", "scale"])
+    for title in ("runs", "simulated seconds\nper second", "time"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        speed, time = f"{row['simulated_seconds_per_second']:,.0f}", f"{row['wall_s'] / 60:.1f} min"
+        table.add_row(row["study"], row["scale"], str(row["runs"]), speed, time)
+    show(table)
 
 
 def _speeds(row: dict[str, Any]) -> tuple[str, str, str]:

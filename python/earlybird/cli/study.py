@@ -71,13 +71,35 @@ def _listed(study: StudyInfo, counts: Mapping[str, RunCount]) -> dict[str, Any]:
     return {"name": study.name, "title": study.title, "scales": scales, "items": items, "runs": runs}
 
 
-def run_command(names: Names, *, scale: Scale = DEFAULT_SCALE, jobs: Jobs = None, out: Results = RESULTS) -> None:
+def run_command(
+    names: Names,
+    *,
+    scale: Scale = DEFAULT_SCALE,
+    jobs: Jobs = None,
+    out: Results = RESULTS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell, from a few runs, how long those that are missing will take.")
+    ] = False,
+) -> None:
     """Make the runs of studies. After an interruption the same command goes on where it stopped."""
     from earlybird.study import run_studies
 
+    if dry_run:
+        _tell_cost(names, scale, jobs, out)
+        return
     outcome = run_studies(names, scale, jobs=jobs, out=out, progress=True)
     say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
     say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
+
+
+def _tell_cost(names: list[str], scale: str, jobs: int | None, out: Path) -> None:
+    from earlybird.cli.display import show_costs
+    from earlybird.store import Store
+    from earlybird.study.cost import estimate, together
+    from earlybird.study.library import choose_studies
+
+    costs = estimate(choose_studies(names, scale), scale, made=Store(out), jobs=jobs, progress=True)
+    show_costs([cost.row() for cost in (*costs, together("together", costs))])
 
 
 def report_command(
@@ -168,7 +190,11 @@ def search_command(
 
 EXAMPLES = {
     "list": ["list"],
-    "run": ["run early-retransmission --scale medium --jobs 2", "run all --scale smoke"],
+    "run": [
+        "run early-retransmission --scale medium --jobs 2",
+        "run all --scale smoke",
+        "run all --scale medium --dry-run",
+    ],
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
     "publish": ["publish", "publish --scale smoke --to /tmp/results"],
     "search": ["search burst-loss --trials 60", "search all --jobs 2"],
