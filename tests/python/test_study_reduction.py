@@ -71,7 +71,14 @@ LINKS = pl.DataFrame(
         "mean_queue_packets": [2.0, 0.0],
     }
 )
-TIMEOUTS = pl.DataFrame({"flow": ["video0", "video1", "file0"], "timer_s": [0.2, 3.2, 64.0]})
+TIMEOUTS = pl.DataFrame(
+    {
+        "flow": ["video0", "video1", "video1", "video1", "file0"],
+        "time_s": [10.0, 40.0, 40.4, 50.0, 90.0],
+        "timer_s": [0.2, 0.2, 0.4, 3.2, 64.0],
+        "freeze_s": [0.2, 0.3, 0.4, 0.5, 64.0],
+    }
+)
 
 
 def result(**tables: pl.DataFrame) -> Result:
@@ -115,6 +122,11 @@ def test_counts_are_scaled_to_the_papers_run_flow_by_flow() -> None:
     seen = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result())
     assert seen.values["rto"] == pytest.approx((10 * 1000 / 100 + 8 * 980 / 80) / 2)
     assert seen.values["drop-rate"] == pytest.approx(0.03)
+
+
+def test_the_longest_freeze_of_timeouts_in_a_row_is_set_beside_the_delay_that_a_flow_needs() -> None:
+    seen = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result())
+    assert seen.values["freeze-of-delay"] == pytest.approx((0.2 / 1.0 + 0.7 / 3.0) / 2)
 
 
 def test_the_threshold_is_that_of_the_flows_that_have_one() -> None:
@@ -328,3 +340,10 @@ def test_the_line_of_responses_begins_at_the_largest_delay() -> None:
     line = response_line(responses((7.5, 0.025), (40.0, 1.0), (18.01, 0.5), (18.02, 0.51), (6.0, 0.01)), "video0")
     assert line["x"].to_list() == pytest.approx([6.0, 18.01, 40.0])
     assert line["value"].to_list() == [0.01, 0.5, 1.0]
+
+
+def test_a_run_without_timeouts_failed_as_its_table_of_them_has_no_types() -> None:
+    nothing = pl.DataFrame({name: [] for name in TIMEOUTS.columns})
+    values = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result(timeouts=nothing)).values
+    assert "freeze-of-delay" not in values
+    assert np.isnan(values["timer-least"])

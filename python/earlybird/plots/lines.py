@@ -116,7 +116,7 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     elif wording.is_wide:
         x |= {"dtick": "D2"}
     y: dict[str, Any] = {"title": wording.y}
-    y |= {"type": "log"} if wording.log_y else {"range": [0, wording.top]}
+    y |= {"type": "log", "exponentformat": "none"} if wording.log_y else {"range": [0, wording.top]}
     return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")
 
 

@@ -27,9 +27,10 @@ class Metric:
         """Print a value without its unit, with as many decimals as another one; a dash where there is none."""
         if not math.isfinite(value):
             return "–"
-        return f"{value * self.scale:.{self._decimals(value if like is None else like)}f}"
+        return f"{value * self.scale:.{self.decimals(value if like is None else like)}f}"
 
-    def _decimals(self, value: float) -> int:
+    def decimals(self, value: float) -> int:
+        """Return how many decimals a value has in print."""
         size = abs(value * self.scale)
         return min(self.digits, max(0, 2 - math.floor(math.log10(size)))) if size else self.digits
 

@@ -41,7 +41,7 @@ def difference_text(unit: Metric, value: float) -> str:
     """Print a difference with its sign, of shares in percentage points."""
     if not math.isfinite(value):
         return "–"
-    return f"{value * unit.scale:+.{unit.digits}f} {difference_unit(unit)}".strip().replace("-", "−")
+    return f"{value * unit.scale:+.{unit.decimals(value)}f} {difference_unit(unit)}".strip().replace("-", "−")
 
 
 def difference_unit(unit: Metric) -> str:
