@@ -68,7 +68,9 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
         waiting.extendleft(lost)
 
 
-def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int, done: Callable[[], None]) -> list[Done]:
+def spread(
+    work: Callable[[Task], Done], tasks: Sequence[Task], workers: int, done: Callable[[], None] = lambda: None
+) -> list[Done]:
     """
     Call a function for each task in worker processes.
 

@@ -96,6 +96,16 @@ def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> 
     assert store_bytes(tmp_path / "once") == store_bytes(tmp_path / "twice")
 
 
+def test_results_read_in_several_processes_say_the_same(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, store = load(folder), Store(tmp_path / "results")
+    make_runs([study], "smoke", jobs=1, out=store.root)
+    at_once = evaluate(study, "smoke", store).verdicts
+    monkeypatch.setattr("earlybird.study.execution.AT_ONCE", 3)
+    assert list(map(repr, evaluate(study, "smoke", store).verdicts)) == list(map(repr, at_once))
+
+
 def test_a_report_needs_nothing_from_elsewhere(folder: Path, tmp_path: Path) -> None:
     study = load(folder)
     make_runs([study], "smoke", jobs=1, out=tmp_path / "results")

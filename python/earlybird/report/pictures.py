@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -9,19 +10,26 @@ from matplotlib.figure import Figure
 from earlybird.plots.style import styled
 from earlybird.study.figures import PlotData
 
-Pictures = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
-"""Chooses of a plot's pictures, by file ending, those to write; the first is the one that pages show."""
+Draw = Callable[[str], bytes]
+"""Draws a figure in the form of a file ending, ``svg`` or ``png``."""
+Pictures = Callable[[Draw], Mapping[str, bytes]]
+"""Makes of a figure the pictures to write, by file ending; the first is the one that pages show."""
+
+SMALL = 100_000
+"""Bytes of a picture that is small enough to be published."""
+METADATA: Mapping[str, Mapping[str, None]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+"""What pictures leave out, as it changes from day to day."""
 
 
-def both_pictures(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    """Keep every form."""
-    return pictures
+def both_pictures(draw: Draw) -> Mapping[str, bytes]:
+    """Draw every form."""
+    return {ending: draw(ending) for ending in METADATA}
 
 
-def smallest_picture(pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    """Keep the form with the fewest bytes: SVG, but for plots of very many points."""
-    ending = min(pictures, key=lambda each: len(pictures[each]))
-    return {ending: pictures[ending]}
+def small_picture(draw: Draw) -> Mapping[str, bytes]:
+    """Draw one form: SVG, but for plots of very many points."""
+    drawn = draw("svg")
+    return {"svg": drawn} if len(drawn) <= SMALL else {"png": draw("png")}
 
 
 def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_pictures) -> str:
@@ -45,23 +53,21 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
         The name of the first picture.
     """
     data.table.write_csv(folder / f"{name}.csv")
-    pictures = chosen(_pictures(data))
+    with styled():
+        pictures = chosen(partial(_drawn, _laid_out(data.figure())))
     for ending, content in pictures.items():
         (folder / f"{name}.{ending}").write_bytes(content)
     return f"{name}.{next(iter(pictures))}"
 
 
-def _pictures(data: PlotData) -> dict[str, bytes]:
-    """Draw a plot as SVG and PNG, without what changes from day to day."""
-    with styled():
-        figure = data.figure()
-        return {
-            "svg": _saved(figure, "svg", {"Date": None, "Creator": None}),
-            "png": _saved(figure, "png", {"Software": None}),
-        }
+def _laid_out(figure: Figure) -> Figure:
+    """Lay a figure out once for all forms, which costs more than drawing it."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
 
 
-def _saved(figure: Figure, ending: str, metadata: Mapping[str, None]) -> bytes:
+def _drawn(figure: Figure, ending: str) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, metadata=dict(metadata))
+    figure.savefig(buffer, format=ending, metadata=dict(METADATA[ending]))
     return buffer.getvalue()

@@ -7,7 +7,7 @@ from pathlib import Path
 from earlybird.errors import InputError, StoreError, because
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
-from earlybird.report.pictures import smallest_picture
+from earlybird.report.pictures import small_picture
 from earlybird.report.site import start_context, verdict_table
 from earlybird.report.templates import rendered
 from earlybird.report.writer import write_drawings
@@ -81,6 +81,6 @@ def _clear(folder: Path) -> None:
 
 def _write_study(evaluation: Evaluation, folder: Path) -> None:
     name = evaluation.study.name
-    drawings = write_drawings(evaluation, folder / name, smallest_picture)
+    drawings = write_drawings(evaluation, folder / name, small_picture)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings))
     (folder / f"{name}.md").write_text(text, encoding="utf-8")

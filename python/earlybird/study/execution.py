@@ -1,10 +1,11 @@
 """Makes the runs of a study and reads them back."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
 from earlybird.models.case import STREAMING_CHAIN, StreamingCase
 from earlybird.paths import RESULTS
+from earlybird.pool import spread
 from earlybird.result import Result
 from earlybird.runs import simulate
 from earlybird.store import Store
@@ -24,6 +26,9 @@ from earlybird.study.observations import Observation, observe
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements
 from earlybird.sweeps import PlannedRun, complete
+
+AT_ONCE = 500
+"""Runs that are read at once; more are read in several processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ def measurements(study: Study, scale: str, store: Store) -> tuple[Measurements, 
         If one is damaged.
     """
     runs = plan(study, scale)
-    observations = list(_observed(runs, store, tuple(study.groups.values())))
+    observations = _observed(runs, store, tuple(study.groups.values()))
     if not observations:
         command = f"earlybird study run {study.name} --scale {scale}"
         raise InputError(
@@ -254,10 +259,17 @@ def packets(run: StudyRun) -> pl.DataFrame:
         return pl.read_csv(path, infer_schema_length=None)
 
 
-def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> Iterator[Observation]:
-    for run in runs:
-        if result := results(run, store):
-            yield _observation(run, result, groups)
+def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> list[Observation]:
+    """Read and reduce the runs that were made; many of them in several processes."""
+    tasks = [(runs[start : start + AT_ONCE], store, groups) for start in range(0, len(runs), AT_ONCE)]
+    if len(tasks) == 1:
+        return _observe_some(tasks[0])
+    return list(chain.from_iterable(spread(_observe_some, tasks, os.cpu_count() or 1)))
+
+
+def _observe_some(task: tuple[Sequence[StudyRun], Store, Sequence[Group]]) -> list[Observation]:
+    runs, store, groups = task
+    return [_observation(run, result, groups) for run in runs if (result := results(run, store))]
 
 
 def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:
