@@ -100,6 +100,8 @@ def observe(
     whole = _reduced(run, result, flows)
     values = dict(whole.values) | _special_values(run, whole.values["threshold"], result, trace)
     values |= _link_values(result) | _relative_values(run, result, values)
+    if run.part.reference_duration:
+        values |= _freeze_values(result, flows)
     return replace(whole, values=values, members=_members(run, result, flows, groups) if run.part.partners else {})
 
 
@@ -108,8 +110,6 @@ def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
     delays, success, late = _curves(result, flows["flow"])
     values = {name: _number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
     values |= _timer_values(result, flows)
-    if run.part.reference_duration:
-        values |= _freeze_values(result, flows)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     values["load"] = load = _number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
