@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from earlybird import InputError
-from earlybird.models import StreamingChain, streaming_chain
+from earlybird.models import StreamingChain, pftk_throughput, streaming_chain
 from earlybird.models.rounds import AfterLoss, Normal, Rules, State, Timeout, explore
 from earlybird.models.streaming import _lags, _late
 
@@ -39,13 +40,37 @@ def test_the_diffusion_form_of_the_start_up_delay(chain: StreamingChain) -> None
     assert delays == pytest.approx([22, 13, 12], abs=0.5)
 
 
+@pytest.mark.parametrize(("loss", "below"), [(1e-7, 1e-4), (1e-5, 0.001), (1e-4, 0.01), (0.001, 0.05)])
+def test_with_few_losses_the_first_state_is_hardly_ever_visited_and_the_shares_were_wrong(
+    loss: float, below: float
+) -> None:
+    model = pftk_throughput(loss, 0.1, 0.2, window=64)
+    assert streaming_chain(loss, 0.1, 0.2).throughput / model == pytest.approx(1 - below / 2, abs=below / 2)
+
+
 def test_the_variance_is_that_of_long_stretches_of_steps(chain: StreamingChain) -> None:
     arrived, seconds = np.zeros(1024), np.zeros(1024)
-    for sent, rounds in chain._blocks(8, 1):
+    for sent, rounds in islice(chain._blocks(1), 32):
         arrived += sent.sum(axis=0)
         seconds += rounds.sum(axis=0) * chain.round_trip
     beyond = arrived - chain.throughput * seconds
     assert np.var(beyond) / seconds.mean() == pytest.approx(chain.variance_rate, rel=0.15)
+
+
+def test_a_stored_video_of_a_sender_without_losses_is_late_in_its_first_round_only() -> None:
+    steady = streaming_chain(loss=1e-7, round_trip=0.1, timeout=0.2, window=10)
+    late = steady.stored_late_share(50, [0.0, 0.02, 0.1], length=2, videos=1)
+    assert late == pytest.approx([0.05, 0.04, 0], abs=1e-3), "100 are due in all, 5, 4 or none when the first 10 come"
+
+
+def test_the_longer_a_stored_video_the_smaller_the_share_that_is_late(chain: StreamingChain) -> None:
+    short, long = (chain.stored_late_share(35, [2.0], length, videos=1)[0] for length in (20, 200))
+    assert 0.01 < long < short < 0.5
+
+
+def test_a_stored_video_without_a_length_is_an_error(chain: StreamingChain) -> None:
+    with pytest.raises(InputError, match="length = 0: packets per second and seconds, both above 0"):
+        chain.stored_late_share(35, [2.0], 0)
 
 
 def test_the_same_seed_gives_the_same_shares(chain: StreamingChain) -> None:

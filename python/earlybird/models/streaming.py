@@ -1,9 +1,10 @@
-"""How much of a live video that is streamed over TCP comes late, by a Markov chain of round trips."""
+"""How much of a video that is streamed over TCP comes late, by a Markov chain of round trips."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +54,9 @@ class StreamingChain:
         beyond the mean from the next state on.
         """
         drift = self.throughput * self.round_trip * self.rounds
+        others = np.arange(self.rounds.size) != np.argmax(self._stationary)
         expected = np.zeros(self.rounds.size)
-        expected[1:] = spsolve(self._balance[1:, 1:], (self._mean_arrivals - drift)[1:])
+        expected[others] = spsolve(self._balance[others][:, others], (self._mean_arrivals - drift)[others])
         gains = self._arrivals - drift[self._origins] + expected[self.targets] - expected[self._origins]
         return float(self._stationary[self._origins] @ (self._chances * gains**2) / self._mean_seconds)
 
@@ -97,13 +99,69 @@ class StreamingChain:
         written, limits = rate * self.round_trip, rate * np.asarray(delays, dtype=np.float64)
         late, packets, lag = np.zeros(limits.size), 0.0, np.zeros(SENDERS)
         blocks = WARM_UP + max(1, round(steps / (SENDERS * BLOCK)))
-        for number, (arrived, rounds) in enumerate(self._blocks(blocks, seed)):
+        for number, (arrived, rounds) in enumerate(islice(self._blocks(seed), blocks)):
             before, after = _lags(lag, written * rounds, arrived)
             lag = after[-1]
             if number >= WARM_UP:
                 late += _late(before, after, limits)
                 packets += float(before.sum() - after.sum())
         return late / packets
+
+    def stored_late_share(
+        self, rate: float, delays: Sequence[float], length: float, *, videos: int = 10_000, seed: int = 1
+    ) -> NDArray[np.float64]:
+        """
+        Estimate the share of a stored video's packets that come late, for start-up delays.
+
+        The whole video is there from the first moment, and is sent as fast as the sender can, which is not at its
+        beginning; a packet is late if it comes after the client wants it.
+
+        Parameters
+        ----------
+        rate
+            Packets per second that the client plays.
+        delays
+            Start-up delays in seconds.
+        length
+            Seconds that the video lasts.
+        videos
+            Transfers to draw, at least; they come by the thousand.
+        seed
+            Of the random numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            Late packets ÷ packets, one for each delay.
+
+        Raises
+        ------
+        InputError
+            If the rate or the length is not above 0.
+        """
+        if rate <= 0 or length <= 0:
+            raise InputError(f"rate = {rate}, length = {length}: packets per second and seconds, both above 0.")
+        late, batches = np.zeros(len(delays)), math.ceil(videos / SENDERS)
+        for batch in range(batches):
+            late += self._late_of_stored(rate, delays, rate * length, (seed, batch))
+        return late / (batches * SENDERS * rate * length)
+
+    def _late_of_stored(
+        self, rate: float, delays: Sequence[float], packets: float, seed: tuple[int, int]
+    ) -> NDArray[np.float64]:
+        """Count late packets of one transfer per sender, until all have sent so many packets."""
+        late, now, sent = np.zeros(len(delays)), np.zeros(SENDERS), np.zeros(SENDERS)
+        for arrived, rounds in self._blocks(seed):
+            times = now + self.round_trip * np.cumsum(rounds, axis=0)
+            after = np.minimum(sent + np.cumsum(arrived, axis=0), packets)
+            before = np.concatenate((sent[np.newaxis], after[:-1]))
+            for place, delay in enumerate(delays):
+                wanted = np.clip(rate * (times - delay), 0, after)
+                late[place] += np.maximum(wanted - before, 0).sum()
+            now, sent = times[-1], after[-1]
+            if sent.min() >= packets:
+                break
+        return late
 
     def diffusion_delay(self, rate: float, late_share: float) -> float:
         """
@@ -126,12 +184,12 @@ class StreamingChain:
         """
         return self.variance_rate * math.log(1 / late_share) / (2 * (self.throughput - rate)) / rate
 
-    def _blocks(self, count: int, seed: int) -> Iterator[tuple[NDArray[np.int16], NDArray[np.float64]]]:
+    def _blocks(self, seed: int | tuple[int, int]) -> Iterator[tuple[NDArray[np.int16], NDArray[np.float64]]]:
         """Draw blocks of steps: packets that arrive and round trips that pass, a row per step, a column per sender."""
         random = np.random.default_rng(seed)
         state = random.choice(self.rounds.size, SENDERS, p=self._stationary).astype(np.int32)
         arrived, states = np.empty((BLOCK, SENDERS), np.int16), np.empty((BLOCK, SENDERS), np.int32)
-        for _ in range(count):
+        while True:
             unharmed = self._unharmed(random)
             for step in range(BLOCK):
                 states[step] = state
@@ -147,10 +205,11 @@ class StreamingChain:
 
     @cached_property
     def _stationary(self) -> NDArray[np.float64]:
-        """The share of steps in each state: balance leaves one equation over, so that the first share is set to 1."""
-        balance = self._balance.T.tocsc()
-        others = spsolve(balance[1:, 1:], -balance[1:, [0]].toarray().ravel())
-        shares: NDArray[np.float64] = np.concatenate(([1.0], others))
+        """The share of steps in each state: their sum, 1, stands in place of one equation of balance."""
+        count = self.rounds.size
+        ones = sparse.csr_array(np.ones((1, count)))
+        equations = sparse.vstack([self._balance.T.tocsr()[:-1], ones], format="csc")
+        shares = np.maximum(spsolve(equations, np.eye(1, count, count - 1).ravel()), 0.0)  # rounding may go below 0
         return shares / float(shares.sum())
 
     @cached_property
