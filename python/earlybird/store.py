@@ -29,7 +29,7 @@ def run_key(scenario: dict[str, Any], seed: int) -> str:
 
 
 def planned_key(scenario: str, seed: int) -> str:
-    """Name a run whose scenario is given as canonical JSON; quick where runs that follow each other share it."""
+    """Name a run whose scenario is given as canonical JSON; quick where runs share it."""
     return _key(_decisive_of_text(scenario), seed)
 
 
@@ -43,7 +43,7 @@ def _decisive(scenario: dict[str, Any]) -> str:
     return json.dumps(decisive, sort_keys=True, separators=(",", ":"))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8192)
 def _decisive_of_text(scenario: str) -> str:
     return _decisive(json.loads(scenario))
 

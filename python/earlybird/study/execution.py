@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -194,11 +194,10 @@ def is_begun(study: Study, scale: str, store: Store) -> bool:
 
 def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
     """Turn all runs of a study into ones that a sweep can make; the seeds of a cell share their scenario."""
-    for _, seeds in groupby(plan(study, scale), key=lambda run: id(run.settings)):
-        first, *others = seeds
-        shared = resolved(first)
-        yield shared
-        yield from (PlannedRun(shared.scenario, run.seed, shared.parameters) for run in others)
+    runs, cells = plan(study, scale), dict[int, PlannedRun]()
+    for run in runs:
+        cell = cells.get(id(run.settings)) or cells.setdefault(id(run.settings), resolved(run))
+        yield PlannedRun(cell.scenario, run.seed, cell.parameters)
 
 
 def resolved(run: StudyRun) -> PlannedRun:

@@ -33,7 +33,8 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
     Returns
     -------
     list of StudyRun
-        Neighbours differ in the seed only, so that an interrupted study has whole cells.
+        Within a grid every cell has its first seed before any has its second, so that what an interrupted study has can
+        be compared.
     """
     runs: dict[tuple[object, ...], StudyRun] = {}
     for grid in study.grids:
@@ -47,11 +48,11 @@ def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
     part = study.parts[grid.part]
     defaults = {axis.name: axis.default for axis in study.axes.values() if axis.default is not None}
     seeds = 1 if part.deterministic else study.scales[scale].seeds
-    for values in product(*grid.axes.values()):
-        axes = {**defaults, **dict(zip(grid.axes, values, strict=True))}
-        settings = _settings(study, part, scale, axes)
-        for seed in range(1, seeds + 1):
-            yield StudyRun(part, axes, seed, settings)
+    combinations = product(*grid.axes.values())
+    cells = [{**defaults, **dict(zip(grid.axes, values, strict=True))} for values in combinations]
+    settings = [_settings(study, part, scale, axes) for axes in cells]
+    for seed in range(1, seeds + 1):
+        yield from (StudyRun(part, axes, seed, changed) for axes, changed in zip(cells, settings, strict=True))
 
 
 def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
