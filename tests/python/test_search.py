@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 from conftest import store_bytes
 from earlybird.errors import InputError, ScenarioError
+from earlybird.report.publication import write_publication
 from earlybird.report.search_page import write_search
 from earlybird.report.writer import write_report
 from earlybird.store import Store
@@ -18,6 +20,7 @@ from earlybird.study.evaluation import evaluate
 from earlybird.study.execution import make_runs
 from earlybird.study.loading import load
 from earlybird.study.plan import plan
+from earlybird.study.register import Register
 from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
 from earlybird.study.search.exploration import explore
 from earlybird.study.search.loading import choose_searches, load_search
@@ -195,6 +198,21 @@ def test_the_report_of_a_study_leads_to_its_search(search: Search, tmp_path: Pat
     page = write_report(evaluate(load(search.study.folder), "smoke", Store(results)), tmp_path / "report")
     assert 'href="search/index.html"' in page.read_text(encoding="utf-8")
     assert (tmp_path / "report" / "search" / "trials.csv").read_bytes() == (folder / "trials.csv").read_bytes()
+
+
+def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    kept(search, 2, results)
+    study = load(search.study.folder)
+    make_runs([study], "smoke", jobs=1, out=results)
+    evaluations = {study.name: evaluate(study, "smoke", Store(results))}
+    start, _ = write_publication(Register({}, ()), [study], evaluations, "smoke", tmp_path / "docs")
+    for page in (start, start.with_name(f"{study.name}.md")):
+        assert f"]({study.name}-search.md)" in page.read_text(encoding="utf-8")
+    text = start.with_name(f"{study.name}-search.md").read_text(encoding="utf-8")
+    assert all(text.count(part) for part in ("Nothing is negative & all is escaped", "| Window |", "| Rate |"))
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (start.parent / link).is_file(), link
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ from earlybird.errors import InputError, StoreError, because
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
+from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import start_context, verdict_table
 from earlybird.report.templates import rendered
 from earlybird.report.writer import write_drawings
 from earlybird.study.definition import Study
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.register import Register
+from earlybird.study.search.outcome import write_outcome
 
 START = "README.md"
 """What GitHub shows of a folder."""
@@ -84,3 +86,8 @@ def _write_study(evaluation: Evaluation, folder: Path) -> None:
     drawings = write_drawings(evaluation, folder / name, small_picture)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings))
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    if evaluation.search:
+        write_outcome(evaluation.search, folder / name / "search")
+        drawing = draw_search(evaluation.search, folder / name / "search", small_picture)
+        context = search_context(evaluation.search, evaluation.study, drawing, "")
+        (folder / f"{name}-search.md").write_text(rendered("results-search.md.j2", context), encoding="utf-8")

@@ -8,7 +8,7 @@ import polars as pl
 
 from earlybird.plots.search import search_chart, search_figure, search_table
 from earlybird.report.page import Drawing
-from earlybird.report.pictures import write_plot
+from earlybird.report.pictures import Pictures, both_pictures, write_plot
 from earlybird.report.templates import rendered
 from earlybird.study.definition import Study
 from earlybird.study.figures import PlotData
@@ -55,20 +55,26 @@ def write_search(found: Outcome, study: Study, folder: Path, *, home: str) -> Pa
         If it cannot be written.
     """
     write_outcome(found, folder)
-    table = search_table(found.trials.filter(pl.col("scale") == SEARCH))
-    data = PlotData(table, lambda: search_figure(table), lambda: search_chart(table))
-    (folder / "plots").mkdir(exist_ok=True)
-    picture = write_plot(data, folder / "plots", "distance")
-    caption = (
-        f"A dot per setting in the order in which they were tried, {found.about['scales'][SEARCH]} each; 0: all met."
-    )
-    drawing = Drawing("distance", "Distance to the paper", caption, data.chart(), "", picture)
     path = folder / "index.html"
-    path.write_text(rendered("search.html.j2", _context(found, study, drawing, home)), encoding="utf-8")
+    drawing = draw_search(found, folder / "plots", both_pictures)
+    path.write_text(rendered("search.html.j2", search_context(found, study, drawing, home)), encoding="utf-8")
     return path
 
 
-def _context(found: Outcome, study: Study, drawing: Drawing, home: str) -> dict[str, Any]:
+def draw_search(found: Outcome, folder: Path, chosen: Pictures) -> Drawing:
+    """Draw the distances of all settings, and write the chosen pictures with their data."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = search_table(found.trials.filter(pl.col("scale") == SEARCH))
+    data = PlotData(table, lambda: search_figure(table), lambda: search_chart(table))
+    picture = write_plot(data, folder, "distance", chosen)
+    caption = (
+        f"A dot per setting in the order in which they were tried, {found.about['scales'][SEARCH]} each; 0: all met."
+    )
+    return Drawing("distance", "Distance to the paper", caption, data.chart(), "", picture)
+
+
+def search_context(found: Outcome, study: Study, drawing: Drawing, home: str) -> dict[str, Any]:
+    """Gather what a search's page speaks of, in whatever form; `home` is the way to the assets."""
     return {
         "home": home,
         "study": study,
