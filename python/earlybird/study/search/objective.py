@@ -194,7 +194,8 @@ def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding
 def _whole(place: int, item: Item) -> str:
     """Write a check's statement, after the one from which it goes on if it begins with an ellipsis."""
     statement = item.checks[place].statement
-    leads = [check.statement for check in item.checks[:place] if not check.statement.startswith("…")]
+    stated = (check.statement for check in item.checks[:place] if check.level != "report")
+    leads = [text for text in stated if not text.startswith("…")]
     return f"{leads[-1].removesuffix(' …')} {statement}" if leads and statement.startswith("…") else statement
 
 
