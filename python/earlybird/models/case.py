@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STREAMING_CHAIN = "streaming-chain"
-REVISION = 1
+REVISION = 2
 """Raised when the model's numbers change, so that results of the old one are not taken for those of the new one."""
 
 
