@@ -33,7 +33,7 @@ def dots_figure(points: pl.DataFrame, wording: Wording) -> Figure:
         Not attached to any window.
     """
     shown, names = _rows(points, wording)
-    height = max(ROW, DOT * shown["line"].n_unique()) * len(names) + 0.5
+    height = ROW * _room(shown) * len(names) + 0.5
     return panelled(shown, lambda axes, rows: _draw(axes, rows, names, wording), "", height=height)
 
 
@@ -42,7 +42,7 @@ def dots_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     shown, names = _rows(points, wording)
     x = {"title": wording.y, "rangemode": "tozero"} | ({"type": "log"} if wording.log_y else {})
     y = {"title": "", "range": _ends(names), "tickvals": list(range(len(names))), "ticktext": list(names)}
-    return chart(shown, _traces, x, y, hovermode="closest") | {"rows": len(names)}
+    return chart(shown, _traces, x, y, hovermode="closest") | {"rows": _room(shown) * len(names)}
 
 
 def _rows(points: pl.DataFrame, wording: Wording) -> tuple[pl.DataFrame, Sequence[str]]:
@@ -50,6 +50,11 @@ def _rows(points: pl.DataFrame, wording: Wording) -> tuple[pl.DataFrame, Sequenc
     shown = points.filter(pl.col("value").is_not_null())
     names = [wording.ticks[place] for place in shown["x"].unique().sort()]
     return shown.with_columns(row=pl.col("x").rank("dense") - 1.0), names
+
+
+def _room(shown: pl.DataFrame) -> float:
+    """Return the height of a row, in rows of few dots."""
+    return max(1.0, DOT / ROW * shown["line"].n_unique())
 
 
 def _draw(axes: Axes, points: pl.DataFrame, names: Sequence[str], wording: Wording) -> None:
