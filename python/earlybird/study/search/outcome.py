@@ -22,6 +22,9 @@ TABLES = ("trials", "statements", "parameters", "exclusions")
 ABOUT = "about.json"
 DIGITS = 4
 """Decimals of distances and misses in the tables."""
+LEAST_EXPECTED = 3.0
+"""Two statements exclude each other if no setting meets both, where this many would if they had nothing to do with each
+other: by the Poisson distribution chance leaves it at none in one case of twenty."""
 
 EXCLUSIONS = {
     "first": pl.String,
@@ -45,7 +48,7 @@ class Outcome:
     parameters: pl.DataFrame
     """One row per parameter: the study's own value, the best one, how much it decides."""
     exclusions: pl.DataFrame
-    """One row per two statements that settings met one by one, but none together."""
+    """One row per two statements that settings met one by one, but none together, and not for want of settings."""
 
     @cached_property
     def is_met(self) -> bool:
@@ -66,7 +69,8 @@ class Outcome:
         most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements at once"
         best = f"tried again, the closest one meets {about['best_met']}, the study's own {about['default_met']}"
         never = f"{self.never_met.height} statements are met by none"
-        return f"{most}; {best}. {never}, and {self.exclusions.height} pairs of the others never together."
+        pairs = f"{self.exclusions.height or 'no'} pairs of the others clearly exclude each other"
+        return f"{most}; {best}. {never}; {pairs}."
 
 
 def outcome(exploration: Exploration) -> Outcome:
@@ -174,7 +178,7 @@ def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, in
     rows = [
         (_name(one), _name(other), len(met[one]), len(met[other]), len(met[one]) * len(met[other]) / len(trials))
         for one, other in combinations(_places(trials), 2)
-        if met[one] and met[other] and not met[one] & met[other]
+        if len(met[one]) * len(met[other]) >= LEAST_EXPECTED * len(trials) and not met[one] & met[other]
     ]
     yield from ((*row[:-1], round(row[-1], 1)) for row in sorted(rows, key=lambda row: -row[-1]))
 
