@@ -15,11 +15,13 @@ from markupsafe import Markup
 from conftest import store_bytes
 from earlybird import InputError
 from earlybird.paths import REPOSITORY
+from earlybird.report import publication
 from earlybird.report.publication import write_publication
 from earlybird.report.templates import as_markdown
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
 from earlybird.study.execution import make_runs
+from earlybird.study.library import ALL, choose_studies
 from earlybird.study.loading import load
 from earlybird.study.register import Entry, Register, register
 from study_parts import small_study
@@ -135,9 +137,28 @@ def test_a_new_publication_replaces_the_old_one_and_nothing_else(published: Publ
     assert (tmp_path / "mine" / "README.md").read_text(encoding="utf-8") == "# Mine\n"
 
 
-def test_every_entry_of_the_papers_is_published(earlybird: Callable[..., Finished], tmp_path: Path) -> None:
-    done = earlybird("study", "publish", "--scale", "smoke", "--to", "docs")
-    assert (done.code, done.err) == (0, "")
+def test_an_interrupted_publication_leaves_the_older_one_as_it_was(
+    published: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    published.write(tmp_path / "docs")
+    monkeypatch.setattr(publication, "start_context", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        published.write(tmp_path / "docs")
+    assert store_bytes(tmp_path / "docs") == store_bytes(published.folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["docs"]
+
+
+def test_nothing_is_published_where_there_are_no_results(earlybird: Callable[..., Finished], tmp_path: Path) -> None:
+    done = earlybird("study", "publish", "--scale", "smoke", "--out", "results", "--to", "docs")
+    assert (done.code, (tmp_path / "docs").exists()) == (2, False)
+    assert "results has no results of any study at scale 'smoke'; `earlybird study run all" in done.err
+
+
+def test_every_entry_of_the_papers_is_published(tmp_path: Path) -> None:
+    write_publication(register(), choose_studies([ALL], "smoke"), {}, "smoke", tmp_path / "docs")
     named = set(pl.read_csv(tmp_path / "docs" / "verdicts.csv")["items"].str.split(", ").explode())
     assert named == {entry.id for entry in register().entries}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import store_bytes
-from earlybird.errors import InputError, ScenarioError
+from earlybird.errors import InputError, ScenarioError, StoreError
 from earlybird.report.publication import write_publication
 from earlybird.report.search_page import write_search
 from earlybird.report.writer import write_report
@@ -30,7 +30,7 @@ from earlybird.study.search.space import changes, check_space, runs_of
 from study_parts import measured, run, small_study, study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from earlybird.study.search.objective import Reading
@@ -189,6 +189,23 @@ def test_the_page_has_every_statement_parameter_and_setting(search: Search, tmp_
     assert '"x":[0,1,2]' in text
     written = {path.name for path in (tmp_path / "page").rglob("*.*")}
     assert {"trials.csv", "statements.csv", "parameters.csv", "exclusions.csv", "distance.svg"} <= written
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "about.json").write_text("{", encoding="utf-8"),
+        lambda folder: (folder / "trials.csv").write_bytes(b""),
+        lambda folder: (folder / "exclusions.csv").unlink(),
+    ],
+)
+def test_a_damaged_outcome_is_told_with_its_folder(
+    search: Search, tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    folder = kept(search, 1, tmp_path / "results")
+    damage(folder)
+    with pytest.raises(StoreError, match=f"{search.study.name}: the outcome of a search is damaged"):
+        read_outcome(folder)
 
 
 def test_the_report_of_a_study_leads_to_its_search(search: Search, tmp_path: Path) -> None:

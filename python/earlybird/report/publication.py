@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
 from earlybird.report.overview import Row, overview
@@ -58,27 +59,37 @@ def write_publication(
         If it cannot be written.
     """
     rows = overview(register, {study.name: study for study in studies}, evaluations)
+    place = folder.resolve()
     try:
-        _clear(folder)
-        for evaluation in evaluations.values():
-            _write_study(evaluation, folder)
-        verdict_table(rows).write_csv(folder / "verdicts.csv")
-        start = folder / START
-        context = start_context(register, studies, evaluations, scale, rows)
-        start.write_text(MARK + rendered("results.md.j2", context), encoding="utf-8")
+        _check_is_ours(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=place.parent) as drafts:
+            draft = Path(drafts, place.name)
+            draft.mkdir()
+            for evaluation in evaluations.values():
+                _write_study(evaluation, draft)
+            verdict_table(rows).write_csv(draft / "verdicts.csv")
+            context = start_context(register, studies, evaluations, scale, rows)
+            (draft / START).write_text(MARK + rendered("results.md.j2", context), encoding="utf-8")
+            _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
-    return start, rows
+    return folder / START, rows
 
 
-def _clear(folder: Path) -> None:
-    """Make the folder empty, but delete nothing that is not ours."""
+def _check_is_ours(folder: Path) -> None:
+    """Make sure that nothing is deleted but an older publication."""
     start = folder / START
     is_ours = start.is_file() and start.read_text(encoding="utf-8").startswith(MARK)
     if folder.exists() and not is_ours and any(folder.iterdir()):
         raise InputError(f"{folder} holds something else than published results; choose another folder with --to.")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+
+
+def _replace(folder: Path, draft: Path) -> None:
+    """Put a complete publication in the place of an older one, which an interruption before has left as it was."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    draft.rename(folder)
 
 
 def _write_study(evaluation: Evaluation, folder: Path) -> None:

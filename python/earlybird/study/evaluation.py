@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from earlybird.errors import InputError
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 from earlybird.store import Store
 from earlybird.study.checks import verdicts
@@ -133,7 +134,7 @@ def publish_all(
     scale
         ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
     out
-        Results folder; studies without results in it count as not run.
+        Results folder; studies without results in it count as not run, but one of them must have some.
     to
         The folder to write; what was published there before is replaced.
 
@@ -145,13 +146,17 @@ def publish_all(
     Raises
     ------
     InputError
-        If no study has such a scale, or the folder holds something else.
+        If no study has such a scale or any result of it, or the folder holds something else.
     StoreError
         If a result is damaged or the folder cannot be written.
     """
     from earlybird.report.publication import write_publication  # reports are made of studies, not studies of reports
 
-    return write_publication(register(), *evaluate_all(scale, out), scale, Path(to))
+    studies, evaluations = evaluate_all(scale, out)
+    if not evaluations:
+        command = f"earlybird study run {ALL} --scale {scale}"
+        raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
+    return write_publication(register(), studies, evaluations, scale, Path(to))
 
 
 def evaluate_all(scale: str, out: str | Path) -> tuple[list[Study], dict[str, Evaluation]]:

@@ -216,9 +216,20 @@ def write_outcome(found: Outcome, folder: Path) -> None:
 
 
 def read_outcome(folder: Path) -> Outcome | None:
-    """Read what a search found, or None if there is nothing."""
+    """
+    Read what a search found, or None if there is nothing.
+
+    Raises
+    ------
+    StoreError
+        If a file of it is missing or damaged.
+    """
     if not (folder / ABOUT).is_file():
         return None
-    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    tables = {name: pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in TABLES}
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        tables = {name: pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in TABLES}
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        hint = "`earlybird study search` writes it again and repeats no run that is kept"
+        raise StoreError(f"{folder}: the outcome of a search is damaged ({error}); {hint}.") from error
     return Outcome(about, **tables)
