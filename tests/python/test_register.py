@@ -47,3 +47,11 @@ def test_names_of_items_are_lists_and_ranges() -> None:
     assert entry_ids("C-T2, T-T4, X-8") == ["C-T2", "T-T4", "X-8"]
     assert entry_ids("T-F9 … T-F12") == ["T-F9", "T-F10", "T-F11", "T-F12"]
     assert entry_ids("T-F6") == ["T-F6"]
+
+
+@pytest.mark.parametrize("name", [info.name for info in list_studies()])
+def test_every_statement_and_title_can_be_understood_alone(name: str) -> None:
+    for item in find_study(name).items:
+        titles = [plot.title for plot in item.plots] + [panel.title for panel in item.panels]
+        texts = [check.statement for check in item.checks] + titles
+        assert not [text for text in texts if text.startswith("…") or text.endswith("…")], item.id

@@ -142,9 +142,9 @@ def _checks(target: Target, study: Study) -> Iterator[tuple[Item, Check]]:
         return
     for item in study.items:
         if item.id == target.item:
-            for place, check in enumerate(item.checks):
+            for check in item.checks:
                 if _is_wanted(check, target):
-                    yield item, replace(_without(check, target.without), statement=_whole(place, item))
+                    yield item, _without(check, target.without)
 
 
 def _item_of(table: str, study: Study) -> Item:
@@ -189,14 +189,6 @@ def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding
     worst = cells[misses.index(max(misses))] if any(misses) else weakest(cells) or cells[0]
     statement = Statement(item.id, joined(found.variant, check.statement), check.paper, "")
     return Reading(statement, joined(worst.label, worst.ours), worst.interval, distance(misses))
-
-
-def _whole(place: int, item: Item) -> str:
-    """Write a check's statement, after the one from which it goes on if it begins with an ellipsis."""
-    statement = item.checks[place].statement
-    stated = (check.statement for check in item.checks[:place] if check.level != "report")
-    leads = [text for text in stated if not text.startswith("…")]
-    return f"{leads[-1].removesuffix(' …')} {statement}" if leads and statement.startswith("…") else statement
 
 
 def _tolerance_text(target: Target, name: str) -> str:
