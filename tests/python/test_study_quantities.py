@@ -8,7 +8,10 @@ from dataclasses import replace
 import pytest
 
 from earlybird import InputError
+from earlybird.study.metrics import metric
+from earlybird.study.names import spaced
 from earlybird.study.quantities import Quantity
+from earlybird.study.wording import difference_text
 from study_parts import measured, run
 
 SACK = {"transport": "sack", "buffer": 80}
@@ -111,3 +114,12 @@ def test_unknown_names_are_refused() -> None:
 
 def test_no_number_is_stated_where_the_paper_gives_none() -> None:
     assert math.isnan(measured().stated("sft", SACK))
+
+
+def test_zero_is_printed_without_digits_and_without_a_sign() -> None:
+    assert [metric("late-share").text(value) for value in (0.0, 1e-17, -1e-17)] == ["0", "0", "0"]
+    assert not difference_text(metric("late-share"), -1e-8).startswith("−")
+
+
+def test_durations_are_written_as_in_prose() -> None:
+    assert [spaced(value) for value in ("20ms", "0.5s", "80", 4, "messages")] == ["20 ms", "0.5 s", "80", 4, "messages"]

@@ -38,7 +38,7 @@ def delays_chart(packets: pl.DataFrame) -> Chart:
 def _delay_traces(packets: pl.DataFrame) -> list[Trace]:
     trace: Trace = {
         "name": "packet",
-        "legendgroup": "packet",
+        "showlegend": False,
         "x": numbers(packets["time_s"]),
         "y": numbers(packets["delay_ms"]),
         "mode": "markers",

@@ -15,6 +15,15 @@ from earlybird.plots.chart import Chart, Trace, chart, line_style, marker_style,
 from earlybird.plots.style import MUTED, PAPER, Look, look, panelled
 
 PAPER_LABEL = "as the paper states"
+PAPER_KEY: Trace = {
+    "name": PAPER_LABEL,
+    "legendgroup": PAPER_LABEL,
+    "x": [None],
+    "y": [None],
+    "mode": "markers",
+    "marker": {"symbol": "star", "size": 11, "color": MUTED},
+}
+"""The legend's star, in no line's colour as it stands for those of all lines."""
 MANY = 12
 """With more points than this, a line gets few markers and its interval is a band."""
 
@@ -113,17 +122,16 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     x: dict[str, Any] = {"title": wording.x, "type": "log" if wording.is_wide else "linear"}
     if wording.ticks:
         x |= {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
-    elif wording.is_wide:
-        x |= {"dtick": "D2"}
     y: dict[str, Any] = {"title": wording.y}
-    y |= {"type": "log", "exponentformat": "none"} if wording.log_y else {"range": [0, wording.top]}
+    y |= {"type": "log"} if wording.log_y else {"range": [0, wording.top]}
     return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")
 
 
 def _traces(points: pl.DataFrame) -> list[Trace]:
     lines = [(look(name, position), rows) for position, (name, rows) in enumerate(_lines(points))]
     shown = [trace for style, rows in lines for trace in _line_traces(rows, style)]
-    return [*shown, *(_paper_trace(rows, style) for style, rows in lines if rows["paper"].is_not_null().any())]
+    stars = [_paper_trace(rows, style) for style, rows in lines if rows["paper"].is_not_null().any()]
+    return [*shown, *stars, *([PAPER_KEY] if stars else [])]
 
 
 def _line_traces(rows: pl.DataFrame, style: Look) -> list[Trace]:
@@ -153,6 +161,7 @@ def _paper_trace(rows: pl.DataFrame, style: Look) -> Trace:
     return {
         "name": PAPER_LABEL,
         "legendgroup": PAPER_LABEL,
+        "showlegend": False,
         "x": numbers(rows["x"]),
         "y": numbers(rows["paper"]),
         "mode": "markers",

@@ -70,6 +70,7 @@ LOOKS = {
     "cubic": Look("#7a4b9d", "#c39ae0", SOLID, "D"),
     "bbr": Look("#c2257a", "#f27fb8", SOLID, "X"),
     "prague": Look("#00757f", "#45c4cf", DASHED, "P"),
+    "earlybird-rt": Look("#00805e", "#3fcfa5", SOLID, "D"),
     "udp": Look("#50565f", "#c3c9d1", DOTTED, "x"),
     "tfrc": Look("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
     "sack-rack": Look("#d1495b", "#f48a98", DASH_DOTTED, "<"),

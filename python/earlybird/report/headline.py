@@ -54,6 +54,8 @@ def conclusion(evaluation: Evaluation) -> str:
 
 
 def _outcomes(outcomes: Counter[Holds]) -> str:
+    if not outcomes.total():
+        return "none"
     text = f"{outcomes['yes']} of {outcomes['yes'] + outcomes['no']} that could be tested hold"
     untested = outcomes["not testable"] + outcomes["not run"]
     return f"{text} ({untested} could not)" if untested else text

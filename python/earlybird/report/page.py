@@ -16,6 +16,7 @@ from earlybird.report.statements import Statement, evidence_anchors, explained, 
 from earlybird.report.templates import as_json, rendered
 from earlybird.study.definition import LEVELS, Item, Part
 from earlybird.study.evaluation import Evaluation
+from earlybird.study.names import spaced
 from earlybird.study.plan import plan
 from earlybird.study.reasons import Reason
 from earlybird.study.sensitivity import Sensitivity
@@ -81,7 +82,7 @@ def runs_text(evaluation: Evaluation, part: Part) -> str:
     if part.deterministic:
         return "one run of the scenario's own duration, as nothing in it is random"
     seeds = f"seeds 1 to {scale.seeds}" if scale.seeds > 1 else "seed 1"
-    return f"{seeds}, {scale.duration} of simulated time"
+    return f"{seeds}, {spaced(scale.duration)} of simulated time"
 
 
 def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from earlybird.errors import InputError
 
+NOTHING = 1e-9
+"""What is smaller is zero but for rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -27,7 +30,10 @@ class Metric:
         """Print a value without its unit, with as many decimals as another one; a dash where there is none."""
         if not math.isfinite(value):
             return "–"
-        return f"{value * self.scale:.{self.decimals(value if like is None else like)}f}"
+        if abs(value * self.scale) < NOTHING:
+            return "0"
+        text = f"{value * self.scale:.{self.decimals(value if like is None else like)}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
 
     def decimals(self, value: float) -> int:
         """Return how many decimals a value has in print."""

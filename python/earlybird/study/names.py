@@ -1,8 +1,18 @@
 """What points are called in tables and plots."""
 
+import re
 from collections.abc import Mapping
 
 from earlybird.study.definition import Study
+
+DURATION = re.compile(r"([0-9.]+)(ms|s)")
+"""A duration as scenarios write it."""
+
+
+def spaced(value: object) -> object:
+    """Write a duration as prose does, such as ``20 ms`` for ``20ms``; leave anything else as it is."""
+    duration = DURATION.fullmatch(str(value))
+    return f"{duration[1]} {duration[2]}" if duration else value
 
 
 def value_name(study: Study, coordinate: str, value: object) -> str:
@@ -33,7 +43,7 @@ def value_name(study: Study, coordinate: str, value: object) -> str:
         return study.parts[str(value)].label or str(value)
     if coordinate in study.axes:
         axis = study.axes[coordinate]
-        return axis.names.get(str(value).lower(), axis.label.format(value))
+        return axis.names.get(str(value).lower(), axis.label.format(spaced(value)))
     return str(value)
 
 

@@ -41,7 +41,9 @@ def difference_text(unit: Metric, value: float) -> str:
     """Print a difference with its sign, of shares in percentage points."""
     if not math.isfinite(value):
         return "–"
-    return f"{value * unit.scale:+.{unit.decimals(value)}f} {difference_unit(unit)}".strip().replace("-", "−")
+    size = unit.text(value)
+    text = size if float(size) == 0 else f"{value * unit.scale:+.{unit.decimals(value)}f}"
+    return f"{text} {difference_unit(unit)}".strip().replace("-", "−")
 
 
 def difference_unit(unit: Metric) -> str:
@@ -95,7 +97,7 @@ def size_printer(check: Check) -> Printer:
 
 def bound_name(check: Check, name: str) -> str:
     """Name the larger side of an order with its factor and margin."""
-    factor = f"{check.factor:g} × " if check.factor != 1 else ""
+    factor = f"{check.factor:.3g} × " if check.factor != 1 else ""
     unit = metric(check.metric)
     margin = f" {difference_text(unit, check.margin)}" if check.margin else ""
     return f"{factor}{name}{margin}"

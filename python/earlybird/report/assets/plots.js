@@ -36,9 +36,25 @@
   }
 
   function legendRows(names, width) {
-    const widest = Math.max(...names.map((name) => name.length * LETTER + 55));
-    const inRow = Math.max(1, Math.floor(width / widest));
-    return Math.ceil(names.length / inRow);
+    let [rows, used] = [names.length ? 1 : 0, 0];
+    for (const name of names) {
+      const needed = name.length * LETTER + 62; // with its line
+      if (used && used + needed > width) [rows, used] = [rows + 1, 0];
+      used += needed;
+    }
+    return rows;
+  }
+
+  // The ticks of a logarithmic axis: powers of ten, and between few of them 2 and 5 times these, all with their numbers in full.
+  function logTicks(axis, chart, name) {
+    if (axis.type !== "log" || axis.tickvals) return {};
+    const values = chart.panels.flatMap((panel) => panel.traces.flatMap((trace) => trace[name])).filter((value) => value > 0);
+    if (!values.length) return {};
+    const [low, high] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
+    const steps = high - low > 2 ? [1] : [1, 2, 5];
+    const decades = Array.from({ length: high - low + 3 }, (_, index) => low - 1 + index);
+    const tickvals = decades.flatMap((decade) => steps.map((step) => Number(`${step}e${decade}`)));
+    return { tickvals, ticktext: tickvals.map(String) };
   }
 
   // Breaks a long title of an axis into lines that fit beside a panel.
@@ -80,9 +96,9 @@
     const yTitle = folded(chart.y.title, 30);
     const { left, panelHeight, ticktext } = leftSide(chart, yTitle, width);
     const names = nameOnce(chart.panels.flatMap((panel) => panel.traces));
-    const legend = 22 * legendRows(names, width) + 8;
-    const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
     const plotWidth = width - left - 8;
+    const legend = 22 * legendRows(names, plotWidth) + 8;
+    const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
     const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
     const xTitle = folded(chart.x.title, (share * plotWidth) / LETTER);
     const xTicks = foldedTicks(chart.x, share * plotWidth);
@@ -112,8 +128,8 @@
       const above = 1 - (row * (panelHeight + gapY)) / height;
       const name = index ? String(index + 1) : "";
       const axis = { gridcolor: colour("--line"), linecolor: colour("--muted"), zeroline: false, automargin: false };
-      const xAxis = { ...chart.x, ...xTicks, title: { text: xTitle, standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
-      const yAxis = { ...chart.y, ...(ticktext && { ticktext }), title: { text: column === 0 ? yTitle : "", standoff: 6 } };
+      const xAxis = { ...chart.x, ...logTicks(chart.x, chart, "x"), ...xTicks, title: { text: xTitle, standoff: 8 }, showgrid: false, showline: true, ticks: "outside", tickcolor: colour("--muted") };
+      const yAxis = { ...chart.y, ...logTicks(chart.y, chart, "y"), ...(ticktext && { ticktext }), title: { text: column === 0 ? yTitle : "", standoff: 6 } };
       layout[`xaxis${name}`] = { ...axis, ...xAxis, domain: [from, from + share], anchor: `y${name}` };
       layout[`yaxis${name}`] = { ...axis, ...yAxis, domain: [above - panelHeight / height, above], anchor: `x${name}` };
       if (chart.shareY && index) layout[`yaxis${name}`].matches = "y";

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from earlybird.plots.style import dark_colours
 from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, item_anchor
+from earlybird.study.names import spaced
 
 MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
 """What would be read as something other than itself in Markdown, as GitHub renders it."""
@@ -39,7 +40,12 @@ def rendered(template: str, context: Mapping[str, object]) -> str:
         finalize=as_markdown if template.endswith(".md.j2") else None,
     )
     environment.globals.update(
-        words=WORDS, plural=PLURAL, symbols=SYMBOLS, anchor=item_anchor, dark_colours=as_json(dark_colours())
+        words=WORDS,
+        plural=PLURAL,
+        symbols=SYMBOLS,
+        anchor=item_anchor,
+        spaced=spaced,
+        dark_colours=as_json(dark_colours()),
     )
     return environment.get_template(template).render(context)
 
