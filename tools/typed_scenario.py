@@ -105,7 +105,7 @@ def one_of(node: dict[str, Any]) -> dict[str, Any]:
 
 def formatted(text: str) -> str:
     """Format with ruff, as the rest of the project is."""
-    command = ["ruff", "format", "--stdin-filename", str(TARGET), "-"]
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
     return subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
 
 

@@ -22,6 +22,9 @@ settings.load_profile("earlybird")
 
 REPOSITORY = Path(__file__).parents[2]
 
+HUNG = 600
+"""Seconds after which a program that should have ended counts as hung, however much else the machine does."""
+
 SMALL = """
 title = "two video flows and two file transfers"
 duration = "5s"
@@ -106,7 +109,7 @@ def program(tmp_path: Path) -> Callable[..., Finished]:
 
     def run(*arguments: object) -> Finished:
         done = subprocess.run(
-            command(*arguments), cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+            command(*arguments), cwd=tmp_path, capture_output=True, text=True, timeout=HUNG, check=False
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import HUNG
 from earlybird.report.site import write_site
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
@@ -163,7 +164,7 @@ def look_at(site: Path, server: str) -> Look:
         text = HARNESS.format(width=width, address=json.dumps(f"/{page}"), script=script)
         harness.write_text(text, encoding="utf-8")
         command = [str(BROWSER), *OPTIONS, "--dump-dom", f"{server}/{harness.name}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HUNG, check=True)
         assert not re.findall(r".*CONSOLE.*", done.stderr)
         body = re.search(r"<body>(\{.*\})</body>", done.stdout, re.DOTALL)
         assert body, done.stdout[-1000:]

@@ -247,6 +247,13 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
         ("factor = 1.25", "", r"targets\[0\]: give either factor"),
         ('part = "main"', 'part = "man"', r"grids\[0\]\.part: 'man' is not known; did you mean 'main'"),
         ("[scales.confirmation]", "[scales.again]", r"scales: 'confirmation' is not known"),
+        ("[scales.search]", "groups = 3\n[scales.search]", r"groups = 3: there must be tables below it"),
+        ("trials = 12", 'trials = "12"', r"trials = '12': it must be a whole number"),
+        ("trials = 12", "trials = 0", r"trials = 0: it must be 1 or more"),
+        ("least = 4", 'least = "4"', r"parameters\.window\.least = '4': it must be a number"),
+        ("factor = 1.25", "factor = true", r"targets\[0\]\.factor = True: it must be a number"),
+        ('part = "main"', "", r"grids: part must be given"),
+        ('["search", "confirmation"]', '["search"]', r"grids: none has the scale 'confirmation'"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -265,6 +272,13 @@ def test_the_searches_of_the_repository_name_what_exists() -> None:
     for search in choose_searches("all"):
         check_space(search, SEARCH)
         assert search.default.keys() == search.parameters.keys()
+
+
+def test_braces_around_something_else_than_an_axis_are_told_before_anything_is_run(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small-study")
+    (folder / "search.toml").write_text(SEARCH_FILE.replace('"2Mb/s"', '"{rate}Mb/s"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"parameters\.rate\.choices.*must be an axis of the run \('rate'\): "):
+        check_space(load_search(load(folder)), SEARCH)
 
 
 def test_a_value_that_no_scenario_takes_is_told_before_anything_is_run(tmp_path: Path) -> None:

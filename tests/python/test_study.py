@@ -216,18 +216,17 @@ def test_studies_that_run_together_advance_alike(folder: Path, tmp_path: Path) -
 
 def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        command("study", "run", "all", "--scale", "full", "--jobs", 2),
+        command("study", "run", "all", "--scale", "smoke", "--jobs", 2),
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
     while not (done := [path for path in tmp_path.glob("results/*") if not path.name.startswith(".")]):
-        assert time.monotonic() < deadline, "waited in vain"
+        assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert (process.returncode, "Traceback" in err) == (130, False)
     assert "runs were finished and are kept in results" in " ".join(err.split())
     assert all((path / "summary.json").exists() for path in done)

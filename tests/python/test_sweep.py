@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import earlybird
-from conftest import SMALL, command, store_bytes
+from conftest import HUNG, SMALL, command, store_bytes
 from earlybird import WorkerError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def finished_runs(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.glob("results/*") if not path.name.startswith(".")}
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = HUNG) -> None:
     """Wait until something is the case."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
 ) -> None:
     wait_for(lambda: len(finished_runs(small.parent)) >= 2)
     os.killpg(long_sweep.pid, signal.SIGINT)
-    _, err = long_sweep.communicate(timeout=20)
+    _, err = long_sweep.communicate(timeout=HUNG)
     kept = finished_runs(small.parent)
     assert long_sweep.returncode == 130
     assert "Traceback" not in err
@@ -97,20 +97,20 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert finished_runs(small.parent).items() >= kept.items()
 
 
-def test_ctrl_c_ends_a_run(small: Path) -> None:
-    run = subprocess.Popen(
-        command("run", small, "--set", "duration=1000000s"), stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    time.sleep(1)
+def test_ctrl_c_ends_a_run(small: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    endless = command("run", small, "--set", "duration=1000000s", "--trace", trace)
+    run = subprocess.Popen(endless, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for(trace.exists)
     os.killpg(run.pid, signal.SIGINT)
-    _, err = run.communicate(timeout=20)
+    _, err = run.communicate(timeout=HUNG)
     assert (run.returncode, err) == (130, "earlybird: interrupted.\n")
 
 
 def test_a_killed_worker_costs_nothing_but_time(long_sweep: subprocess.Popen[str], small: Path) -> None:
     wait_for(lambda: finished_runs(small.parent) and workers(long_sweep))
     os.kill(workers(long_sweep)[0], signal.SIGKILL)
-    out, err = long_sweep.communicate(timeout=60)
+    out, err = long_sweep.communicate(timeout=HUNG)
     assert long_sweep.returncode == 0, err
     assert f"{RUNS} runs, {RUNS} of them made now" in out
     assert len(finished_runs(small.parent)) == RUNS

@@ -6,7 +6,8 @@ import difflib
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args
 
 from earlybird.errors import InputError, because
 from earlybird.study.definition import (
@@ -31,6 +32,9 @@ from earlybird.study.metrics import metric
 
 T = TypeVar("T")
 Table = Mapping[str, Any]
+
+KINDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""What the single values of a file may be, in words."""
 
 
 def load(folder: Path) -> Study:
@@ -100,7 +104,7 @@ def _with_path(part: Table, folder: Path) -> Table:
 def grid(table: Table) -> Grid:
     """Read a grid: its part and scales, and every other key an axis with its values."""
     axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in ("part", "scales")}
-    return build(Grid, {"part": table.get("part"), "scales": table.get("scales", ()), "axes": axes}, "grids")
+    return build(Grid, {**{name: table[name] for name in ("part", "scales") if name in table}, "axes": axes}, "grids")
 
 
 def _item(table: Table) -> Item:
@@ -147,13 +151,26 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
     """Make a dataclass of a table, with a word about keys that it does not know or lacks."""
     values = {key.replace("-", "_"): _frozen(value) for key, value in table.items()}
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for name in values.keys() - fields.keys():
+    for name in sorted(values.keys() - fields.keys()):
         near = difflib.get_close_matches(name, fields, 1) or sorted(fields)
         raise InputError(f"{where}: there is no key {name!r} here; is it {', '.join(near)}?")
     missing = [name for name, field in fields.items() if _is_required(field) and name not in values]
     if missing:
         raise InputError(f"{where}: {', '.join(missing)} must be given.")
+    for name, value in values.items():
+        _check_kind(value, fields[name].type, f"{where}.{name}")
     return kind(**values)
+
+
+def _check_kind(value: object, annotation: object, where: str) -> None:
+    """Make sure that a number is a number, and a text a text; what is made of several is not looked into."""
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    allowed = tuple(one for one in kinds if one in KINDS)
+    if len(allowed) + (NoneType in kinds) != len(kinds) or (value is None and NoneType in kinds):
+        return
+    fitting = (*allowed, int) if float in allowed else allowed
+    if not isinstance(value, fitting) or (isinstance(value, bool) and bool not in allowed):
+        raise InputError(f"{where} = {value!r}: it must be {' or '.join(KINDS[one] for one in allowed)}.")
 
 
 def _is_required(field: "dataclasses.Field[Any]") -> bool:

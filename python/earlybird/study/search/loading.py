@@ -74,11 +74,11 @@ def load_search(study: Study) -> Search:
     own = dataclasses.replace(
         study,
         scales=named(Scale, document, "scales"),
-        groups=_groups(study, document.get("groups", {})),
+        groups=_groups(study, _tables(document, "groups")),
         grids=tuple(grid(table) for table in document.get("grids", ())),
     )
     others = {key: value for key, value in document.items() if key not in ("scales", "groups", "grids")}
-    parameters = {key: _parameter(key, table) for key, table in document.get("parameters", {}).items()}
+    parameters = {key: _parameter(key, table) for key, table in _tables(document, "parameters").items()}
     targets = tuple(build(Target, table, f"targets[{place}]") for place, table in enumerate(others.get("targets", ())))
     search: Search = build(Search, {**others, "study": own, "parameters": parameters, "targets": targets}, FILE)
     _check(search)
@@ -100,6 +100,14 @@ def _rows(study: Study, target: Target) -> Iterator[Number]:
             yield dataclasses.replace(row, point=point)
 
 
+def _tables(document: Mapping[str, Any], name: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return the tables of a section by name."""
+    found = document.get(name, {})
+    if not isinstance(found, Mapping) or not all(isinstance(table, Mapping) for table in found.values()):
+        raise InputError(f"{FILE}: {name} = {found!r}: there must be tables below it, [{name}.NAME].")
+    return found
+
+
 def _groups(study: Study, table: Mapping[str, Any]) -> dict[str, Group]:
     """Narrow groups of the study down to the runs that stand for them here."""
     groups = dict(study.groups)
@@ -116,7 +124,7 @@ def _parameter(name: str, table: Mapping[str, Any]) -> Parameter:
     if "least" in table or "most" in table:
         return _checked_range(build(Range, named_table, where), where)
     if "values" in table:
-        named_table["choices"] = {_label(value): {table.get("key", ""): value} for value in table["values"]}
+        named_table["choices"] = {_label(value): {table.get("key", ""): value} for value in _tuple(table["values"])}
         named_table["default"] = _label(table.get("default", ""))
         named_table = {key: value for key, value in named_table.items() if key not in ("values", "key")}
     choice: Choice = build(Choice, named_table, where)
@@ -143,10 +151,19 @@ def _tuple(values: object) -> tuple[Scalar, ...]:
 def _check(search: Search) -> None:
     """Make sure that what is named exists."""
     study = search.study
+    _at_least(1, search.trials, "trials")
+    _at_least(0, search.best, "best")
     for name in (SEARCH, CONFIRMATION):
         _one_of(name, study.scales, "scales")
+        _at_least(1, study.scales[name].seeds, f"scales.{name}.seeds")
+        if not any(name in each.scales for each in study.grids):
+            raise InputError(f"{FILE}: grids: none has the scale {name!r}, so nothing would be run.")
+    if not search.targets:
+        raise InputError(f"{FILE}: targets: there must be one at least, or there is nothing to search for.")
     for place, each in enumerate(study.grids):
         _one_of(each.part, study.parts, f"grids[{place}].part")
+        for scale in each.scales:
+            _one_of(scale, study.scales, f"grids[{place}].scales")
         for axis in each.axes:
             _one_of(axis, study.axes, f"grids[{place}]")
     for parameter in search.parameters.values():
@@ -172,6 +189,11 @@ def _check_target(target: Target, study: Study, where: str) -> None:
     _one_of(target.item, items, f"{where}.item")
     for statement in target.statements:
         _one_of(statement, {check.statement for check in items[target.item].checks}, f"{where}.statements")
+
+
+def _at_least(least: int, value: int, where: str) -> None:
+    if value < least:
+        raise InputError(f"{FILE}: {where} = {value}: it must be {least} or more.")
 
 
 def _one_of(value: str, allowed: Collection[str], where: str) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+from earlybird.errors import InputError
 from earlybird.study.definition import Scalar
 from earlybird.study.execution import resolved
 from earlybird.study.plan import StudyRun, plan
@@ -91,9 +92,19 @@ def changes(parameter: Parameter, value: Scalar, axes: Mapping[str, Scalar]) -> 
     -------
     mapping
         Keys of the scenario with their values.
+
+    Raises
+    ------
+    InputError
+        If a text in braces is not an axis of the run.
     """
     if isinstance(parameter, Choice):
-        return {key: _filled(changed, axes) for key, changed in parameter.choices[str(value)].items()}
+        try:
+            return {key: _filled(changed, axes) for key, changed in parameter.choices[str(value)].items()}
+        except (LookupError, ValueError) as error:
+            where = f"parameters.{parameter.name}.choices.{value}"
+            allowed = ", ".join(axes)
+            raise InputError(f"{where}: in braces there must be an axis of the run ({error}): {allowed}.") from error
     return {parameter.key: f"{value:g}{parameter.unit}" if parameter.unit else value}
 
 
