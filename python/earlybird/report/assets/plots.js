@@ -8,6 +8,7 @@
   const LINE = 15; // pixels of a line of text
   const NARROW = 620; // below this width panels stand one below the other
   const LETTER = 6.6; // pixels of a letter, to estimate how much room a legend needs
+  const TITLE_LETTER = 8.2; // pixels of a letter of an axis title, which is larger
   const config = { displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendDataToCloud", "toggleSpikelines"] };
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const darkColours = JSON.parse(document.getElementById("dark-colours").textContent);
@@ -100,10 +101,10 @@
     const legend = 22 * legendRows(names, plotWidth) + 8;
     const gapX = columns > 1 ? (chart.shareY ? 22 : 50) : 0;
     const share = (plotWidth - (columns - 1) * gapX) / columns / plotWidth;
-    const xTitle = folded(chart.x.title, (share * plotWidth) / LETTER);
+    const xTitle = folded(chart.x.title, (share * plotWidth) / TITLE_LETTER);
     const xTicks = foldedTicks(chart.x, share * plotWidth);
     const tickLines = Math.max(...(xTicks.ticktext ?? [""]).map((text) => text.split("<br>").length));
-    const xRoom = 20 + LINE * tickLines + 16 * xTitle.split("<br>").length;
+    const xRoom = 20 + LINE * tickLines + 19 * xTitle.split("<br>").length;
     const gapY = xRoom + 26; // below a panel its ticks and title, then the name of the next one
     const height = rows * panelHeight + (rows - 1) * gapY;
     const top = (titled ? 30 : 12) + (width < NARROW ? 0 : TOOLS);
