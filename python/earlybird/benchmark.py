@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from earlybird import _core
 from earlybird.description import resolve
-from earlybird.errors import EarlybirdError
+from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.paths import REPOSITORY, repository_file
 from earlybird.runs import DEFAULT_SEED
 from earlybird.transports import transports
@@ -47,9 +47,6 @@ CASES = (
 TRANSPORTS_SCENARIO = "bench-transports.toml"
 """Long transfers of one transport, behind a queue that is never empty."""
 
-RATELESS = "udp"
-"""The transport that sends whatever it is given, so that a transfer without end has no meaning."""
-
 LONGEST_STUDY = "early-retransmission"
 """The study whose full scale is measured too."""
 
@@ -63,8 +60,17 @@ def number_of_runs(repetitions: int = REPETITIONS) -> int:
 
 
 def transport_names() -> list[str]:
-    """Return the names of all transports that find a rate of their own, without those of the other timer."""
-    return [name for one in transports() for name in one.names if name != RATELESS]
+    """Return the names of all transports that carry a long transfer, without those of the other timer."""
+    return [name for one in transports() for name in one.names if _carries_a_transfer(name)]
+
+
+def _carries_a_transfer(transport: str) -> bool:
+    """Tell a transport with a rate of its own from those that need a source's, or its frames."""
+    try:
+        resolve(repository_file("scenarios", TRANSPORTS_SCENARIO), {"transport": transport})
+    except ScenarioError:
+        return False
+    return True
 
 
 def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
