@@ -1,26 +1,14 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
-use crate::ecn::EcnMode;
 use crate::policy::acking::Acking;
+use crate::policy::choice::{Control, ControlSetup, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
 use crate::policy::control::CongestionControl;
-use crate::policy::control::bbr::{Bbr, BbrParameters};
-use crate::policy::control::cubic::CubicConfig;
-use crate::policy::control::pert::{self, Pert, PertFlags};
-use crate::policy::control::prague::{Prague, PragueParameters};
-use crate::policy::control::reno::{Halved, Reno};
-use crate::policy::control::tahoe::Tahoe;
-use crate::policy::control::tolerant::{Tolerant, TolerantParameters};
-use crate::policy::control::vegas::{Vegas, VegasParameters};
+use crate::policy::control::tolerant::TolerantParameters;
+use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
-use crate::policy::recovery::newreno::{NewReno, NewRenoFlags};
-use crate::policy::recovery::rack::{Rack, RackConfig};
-use crate::policy::recovery::rfc6675::Rfc6675;
-use crate::policy::recovery::sack1::Sack1;
-use crate::policy::recovery::{LossRecovery, reno, tahoe, vegas};
+use crate::policy::recovery::rack::RackConfig;
 use crate::policy::reduction::WindowReduction;
-use crate::policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 use crate::policy::spurious::{SpuriousDetection, Undo};
-use crate::policy::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
 use crate::real_time::RealTime;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, SeedTree};
@@ -77,90 +65,6 @@ pub struct Config {
     pub keeps_idle_timer: bool,
     /// The policies for frames that are worthless when late.
     pub real_time: RealTime,
-}
-
-/// How much may be in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Control {
-    /// Slow start, congestion avoidance, halving.
-    Reno,
-    /// Probabilistic early response.
-    Pert(PertFlags),
-    /// BBR version 3.
-    Bbr(BbrParameters),
-    /// Slow start, congestion avoidance; one segment after every loss.
-    Tahoe,
-    /// A cubic function of the time since the last loss.
-    Cubic(CubicConfig),
-    /// Vegas: as many segments in the queue as its thresholds say.
-    Vegas(VegasParameters),
-    /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
-    Prague(PragueParameters),
-    /// Reno's window, which tells congestion from noise by delay.
-    Tolerant(TolerantParameters),
-}
-
-/// How losses are repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// ns-2's Sack1.
-    Sack1,
-    /// RFC 6675.
-    Rfc6675,
-    /// RACK-TLP, RFC 8985; `NewReno` if the peer knows no SACK.
-    Rack,
-    /// A fast retransmit, then slow start.
-    Tahoe,
-    /// Fast recovery, to the first ACK that goes forward.
-    Reno {
-        /// Any run of three duplicates begins a recovery, even within a window that was already reduced (ns-2's
-        /// `bugFix_ 0`).
-        second_fast_retransmit: bool,
-    },
-    /// Fast recovery, until everything sent before it is acknowledged.
-    NewReno(NewRenoFlags),
-    /// Vegas' fine timer; goes with that control only.
-    Vegas,
-}
-
-/// Which duplicate ACK means loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// The third.
-    ThreeDuplicates,
-    /// The third, or an earlier one that comes late.
-    EarlyRetransmission(AgeReference),
-    /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
-    FewOutstanding,
-}
-
-/// What restarts the retransmission timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
-    /// Progress alone (RFC 6298 §5).
-    Progress,
-    /// Duplicate ACKs outside recovery too (fine-grained RTO study).
-    Duplicates,
-    /// Whatever tells that something arrived, in recovery too: running out means silence. Goes with a recovery that finds the
-    /// loss of a retransmission by itself.
-    Arrivals,
-}
-
-/// Parameters of the retransmission timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RtoConfig {
-    /// Clock tick.
-    pub tick: Duration,
-    /// Smallest timeout, before back-off.
-    pub floor: Duration,
-    /// Largest timeout, after back-off.
-    pub ceiling: Duration,
-    /// Timeout before the first sample.
-    pub initial: Duration,
-    /// Round-trip times count in whole ticks (ns-2) instead of exactly (RFC 6298).
-    pub is_coarse: bool,
-    /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
-    pub clock_phase: Option<Duration>,
 }
 
 /// The timer is never less than so much above the round trip: a few packets of sound may be missing in a row.
@@ -234,104 +138,25 @@ impl Config {
         }
     }
 
-    pub(crate) fn estimator(&self, seeds: SeedTree) -> Box<dyn RtoEstimator> {
-        if !self.rto.is_coarse {
-            return Box::new(Rfc6298Estimator::new(self.rto.tick));
-        }
-        let mut random = seeds.child("clock").random();
-        let phase = self.rto.clock_phase.unwrap_or_else(|| random.duration_between(Duration::ZERO, self.rto.tick));
-        Box::new(CoarseEstimator::new(self.rto.tick, phase))
+    pub(crate) fn build_control(&self, seeds: SeedTree) -> Box<dyn CongestionControl> {
+        self.control.build(&ControlSetup {
+            largest_window: self.window,
+            initial_window: self.initial_window,
+            ssthresh: if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY },
+            halved: self.recovery.halved(self.rules, self.precise_halving),
+            is_agent: self.recovery == Recovery::Vegas,
+            seeds,
+        })
     }
 
-    pub(crate) fn control(&self, seeds: SeedTree) -> Box<dyn CongestionControl> {
-        let ssthresh = if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY };
-        match self.control {
-            Control::Reno => Box::new(Reno::new(self.window, ssthresh, self.halved())),
-            Control::Vegas(parameters) => {
-                let window = Reno::new(self.window, ssthresh, self.halved());
-                let is_agent = self.recovery == Recovery::Vegas;
-                Box::new(Vegas::new(window, parameters, is_agent, f64::from(self.initial_window)))
-            }
-            Control::Prague(parameters) => {
-                Box::new(Prague::new(Reno::new(self.window, ssthresh, self.halved()), parameters))
-            }
-            Control::Tolerant(parameters) => {
-                Box::new(Tolerant::new(Reno::new(self.window, ssthresh, self.halved()), parameters))
-            }
-            Control::Tahoe => Box::new(Tahoe::new(Reno::new(self.window, ssthresh, self.halved()))),
-            Control::Pert(flags) => {
-                let window = pert::window(self.window, ssthresh);
-                Box::new(Pert::new(window, flags, seeds.child("pert").random()))
-            }
-            Control::Bbr(parameters) => Box::new(Bbr::new(parameters, seeds.child("bbr").random())),
-            Control::Cubic(cubic) => cubic.control(self.window, ssthresh, self.halved() == Halved::Flight),
-        }
-    }
-
-    fn halved(&self) -> Halved {
-        let halves_flight = match self.recovery {
-            Recovery::Sack1 | Recovery::Vegas => false,
-            Recovery::Rfc6675 | Recovery::Rack => true,
-            Recovery::Tahoe | Recovery::Reno { .. } | Recovery::NewReno(_) => self.rules == Rules::Rfc,
-        };
-        match (halves_flight, self.precise_halving) {
-            (true, _) => Halved::Flight,
-            (false, true) => Halved::Window,
-            (false, false) => Halved::WholeWindow,
-        }
-    }
-
-    pub(crate) fn recovery(&self) -> Box<dyn LossRecovery> {
-        match self.recovery {
-            Recovery::Sack1 => Box::new(Sack1::new(self.limited_transmit, self.holds_new_data)),
-            Recovery::Rack => Box::new(Rack::new(self.rack, self.limited_transmit)),
-            Recovery::Rfc6675 => Box::new(Rfc6675::new(self.limited_transmit)),
-            Recovery::Tahoe => Box::new(tahoe::Tahoe::new(self.limited_transmit)),
-            Recovery::Reno { second_fast_retransmit } => {
-                Box::new(reno::Reno::new(self.rules, self.limited_transmit, second_fast_retransmit))
-            }
-            Recovery::Vegas => Box::new(vegas::Vegas::new(self.window)),
-            Recovery::NewReno(flags) => Box::new(NewReno::new(self.rules, flags, self.limited_transmit)),
-        }
-    }
-
-    /// Gives the scheme for a peer without SACK.
-    pub(crate) fn recovery_without_sack(&self) -> Box<dyn LossRecovery> {
-        Box::new(NewReno::new(self.rules, NewRenoFlags::default(), self.limited_transmit))
-    }
-
-    pub(crate) fn trigger(&self) -> Box<dyn LossTrigger> {
-        match self.trigger {
-            Trigger::FewOutstanding => Box::new(FewOutstanding),
-            Trigger::ThreeDuplicates => Box::new(ThreeDuplicates),
-            Trigger::EarlyRetransmission(reference) => Box::new(EarlyRetransmission::new(reference)),
-        }
-    }
-}
-
-impl RtoConfig {
-    /// ns-2.35: 10 ms ticks, 0.2 s floor, 60 s ceiling, 3 s before the first sample.
-    pub const NS2: Self = Self {
-        tick: Duration::from_millis(10),
-        floor: Duration::from_millis(200),
-        ceiling: Duration::from_secs(60),
-        initial: Duration::from_secs(3),
-        is_coarse: true,
-        clock_phase: None,
-    };
-    /// RFC 6298: 1 ms clock, 1 s floor (2.4), 60 s ceiling (2.5), 1 s before the first sample (2.1).
-    pub const RFC: Self = Self {
-        tick: Duration::from_millis(1),
-        floor: Duration::from_secs(1),
-        ceiling: Duration::from_secs(60),
-        initial: Duration::from_secs(1),
-        is_coarse: false,
-        clock_phase: None,
-    };
-
-    /// Makes the timer fine-grained: 1 ms tick and floor (ER-PERT paper).
-    #[must_use]
-    pub const fn fine_grained(self) -> Self {
-        Self { tick: Duration::from_millis(1), floor: Duration::from_millis(1), ..self }
+    /// Makes a scheme of recovery: the one chosen, or one that gives way to it.
+    pub(crate) fn build_recovery(&self, recovery: Recovery) -> Box<dyn LossRecovery> {
+        recovery.build(&RecoverySetup {
+            limited_transmit: self.limited_transmit,
+            holds_new_data: self.holds_new_data,
+            largest_window: self.window,
+            rules: self.rules,
+            rack: self.rack,
+        })
     }
 }

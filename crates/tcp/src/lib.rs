@@ -31,25 +31,20 @@
 
 extern crate alloc;
 
-mod accurate_ecn;
-mod ack;
+mod board;
 mod config;
 mod connection;
-mod ecn;
-mod handshake;
 mod policy;
-mod ranges;
 mod real_time;
 mod receive;
 mod send;
-mod state;
 mod trace;
 
-pub use config::{Config, Control, Recovery, Restart, RtoConfig, Trigger};
-pub use connection::{Connection, Event, Transmit};
-pub use ecn::EcnMode;
+pub use config::Config;
+pub use connection::{Connection, Event, RfcState, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
+pub use policy::choice::{Control, EcnMode, Recovery, Restart, RtoConfig, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
@@ -72,5 +67,4 @@ pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::timer::TimerValue;
-pub use state::RfcState;
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

@@ -2,8 +2,10 @@
 
 pub(crate) mod acking;
 pub(crate) mod backlog;
+pub(crate) mod choice;
 pub(crate) mod control;
 pub(crate) mod delivery;
+pub(crate) mod quantum;
 pub(crate) mod recovery;
 pub(crate) mod reduction;
 pub(crate) mod rto;

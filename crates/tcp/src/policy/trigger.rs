@@ -1,5 +1,6 @@
 //! When duplicate ACKs mean loss: the third one, or an early one that comes late enough.
 
+use crate::board::age::Age;
 use core::fmt::Debug;
 use earlybird_units::Duration;
 
@@ -18,15 +19,6 @@ pub(crate) trait LossTrigger: Debug + Send {
     fn threshold(&self) -> Option<Duration> {
         None
     }
-}
-
-/// How long ago the packets around the hole were last sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Age {
-    /// The first missing packet.
-    pub(crate) missing: Duration,
-    /// The last packet acknowledged in order.
-    pub(crate) last_in_order: Duration,
 }
 
 /// The rule of three duplicate ACKs (RFC 5681 §3.2).

@@ -1,16 +1,15 @@
 //! The receiving half: what arrived, what is missing, and what to tell the sender about it.
 
 mod frames;
-mod interface;
 #[cfg(test)]
 mod model;
 mod reader;
 mod skips;
 
 use self::reader::Reader;
+use crate::board::ranges::Ranges;
 use crate::config::Config;
 use crate::policy::acking::{AckDue, Acking};
-use crate::ranges::Ranges;
 use alloc::boxed::Box;
 use arrayvec::ArrayVec;
 use core::ops::Range;
@@ -30,7 +29,7 @@ pub(crate) struct Receiver {
     /// What the last segment brought a second time.
     duplicate: Option<Range<u64>>,
     /// Bytes delivered in order that the application has not read.
-    unread: u64,
+    pub(crate) unread: u64,
     buffer: u64,
     /// First position beyond the window that the peer was last told of.
     advertised: u64,

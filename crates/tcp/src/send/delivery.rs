@@ -2,7 +2,7 @@
 //!
 //! Beside the board, for controls that want it: each outstanding segment remembers where delivery stood when it was sent.
 
-use super::board::Delivered;
+use crate::board::Delivered;
 use crate::policy::control::path::{LostSegment, RateSample};
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};

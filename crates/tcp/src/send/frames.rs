@@ -1,6 +1,6 @@
 //! What a framing connection has written: frame by frame, each one segment.
 
-use crate::ranges::Ranges;
+use crate::board::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use earlybird_units::Instant;

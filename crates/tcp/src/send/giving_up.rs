@@ -9,21 +9,21 @@ use super::sender::Sender;
 use crate::policy::backlog::Backlog;
 use crate::real_time::{RealTimeStatistics, WriteError};
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::Segment;
+use earlybird_wire::SackBlocks;
 
 impl Sender {
     /// Takes a frame, if there is room for it or can be made.
     pub(crate) fn write_frame(&mut self, now: Instant, bytes: u64, unit: u64) -> Result<u64, WriteError> {
         match bytes {
             0 => return Err(WriteError::Empty),
-            bytes if bytes > self.mss => return Err(WriteError::TooLong { mss: self.mss as u16 }),
+            bytes if bytes > self.queue.mss => return Err(WriteError::TooLong { mss: self.queue.mss as u16 }),
             _ => self.make_room(now)?,
         }
         self.note_gap();
-        let Some(frames) = &mut self.frames else { return Err(WriteError::Unframed) };
+        let Some(frames) = &mut self.queue.frames else { return Err(WriteError::Unframed) };
         let number = frames.push(now, bytes as u16, unit);
         if frames.ends_with(number) {
-            self.unsent += bytes;
+            self.queue.unsent += bytes;
             self.recovery.on_write();
         }
         Ok(number)
@@ -71,7 +71,7 @@ impl Sender {
     /// Says whether it is too late to send a segment again.
     fn is_hopeless(&self, now: Instant, number: u64) -> bool {
         let Backlog::DiscardHopeless(deadline) = self.real_time.backlog else { return false };
-        let written = self.frames.as_ref().and_then(|frames| frames.written_at(number));
+        let written = self.queue.frames.as_ref().and_then(|frames| frames.written_at(number));
         written.is_some_and(|written| written < before(now, self.lifetime(deadline)))
     }
 
@@ -85,7 +85,7 @@ impl Sender {
 
     /// The peer takes shorter segments than was hoped for: frames that do not fit are given up.
     pub(crate) fn on_shorter_mss(&mut self) {
-        let mss = self.mss;
+        let mss = self.queue.mss;
         self.giving_up(|frames, bounds| Some(frames.give_up_longer(mss, bounds)));
     }
 
@@ -94,11 +94,11 @@ impl Sender {
     /// The last frame sent stays if no other can be sent behind it: if that was lost too, nothing could ever reach the peer
     /// and tell it to go on.
     fn giving_up(&mut self, act: impl FnOnce(&mut Frames, &Bounds<'_>) -> Option<u64>) -> bool {
-        let keeps_last = self.room() < self.mss;
-        let Some(frames) = &mut self.frames else { return false };
+        let keeps_last = self.room() < self.queue.mss;
+        let Some(frames) = &mut self.queue.frames else { return false };
         let was_held = frames.held() > 0;
         let Some(bytes) = act(frames, &Bounds { sacked: self.board.sacked(), keeps_last }) else { return false };
-        self.unsent -= bytes;
+        self.queue.unsent -= bytes;
         self.was_emptied |= was_held && frames.held() == 0;
         true
     }
@@ -120,17 +120,17 @@ impl Sender {
 
     /// Says whether a segment must not be sent, or not again.
     fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
-        let may_give_up = self.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
+        let may_give_up = self.queue.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
         let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
         if is_worthless && number < self.board.smax() {
             self.giving_up(|frames, bounds| Some(frames.give_up_segment(number, bounds)));
         }
-        number < self.board.una() || self.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
+        number < self.board.una() || self.queue.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
     }
 
     /// Takes note of what was acknowledged.
     pub(crate) fn settle(&mut self) {
-        if let Some(frames) = &mut self.frames {
+        if let Some(frames) = &mut self.queue.frames {
             frames.settle(self.board.una());
             self.ground();
         }
@@ -139,7 +139,7 @@ impl Sender {
     /// What was given up and does not fly leaves the board: nobody waits for it but the peer, who will step over it.
     #[cold]
     fn ground(&mut self) {
-        let Some(frames) = &mut self.frames else { return };
+        let Some(frames) = &mut self.queue.frames else { return };
         let grounded = frames.grounded(self.board.sacked());
         if grounded > 0 {
             self.was_emptied = true;
@@ -151,7 +151,7 @@ impl Sender {
     /// The retransmission timer ran out: what was given up is in flight no more.
     pub(super) fn ground_all(&mut self, now: Instant) {
         self.expire(now);
-        if let Some(frames) = &mut self.frames {
+        if let Some(frames) = &mut self.queue.frames {
             frames.on_timeout();
             self.ground();
         }
@@ -165,37 +165,37 @@ impl Sender {
     /// Learns whether frames that were sent may be given up.
     pub(crate) fn give_up_sent(&mut self, may: bool) {
         self.real_time.never_retransmits &= may;
-        if let Some(frames) = &mut self.frames {
+        if let Some(frames) = &mut self.queue.frames {
             frames.gives_up_sent = may;
         }
     }
 
     /// Says whether an ACK may count as a duplicate although it tells another window: a reader that plays frames by the clock
     /// changes its window all the time, and the SACK blocks tell what arrived (RFC 6675 §2 asks for no more).
-    pub(crate) fn looks_past_window(&self, segment: &Segment) -> bool {
-        self.frames.is_some() && !segment.options.sack.is_empty()
+    pub(super) fn looks_past_window(&self, blocks: &SackBlocks) -> bool {
+        self.queue.frames.is_some() && !blocks.is_empty()
     }
 
     /// Gives the number of the frame that a segment on the board carries.
     pub(crate) fn frame(&self, segment: u64) -> Option<u64> {
-        self.frames.as_ref()?.number(segment)
+        self.queue.frames.as_ref()?.number(segment)
     }
 
     pub(crate) fn poll_discarded(&mut self) -> Option<u64> {
-        self.frames.as_mut()?.next_note()
+        self.queue.frames.as_mut()?.next_note()
     }
 
     /// Adds what the sender counts.
     pub(crate) fn add_to(&self, statistics: &mut RealTimeStatistics) {
         self.notices.add_to(statistics);
-        if let Some(frames) = &self.frames {
+        if let Some(frames) = &self.queue.frames {
             statistics.frames_written = frames.written();
             statistics.frames_discarded = frames.discarded();
         }
     }
 
     pub(crate) fn frames_held(&self) -> u64 {
-        self.frames.as_ref().map_or(0, |frames| frames.held())
+        self.queue.frames.as_ref().map_or(0, |frames| frames.held())
     }
 }
 

@@ -1,12 +1,18 @@
-//! The sending half: what is outstanding, and the timer that watches over it.
+//! The sending half: what is written and outstanding, what an ACK of it means, and the timer that watches over it.
 
-pub(crate) mod board;
-pub(crate) mod delivery;
-pub(crate) mod frames;
+pub(crate) mod ack;
+mod delivery;
+pub(crate) mod expiry;
+mod falling;
+mod frames;
 mod giving_up;
+pub(crate) mod mark_count;
+pub(crate) mod marks;
 pub(crate) mod notices;
 pub(crate) mod pacer;
 mod path;
+mod queue;
 pub(crate) mod sender;
 pub(crate) mod timer;
 mod undo;
+mod window;

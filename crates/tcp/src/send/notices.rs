@@ -1,11 +1,9 @@
 //! What the peer tells about what its reader stepped over (SNACK), and the sender's answer.
 
-use super::board::Acknowledgement;
 use super::sender::Sender;
-use crate::connection::{Connection, Event};
+use crate::board::Acknowledgement;
 use crate::real_time::{RealTimeStatistics, SkipResponse};
 use crate::trace::Cx;
-use earlybird_wire::{SeqNum, SkipNotice};
 
 /// The peer's notices so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,41 +51,28 @@ impl Notices {
     }
 }
 
-impl Connection {
-    /// Reads the notice of a segment that acknowledges up to stream position `ack`, before the board learns of that; gives
-    /// and tells what is new in it. One that an older ACK brings late has nothing new; impossible ones are counted.
-    #[cold]
-    pub(crate) fn read_notice(&mut self, notice: SkipNotice, ack: u64) -> Option<Skip> {
-        let SkipNotice::Skipped { total, first, segments } = notice else { return None };
-        if !self.peer.skip_notice || ack < self.sender.board.acknowledged() {
+impl Sender {
+    /// Reads a notice: the total of segments stepped over, the stream position of the first of the newest skip, and how many
+    /// segments that has. One that an older ACK brings late has nothing new; impossible ones are counted.
+    pub(crate) fn read_notice(&mut self, total: u32, first: Option<u64>, segments: u64, ack: u64) -> Option<Skip> {
+        if ack < self.board.acknowledged() {
             return None;
         }
-        self.sender.notices.received += 1;
-        let first = self.position_of(first);
-        let growth = self.sender.notices.growth(total, self.sender.board.end_position() - 1);
+        self.notices.received += 1;
+        let growth = self.notices.growth(total, self.board.end_position() - 1);
         let is_possible = |growth: u64| {
             let names_past = first.is_some_and(|first| (1..ack).contains(&first));
-            growth == 0 || (names_past && segments > 0 && u64::from(segments) <= growth)
+            growth == 0 || (names_past && segments > 0 && segments <= growth)
         };
         let Some(growth) = growth.filter(|growth| is_possible(*growth)) else {
-            self.sender.notices.bad += 1;
+            self.notices.bad += 1;
             return None;
         };
-        self.sender.notices.losses += growth;
-        let lost = first.and_then(|first| self.sender.highest_lost(first, u64::from(segments), ack));
-        if growth == 0 {
-            return None;
-        }
-        self.tell(Event::LossReported);
-        Some(Skip { segments: growth, lost })
+        self.notices.losses += growth;
+        let lost = first.and_then(|first| self.highest_lost(first, segments, ack));
+        (growth > 0).then_some(Skip { segments: growth, lost })
     }
 
-    fn position_of(&self, number: SeqNum) -> Option<u64> {
-        number.unwrap_near(self.local_origin, self.sender.board.una_position())
-    }
-}
-
-impl Sender {
     /// Gives the highest of so many segments from stream position `first` on that are not `SACKed`, and end by `ack`. The
     /// peer counts segments that it has not seen; the next one that arrived ends what it stepped over.
     fn highest_lost(&self, first: u64, segments: u64, ack: u64) -> Option<u64> {

@@ -1,5 +1,6 @@
 //! Pacing: segments leave at a rate instead of in bursts (draft-ietf-ccwg-bbr, "Pacing Rate" and "Send Quantum").
 
+use crate::policy::quantum::send_quantum;
 use earlybird_units::{Duration, Instant};
 
 /// Holds segments back until they may leave.
@@ -11,17 +12,6 @@ pub(crate) struct Pacer {
     left: f64,
     /// Whether a segment was held back.
     holds: bool,
-}
-
-/// The time covered by a quantum: `C.send_quantum = C.pacing_rate * 1ms`.
-const QUANTUM_SECONDS: f64 = 1e-3;
-/// At least two segments at a time, and at most 64 KB, here as 44 of Ethernet's.
-const QUANTUM_SEGMENTS: (f64, f64) = (2.0, 44.0);
-
-/// Gives how many segments may leave at once at a rate of so many segments per second.
-pub(crate) fn send_quantum(rate: f64) -> f64 {
-    let (least, most) = QUANTUM_SEGMENTS;
-    (rate * QUANTUM_SECONDS).clamp(least, most)
 }
 
 impl Pacer {
@@ -86,12 +76,6 @@ mod tests {
             "departures at 1000 segments/s: full and half segments",
             "13 of 13 times equal",
         );
-    }
-
-    #[test]
-    fn a_quantum_is_a_millisecond_within_two_segments_and_64_kilobytes() {
-        let quanta = [1.0, 2000.0, 5000.0, 20_000.0, 1e6].map(|rate| send_quantum(rate) as u64);
-        assert_eq!(quanta, [2, 2, 5, 20, 44]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ impl Sender {
 
     /// The application writes, or a timer has run out: something may be sent again.
     pub(crate) fn note_gap(&mut self) {
-        let has_data = self.unsent > 0 || self.fin_queued;
+        let has_data = self.queue.unsent > 0 || self.queue.fin_queued;
         if let Some(sampler) = &mut self.sampler {
             sampler.note_gap(has_data, self.control.cwnd());
         }

@@ -1,6 +1,6 @@
 //! The retransmission timer: when it runs, for how long, and what it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
 
-use crate::config::RtoConfig;
+use crate::policy::choice::RtoConfig;
 use crate::policy::rto::RtoEstimator;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! What a sender does about retransmissions that may have been needless: it watches them, and gives back what it reduced.
 
-use super::board::{Acknowledgement, Span};
 use super::sender::Sender;
+use crate::board::{Acknowledgement, Span};
 use crate::policy::control::Window;
 use crate::policy::recovery::Limits;
 use crate::policy::spurious::{ForwardRto, Reduced};
@@ -49,7 +49,7 @@ impl Sender {
             self.statistics.reductions_undone += 1;
         }
         self.recovery.give_up(&mut self.board);
-        self.proportional = None;
+        self.reduction.proportional = None;
         if reduced.by_timeout {
             self.timer.on_needless();
         }

@@ -1,7 +1,7 @@
 //! What the senders that count duplicate ACKs have in common.
 
 use super::Limits;
-use crate::send::board::Board;
+use crate::board::Board;
 
 /// Whose rules a sender without SACK follows where they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,9 @@ pub(crate) mod sack1;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
-use crate::policy::trigger::{Age, DUPLICATE_THRESHOLD, LossTrigger};
-use crate::send::board::{Acknowledgement, Board};
+use crate::board::age::Age;
+use crate::board::{Acknowledgement, Board};
+use crate::policy::trigger::{DUPLICATE_THRESHOLD, LossTrigger};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 use vegas::VegasStep;

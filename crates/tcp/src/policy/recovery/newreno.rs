@@ -4,8 +4,8 @@
 use super::counting::Rules;
 use super::reno::Reno;
 use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::Board;
 use earlybird_units::Instant;
 
 /// `NewReno`'s flags.

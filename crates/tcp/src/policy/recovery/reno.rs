@@ -3,8 +3,8 @@
 
 use super::counting::{Rules, is_new_window, limited_transmit, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::Board;
 use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]

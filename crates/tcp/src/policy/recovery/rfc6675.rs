@@ -1,8 +1,8 @@
 //! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
 
 use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::Board;
 use core::ops::Range;
 use earlybird_units::Instant;
 

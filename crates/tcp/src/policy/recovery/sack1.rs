@@ -5,8 +5,8 @@
 
 use super::counting::{is_new_window, limited_transmit, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::board::{Acknowledgement, Board};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::{Acknowledgement, Board};
 use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]

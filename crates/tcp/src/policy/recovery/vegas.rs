@@ -2,9 +2,9 @@
 //! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
 
 use super::{Arrival, Limits, LossRecovery, Outcome};
+use crate::board::Board;
 use crate::policy::control::vegas::FineLoss;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::Board;
 use alloc::vec;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! F-RTO (RFC 5682): after a timeout new data go first. If what the next ACK acknowledges was sent before the timeout, the
 //! timeout was needless.
 
-use crate::send::board::{Acknowledgement, Board};
+use crate::board::{Acknowledgement, Board};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ForwardRto {

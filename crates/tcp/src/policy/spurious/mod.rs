@@ -4,7 +4,7 @@ mod eifel;
 mod forward_rto;
 mod repeats;
 
-use crate::send::board::{Acknowledgement, Board, Span};
+use crate::board::{Acknowledgement, Board, Span};
 use earlybird_units::Instant;
 use eifel::Eifel;
 pub(crate) use forward_rto::ForwardRto;

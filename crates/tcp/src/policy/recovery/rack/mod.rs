@@ -6,8 +6,8 @@ mod sent;
 mod window;
 
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
-use crate::ranges::Ranges;
-use crate::send::board::{Acknowledgement, Board};
+use crate::board::ranges::Ranges;
+use crate::board::{Acknowledgement, Board};
 use earlybird_units::{Duration, Instant};
 use probe::{Probe, ProbeNews};
 use sent::{SentAt, Transmissions};

@@ -2,7 +2,7 @@
 
 use super::super::Timing;
 use super::RackConfig;
-use crate::send::board::{Acknowledgement, Board, Delivered};
+use crate::board::{Acknowledgement, Board, Delivered};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]

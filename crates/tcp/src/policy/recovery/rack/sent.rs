@@ -1,7 +1,7 @@
 //! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
 
-use crate::handshake::timestamp;
-use crate::send::board::{Board, Delivered};
+use crate::board::clock::timestamp;
+use crate::board::{Board, Delivered};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};

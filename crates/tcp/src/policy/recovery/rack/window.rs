@@ -1,8 +1,8 @@
 //! The reordering window: how much later than its successors a segment may arrive (RFC 8985 §6.2, steps 1, 3 and 4).
 
 use super::RackConfig;
+use crate::board::{Board, Delivered};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::send::board::{Board, Delivered};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]

@@ -1,12 +1,16 @@
 //! The scoreboard: every segment between the first unacknowledged one and the last one sent.
 
-use crate::policy::trigger::Age;
-use crate::ranges::Ranges;
+pub(crate) mod age;
+pub(crate) mod clock;
+pub(crate) mod ranges;
+
+use age::Age;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
+use ranges::Ranges;
 
 /// A segment that was sent and is not acknowledged. Its boundaries never change.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! What an application of the real-time mode reads from a connection.
 
-use crate::connection::{Connection, Event};
+use super::Connection;
+use super::events::Event;
 use crate::real_time::{Frame, RealTimeStatistics};
 use crate::trace::Cx;
 use core::ops::Range;
@@ -73,7 +74,7 @@ impl Connection {
     /// A skip may have led to something readable, or to the end of the stream.
     pub(crate) fn on_stepped(&mut self, now: Instant, readable: u64) {
         if readable > 0 {
-            self.tell(Event::Readable);
+            self.events.tell(Event::Readable);
         }
         self.close_if_finished(now);
     }

@@ -1,46 +1,42 @@
 //! Opening a connection (RFC 9293 §3.5) and what both sides agree on (RFC 2018, RFC 7323).
 
-use crate::connection::{Connection, Event, Transmit};
+use super::events::Event;
+use super::state::{FirstToClose, SendSide, Sides, State};
+use super::{Connection, Transmit};
 use crate::policy::acking::AckDue;
-use crate::state::{FirstToClose, SendSide, Sides, State};
 use crate::trace::Cx;
 use core::num::NonZeroU16;
-use earlybird_units::{Duration, Instant};
+use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, SkipNotice};
 
 /// What is known of the peer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Peer {
+pub(super) struct Peer {
     /// Number of the peer's SYN.
-    pub(crate) origin: SeqNum,
-    pub(crate) window_shift: u8,
-    pub(crate) scales_window: bool,
-    pub(crate) sack: bool,
-    pub(crate) timestamps: bool,
+    pub(super) origin: SeqNum,
+    pub(super) window_shift: u8,
+    pub(super) scales_window: bool,
+    pub(super) sack: bool,
+    pub(super) timestamps: bool,
     /// Both sides know the SNACK option.
-    pub(crate) skip_notice: bool,
+    pub(super) skip_notice: bool,
     /// The timestamp to echo (TS.Recent).
-    pub(crate) timestamp: u32,
-    pub(crate) last_ack_sent: u64,
-}
-
-/// Gives the timestamp clock: milliseconds (RFC 7323 §5.4).
-pub(crate) fn timestamp(now: Instant) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32
+    pub(super) timestamp: u32,
+    pub(super) last_ack_sent: u64,
 }
 
 impl Connection {
-    pub(crate) fn on_listen_segment(&mut self, segment: &Segment) {
+    pub(super) fn on_listen_segment(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST) {
             self.learn_peer(segment);
             self.state = State::SynReceived;
-            self.opening_due = true;
+            self.due.opening = true;
         } else if segment.flags.contains(Flags::ACK) {
             self.reject(segment);
         }
     }
 
-    pub(crate) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+    pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
         let accepts = segment.flags.contains(Flags::ACK) && segment.ack == self.local_origin.at(1);
         match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepts) {
             (_, true, true) => self.refuse(),
@@ -48,20 +44,20 @@ impl Connection {
                 self.learn_peer(segment);
                 self.establish(cx, segment);
                 self.receiver.due = AckDue::Now;
-                self.opening_due = self.counts_marks();
+                self.due.opening = self.counts_marks();
             }
             (true, false, false) if !segment.flags.contains(Flags::ACK) => {
                 // Both sides opened at once.
                 self.learn_peer(segment);
                 self.state = State::SynReceived;
-                self.opening_due = true;
+                self.due.opening = true;
             }
             (_, false, false) if segment.flags.contains(Flags::ACK) => self.reject(segment),
             _ => {}
         }
     }
 
-    pub(crate) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+    pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
         let is_ack = segment.flags.contains(Flags::ACK);
         if segment.flags.contains(Flags::RST) {
             // RFC 5961 §3.2: only a reset at exactly the expected number counts.
@@ -75,12 +71,12 @@ impl Connection {
         } else if is_ack {
             self.reject(segment);
         } else if segment.flags.contains(Flags::SYN) && segment.seq == self.peer.origin {
-            self.opening_due = true;
+            self.due.opening = true;
         }
     }
 
     fn refuse(&mut self) {
-        self.opening_due = false;
+        self.due.opening = false;
         self.end(Event::Reset);
     }
 
@@ -100,7 +96,7 @@ impl Connection {
         self.learn_ecn(syn);
         // RFC 9293 §3.7.1: 536 bytes if the peer says nothing.
         let peer_mss = options.mss.map_or(536, NonZeroU16::get);
-        self.sender.mss = self.sender.mss.min(u64::from(peer_mss));
+        self.sender.queue.mss = self.sender.queue.mss.min(u64::from(peer_mss));
         self.sender.on_shorter_mss();
         let real_time = &self.config.real_time;
         let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
@@ -117,17 +113,17 @@ impl Connection {
     fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
         let change = self.sender.board.apply(1, self.local_origin, &segment.options.sack, false, cx.now);
         self.sender.learn_window(u64::from(segment.window) << self.established_shift(segment));
-        self.sender.last_progress = cx.now;
+        self.sender.watch.last_progress = cx.now;
         let echoed = change.rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
         self.sender.open_path(cx.now, change.rtt);
         self.sender.on_peer(self.peer.sack);
         let mut sides = Sides::default();
-        if self.sender.fin_queued {
+        if self.sender.queue.fin_queued {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
         }
         self.state = State::Transfer(sides);
-        self.tell(Event::Established);
+        self.events.tell(Event::Established);
     }
 
     /// The window in a SYN is never scaled (RFC 7323 §2.2).
@@ -135,7 +131,7 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }
     }
 
-    pub(crate) fn emit_opening(&mut self, now: Instant) -> Transmit {
+    pub(super) fn emit_opening(&mut self, now: Instant) -> Transmit {
         if matches!(self.state, State::Transfer(_)) {
             return self.emit_handshake_ack(now);
         }
@@ -176,28 +172,7 @@ impl Connection {
         (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14)
     }
 
-    pub(crate) fn own_window_shift(&self) -> u8 {
+    pub(super) fn own_window_shift(&self) -> u8 {
         if self.peer.scales_window { self.wanted_window_shift() } else { 0 }
-    }
-
-    /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3).
-    pub(crate) fn is_too_old(&self, segment: &Segment) -> bool {
-        let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
-        stamps.is_some_and(|stamps| stamps.value.wrapping_sub(self.peer.timestamp).cast_signed() < 0)
-    }
-
-    /// Remembers the timestamp to echo (RFC 7323 §4.3).
-    pub(crate) fn note_timestamp(&mut self, segment: &Segment, start: u64) {
-        if let Some(stamps) = segment.options.timestamps
-            && start <= self.peer.last_ack_sent
-        {
-            self.peer.timestamp = stamps.value;
-        }
-    }
-
-    /// Gives the round-trip time that the echoed timestamp tells.
-    pub(crate) fn echoed_rtt(&self, now: Instant, segment: &Segment) -> Option<Duration> {
-        let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps)?;
-        Some(Duration::from_millis(u64::from(timestamp(now).wrapping_sub(stamps.echo))))
     }
 }

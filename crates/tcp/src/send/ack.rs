@@ -1,30 +1,99 @@
-//! The path of an ACK through the sender: board → timer → recovery → control, and its model of the path if it has one.
+//! The path of an ACK through the sender, one stage after the other: window → board → marks → recovery → timer and control →
+//! undo → the control's model of the path.
 
-use crate::config::Restart;
+use super::notices::Skip;
+use super::sender::Sender;
+use crate::board::Acknowledgement;
+use crate::board::age::Age;
+use crate::board::clock;
+use crate::policy::choice::Restart;
 use crate::policy::control::Progress;
 use crate::policy::control::vegas::Place;
 use crate::policy::recovery::vegas::VegasStep;
 use crate::policy::recovery::{Arrival, Outcome};
-use crate::policy::trigger::Age;
-use crate::send::board::Acknowledgement;
-use crate::send::sender::Sender;
+use crate::send::marks::Feedback;
 use crate::trace::{Cx, TraceEvent};
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::{Flags, SackBlocks, SeqNum};
+
+/// What a segment says as an acknowledgement, its numbers in full.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard<'a> {
+    /// The stream position that is acknowledged, and the one at which the segment starts.
+    pub(crate) ack: u64,
+    pub(crate) start: u64,
+    /// The receiver's window in bytes.
+    pub(crate) window: u64,
+    /// The segment carries nothing that must be acknowledged in turn.
+    pub(crate) is_bare: bool,
+    pub(crate) flags: Flags,
+    /// Number of stream position 0.
+    pub(crate) origin: SeqNum,
+    pub(crate) sack: &'a SackBlocks,
+    /// Both sides use timestamps.
+    pub(crate) has_timestamps: bool,
+    /// The timestamp that is echoed.
+    pub(crate) echo: Option<u32>,
+    /// What the peer's reader newly stepped over.
+    pub(crate) skip: Option<Skip>,
+}
 
 impl Sender {
-    /// Acts on one ACK that the board has already taken in.
-    ///
-    /// `echoed_rtt` is the round-trip time that a timestamp echo gives; the window does not grow if the ACK echoes a mark, or
-    /// covers what the peer stepped over.
-    pub(crate) fn on_ack(
-        &mut self,
-        cx: &mut Cx<'_>,
-        ack: &Acknowledgement,
-        echoed_rtt: Option<Duration>,
-        is_echo: bool,
-    ) {
+    /// Acts on an ACK of something that was sent.
+    pub(crate) fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+        let window = self.window_told(heard.ack, heard.start, heard.window);
+        if self.has_nothing_to_learn() {
+            self.on_window(window);
+            return;
+        }
+        let flight = self.board.outstanding();
+        // Whether it is a duplicate, the window before it decides.
+        let ack = self.take_in(cx.now, heard, window);
+        self.on_window(window);
+        let is_echo = self.read_marks(cx.now, heard.flags, &ack);
+        self.note_times(cx.now, &ack);
+        self.repair(cx, &ack, round_trip(cx.now, heard, &ack), is_echo);
+        if let Some(skip) = heard.skip {
+            self.respond_to_skip(cx, skip, flight);
+        }
+        if is_echo {
+            self.on_congestion_echo(cx, flight);
+        }
+    }
+
+    /// Says whether ACKs tell nothing but the receiver's window: so it is on the side that only receives, with every segment.
+    fn has_nothing_to_learn(&self) -> bool {
+        self.has_nothing_to_send()
+            && self.queue.frames.is_none()
+            && !self.needs_details()
+            && self.marks.feedback == Feedback::None
+    }
+
+    /// Some policies read duplicates and echoed times.
+    fn needs_details(&self) -> bool {
+        self.is_timed || self.spurious.is_some()
+    }
+
+    /// Enters it into the board.
+    fn take_in(&mut self, now: Instant, heard: &Heard<'_>, window: u64) -> Acknowledgement {
+        let is_same_window = window == self.peer_window.size || self.looks_past_window(heard.sack);
+        let is_pure = heard.is_bare && is_same_window;
+        let mut ack = self.board.apply(heard.ack, heard.origin, heard.sack, is_pure, now);
+        self.settle();
+        if let Some(skip) = heard.skip {
+            self.enter_skip(&mut ack, skip);
+        }
+        if self.needs_details() {
+            ack.duplicate = self.board.duplicate(heard.origin, heard.sack);
+            ack.echo = heard.echo;
+        }
+        ack
+    }
+
+    /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
+    fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.advanced > 0 {
-            self.last_progress = cx.now;
+            self.watch.last_progress = now;
         }
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);
@@ -32,11 +101,18 @@ impl Sender {
         if ack.is_of_abandoned || ack.skipped > 0 {
             self.timer.end_back_off();
         }
+    }
+
+    /// Recovery says what it means, timer and control act on that word, and what was reduced in vain is given back.
+    ///
+    /// `rtt` is the round trip that it measures; the window does not grow if it echoes a mark, or covers what the peer
+    /// stepped over.
+    fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool) {
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, echoed_rtt, !is_echo && ack.skipped == 0);
+        self.act_on(cx, outcome, ack, &age, rtt, !is_echo && ack.skipped == 0);
         self.reduce(ack);
         self.examine(ack, is_echo);
         if ack.advanced > 0 {
@@ -138,14 +214,14 @@ impl Sender {
     fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
         self.count_loss(cx, duplicates, age);
         self.watch_reduction(false, flight);
-        self.has_reduced = true;
+        self.reduction.has_reduced = true;
         if !self.marks.has_answered(self.board.una()) {
             let cwnd = self.control.cwnd();
             self.control.on_loss(cx, &self.flight(flight));
-            self.has_reduced = self.control.cwnd() < cwnd;
+            self.reduction.has_reduced = self.control.cwnd() < cwnd;
         }
         self.marks.on_reduced(self.board.smax());
-        self.proportional = None;
+        self.reduction.proportional = None;
         self.timer.cancel_measurement();
         self.timer.restart(cx.now);
     }
@@ -193,7 +269,7 @@ impl Sender {
     /// Says whether an ACK without progress restarts the timer. Data that repeats an acknowledgement, such as a heartbeat, is no
     /// sign that anything of ours arrived, though the fine-grained RTO study takes it for one.
     fn restarts_on(&self, ack: &Acknowledgement) -> bool {
-        match self.restart {
+        match self.watch.restart {
             Restart::Progress => false,
             Restart::Duplicates => !self.recovery.is_recovering(),
             Restart::Arrivals => ack.delivered > 0,
@@ -204,4 +280,10 @@ impl Sender {
         let threshold = self.trigger.threshold();
         cx.trace.record(cx.now, TraceEvent::Duplicate { count, age: age.missing, threshold });
     }
+}
+
+/// Gives the round trip that an ACK measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
+fn round_trip(now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
+    let measures = heard.has_timestamps && ack.advanced > 0 && ack.skipped == 0;
+    ack.rtt.or_else(|| heard.echo.map(|echo| clock::since(now, echo))).filter(|_| measures)
 }

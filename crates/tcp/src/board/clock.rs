@@ -1,0 +1,13 @@
+//! The clock that timestamps tell.
+
+use earlybird_units::{Duration, Instant};
+
+/// Gives the timestamp clock: milliseconds (RFC 7323 §5.4).
+pub(crate) fn timestamp(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32
+}
+
+/// Gives how long ago the clock told a time.
+pub(crate) fn since(now: Instant, told: u32) -> Duration {
+    Duration::from_millis(u64::from(timestamp(now).wrapping_sub(told)))
+}

@@ -1,0 +1,91 @@
+//! From a decision to a segment.
+
+use super::{Connection, Transmit};
+use crate::board::clock;
+use earlybird_units::Instant;
+use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
+
+/// What is to be sent before anything else, or in its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Due {
+    /// The opening segment.
+    pub(super) opening: bool,
+    /// A reset that ends the connection.
+    pub(super) reset: bool,
+    /// The answer to a segment that fits no connection: its number, and what it acknowledges.
+    pub(super) rejection: Option<(SeqNum, Option<SeqNum>)>,
+}
+
+impl Due {
+    pub(super) fn opening() -> Self {
+        Self { opening: true, ..Self::default() }
+    }
+
+    /// Says whether there is something that goes before everything else.
+    pub(super) fn is_first(&self) -> bool {
+        self.reset || self.opening
+    }
+}
+
+impl Connection {
+    /// Emits what goes before everything else.
+    #[cold]
+    pub(super) fn emit_first(&mut self, now: Instant) -> Transmit {
+        if core::mem::take(&mut self.due.reset) {
+            return self.emit_bare(now, Flags::RST | Flags::ACK);
+        }
+        self.due.opening = false;
+        self.emit_opening(now)
+    }
+
+    pub(super) fn emit_rejection(&mut self) -> Option<Transmit> {
+        let (seq, ack) = self.due.rejection.take()?;
+        let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
+        let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };
+        Some(Transmit { segment, number: None, is_again: false, frame: None })
+    }
+
+    pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
+        let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
+        Transmit { segment, number: None, is_again: false, frame: None }
+    }
+
+    pub(super) fn emit_number(&mut self, now: Instant, number: u64) -> Option<Transmit> {
+        let (start, sent) = self.sender.board.segment(number)?;
+        let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
+        let (flags, is_again) = (sent.flags, sent.transmissions > 1);
+        let mut segment = self.emit(now, flags, start, len as u16);
+        if !is_again {
+            self.make_markable(&mut segment, start + len);
+        }
+        let frame = self.sender.frame(number);
+        Some(Transmit { segment, number: Some(number), is_again, frame })
+    }
+
+    pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
+        self.receiver.on_acknowledged();
+        self.peer.last_ack_sent = self.receiver.nxt();
+        let origin = self.peer.origin;
+        let skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
+        let has_notice = skip_notice.is_some();
+        let options = Options {
+            timestamps: self.peer.timestamps.then(|| self.timestamps(now)),
+            sack: if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() },
+            skip_notice,
+            ..Options::default()
+        };
+        Segment {
+            seq: self.local_origin.at(position),
+            ack: origin.at(self.receiver.nxt()),
+            window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
+            len,
+            flags: flags | self.echo.flags,
+            ecn: Ecn::NotCapable,
+            options,
+        }
+    }
+
+    pub(super) fn timestamps(&self, now: Instant) -> Timestamps {
+        Timestamps { value: clock::timestamp(now), echo: self.peer.timestamp }
+    }
+}

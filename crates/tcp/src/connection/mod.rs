@@ -1,0 +1,158 @@
+//! The connection: what happens to it, what it wants to send, when it wants to be woken.
+
+mod accurate_marks;
+mod closing;
+mod emit;
+mod events;
+mod handshake;
+mod marks;
+mod notices;
+mod reading;
+mod state;
+mod validate;
+mod views;
+mod writing;
+
+pub use self::events::Event;
+pub use self::state::RfcState;
+
+use self::accurate_marks::Echo;
+use self::emit::Due;
+use self::events::Events;
+use self::handshake::Peer;
+use self::state::State;
+use crate::config::Config;
+use crate::policy::acking::AckDue;
+use crate::receive::Receiver;
+use crate::send::expiry::Expiry;
+use crate::send::pacer::Pacer;
+use crate::send::sender::Sender;
+use crate::trace::Cx;
+use earlybird_units::{Instant, SeedTree};
+use earlybird_wire::{Flags, Segment, SeqNum};
+
+/// A TCP connection, from either side.
+#[derive(Debug)]
+pub struct Connection {
+    state: State,
+    sender: Sender,
+    receiver: Receiver,
+    config: Config,
+    peer: Peer,
+    local_origin: SeqNum,
+    /// What is to be sent before anything else, or in its place.
+    due: Due,
+    /// What every segment tells of the marks that came.
+    echo: Echo,
+    events: Events,
+    time_wait_ends: Option<Instant>,
+}
+
+/// A segment to send, and which part of the stream it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Number of the segment in the stream, the opening one being 0; `None` for a pure ACK or reset.
+    pub number: Option<u64>,
+    /// Whether it was sent before.
+    pub is_again: bool,
+    /// Number of the frame that it carries, the first one written being 0, where one write is one segment.
+    pub frame: Option<u64>,
+}
+
+impl Connection {
+    /// Opens a connection: the first [`Self::poll_transmit`] gives the SYN.
+    pub fn connect(config: &Config, seeds: SeedTree) -> Self {
+        Self { due: Due::opening(), ..Self::new(config, seeds, State::SynSent) }
+    }
+
+    /// Waits for a peer to open a connection.
+    pub fn listen(config: &Config, seeds: SeedTree) -> Self {
+        Self::new(config, seeds, State::Listen)
+    }
+
+    fn new(config: &Config, seeds: SeedTree, state: State) -> Self {
+        let origin = seeds.child("sequence").random().below(1 << 32);
+        Self {
+            state,
+            sender: Sender::new(config, seeds),
+            receiver: Receiver::new(config),
+            config: *config,
+            peer: Peer::default(),
+            local_origin: SeqNum(origin as u32),
+            due: Due::default(),
+            echo: Echo::default(),
+            events: Events::default(),
+            time_wait_ends: None,
+        }
+    }
+
+    /// Takes a segment from the network.
+    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+        match self.state {
+            State::Transfer(_) => self.on_transfer_segment(cx, segment),
+            State::Listen => self.on_listen_segment(segment),
+            State::SynSent => self.on_syn_sent_segment(cx, segment),
+            State::SynReceived => self.on_syn_received_segment(cx, segment),
+            State::TimeWait => self.on_time_wait_segment(cx.now, segment),
+            State::Closed => self.reject(segment),
+        }
+    }
+
+    /// Acts on whatever deadline has come.
+    pub fn on_timeout(&mut self, cx: &mut Cx<'_>) {
+        if let Some(readable) = self.receiver.on_timeout(cx.now) {
+            self.on_stepped(cx.now, readable);
+        }
+        if self.time_wait_ends.is_some_and(|ends| ends <= cx.now) {
+            self.time_wait_ends = None;
+            self.state = State::Closed;
+        }
+        if let Some(pacer) = &mut self.sender.pacer {
+            pacer.on_timeout(cx.now);
+        }
+        if self.recovery_deadline().is_some_and(|deadline| deadline <= cx.now) {
+            self.sender.on_recovery_deadline(cx);
+        }
+        if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now)
+            && self.sender.on_timeout(cx) == Expiry::Loss
+        {
+            self.due.opening = matches!(self.state, State::SynSent | State::SynReceived);
+        }
+    }
+
+    /// Gives the time at which to call [`Self::on_timeout`].
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let pacer = self.sender.pacer.as_ref().and_then(Pacer::deadline);
+        let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
+        let others = [self.receiver.deadline(), self.time_wait_ends];
+        // Asked after every packet: a fold over plain numbers is several times faster than one over options.
+        let earliest = |first: Instant, next: Option<Instant>| first.min(next.unwrap_or(Instant::NEVER));
+        let first = others.into_iter().fold(sender.into_iter().fold(Instant::NEVER, earliest), earliest);
+        (first < Instant::NEVER).then_some(first)
+    }
+
+    fn recovery_deadline(&self) -> Option<Instant> {
+        if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { None }
+    }
+
+    /// Gives the next segment to send, if there is one.
+    #[must_use]
+    pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
+        if self.due.is_first() {
+            return Some(self.emit_first(cx.now));
+        }
+        if matches!(self.state, State::Transfer(_))
+            && !self.sender.has_nothing_to_send()
+            && let Some(number) = self.sender.next(cx.now)
+        {
+            return self.emit_number(cx.now, number);
+        }
+        if self.sender.take_emptied() {
+            self.events.tell(Event::Drained);
+        }
+        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_rejection() }
+    }
+}

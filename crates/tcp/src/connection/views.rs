@@ -1,0 +1,91 @@
+//! What can be asked of a connection at any time.
+
+use super::Connection;
+use super::state::RfcState;
+use crate::policy::control::Gauges;
+use crate::send::timer::TimerValue;
+use crate::trace::Statistics;
+use earlybird_units::{Duration, Rate};
+
+impl Connection {
+    /// Gives the state's name in RFC 9293.
+    pub fn state(&self) -> RfcState {
+        self.state.rfc()
+    }
+
+    /// Says whether anything written waits to be sent or acknowledged.
+    pub fn has_data(&self) -> bool {
+        !self.sender.has_nothing_to_send()
+    }
+
+    /// Gives the bytes received in order so far, without those stepped over.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Gives the sender's counters.
+    pub fn statistics(&self) -> &Statistics {
+        &self.sender.statistics
+    }
+
+    /// Gives the congestion window in segments.
+    pub fn cwnd(&self) -> f64 {
+        self.sender.cwnd()
+    }
+
+    /// Gives the slow-start threshold in segments.
+    pub fn ssthresh(&self) -> f64 {
+        self.sender.control.ssthresh()
+    }
+
+    /// Gives the segments sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.sender.board.outstanding()
+    }
+
+    /// Gives the estimate of the segments in the network; without SACK, those not acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.sender.recovery.pipe(&self.sender.board)
+    }
+
+    /// Gives the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
+    pub fn highest_acknowledged(&self) -> Option<u64> {
+        self.sender.board.una().checked_sub(1)
+    }
+
+    /// Gives the state of the retransmission timer.
+    pub fn timer(&self) -> TimerValue {
+        self.sender.timer.value()
+    }
+
+    /// Gives the early-retransmission threshold, if that rule is on and has a sample.
+    pub fn early_threshold(&self) -> Option<Duration> {
+        self.sender.trigger.threshold()
+    }
+
+    /// Gives the rate at which payload leaves, if it is paced and the rate is known.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        let bits = self.sender.pacing_rate()? * self.sender.queue.mss as f64 * 8.0;
+        Rate::from_bits_per_second(bits as u64)
+    }
+
+    /// Gives the congestion control's inner values.
+    pub fn gauges(&self) -> Gauges {
+        self.sender.control.gauges()
+    }
+
+    /// Says whether a loss is being repaired.
+    pub fn is_recovering(&self) -> bool {
+        self.sender.recovery.is_recovering()
+    }
+
+    /// Gives how many segments the peer's reader stepped over so far, as the peer tells.
+    pub fn losses_reported(&self) -> u64 {
+        self.sender.notices.losses()
+    }
+
+    /// Gives the frames written, and neither acknowledged nor given up.
+    pub fn frames_held(&self) -> u64 {
+        self.sender.frames_held()
+    }
+}

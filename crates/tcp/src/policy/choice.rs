@@ -1,0 +1,257 @@
+//! Which policies there are, and how each is made.
+
+use super::control::CongestionControl;
+use super::control::bbr::{Bbr, BbrParameters};
+use super::control::cubic::CubicConfig;
+use super::control::pert::{self, Pert, PertFlags};
+use super::control::prague::{Prague, PragueParameters};
+use super::control::reno::{Halved, Reno};
+use super::control::tahoe::Tahoe;
+use super::control::tolerant::{Tolerant, TolerantParameters};
+use super::control::vegas::{Vegas, VegasParameters};
+use super::recovery::counting::Rules;
+use super::recovery::newreno::{NewReno, NewRenoFlags};
+use super::recovery::rack::{Rack, RackConfig};
+use super::recovery::rfc6675::Rfc6675;
+use super::recovery::sack1::Sack1;
+use super::recovery::{LossRecovery, reno, tahoe, vegas};
+use super::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+use super::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
+use alloc::boxed::Box;
+use earlybird_units::{Duration, SeedTree};
+
+/// How much may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Control {
+    /// Slow start, congestion avoidance, halving.
+    Reno,
+    /// Probabilistic early response.
+    Pert(PertFlags),
+    /// BBR version 3.
+    Bbr(BbrParameters),
+    /// Slow start, congestion avoidance; one segment after every loss.
+    Tahoe,
+    /// A cubic function of the time since the last loss.
+    Cubic(CubicConfig),
+    /// Vegas: as many segments in the queue as its thresholds say.
+    Vegas(VegasParameters),
+    /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
+    Prague(PragueParameters),
+    /// Reno's window, which tells congestion from noise by delay.
+    Tolerant(TolerantParameters),
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// ns-2's Sack1.
+    Sack1,
+    /// RFC 6675.
+    Rfc6675,
+    /// RACK-TLP, RFC 8985; `NewReno` if the peer knows no SACK.
+    Rack,
+    /// A fast retransmit, then slow start.
+    Tahoe,
+    /// Fast recovery, to the first ACK that goes forward.
+    Reno {
+        /// Any run of three duplicates begins a recovery, even within a window that was already reduced (ns-2's
+        /// `bugFix_ 0`).
+        second_fast_retransmit: bool,
+    },
+    /// Fast recovery, until everything sent before it is acknowledged.
+    NewReno(NewRenoFlags),
+    /// Vegas' fine timer; goes with that control only.
+    Vegas,
+}
+
+/// Which duplicate ACK means loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The third.
+    ThreeDuplicates,
+    /// The third, or an earlier one that comes late.
+    EarlyRetransmission(AgeReference),
+    /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
+    FewOutstanding,
+}
+
+/// What restarts the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Progress alone (RFC 6298 §5).
+    Progress,
+    /// Duplicate ACKs outside recovery too (fine-grained RTO study).
+    Duplicates,
+    /// Whatever tells that something arrived, in recovery too: running out means silence. Goes with a recovery that finds the
+    /// loss of a retransmission by itself.
+    Arrivals,
+}
+
+/// Parameters of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Clock tick.
+    pub tick: Duration,
+    /// Smallest timeout, before back-off.
+    pub floor: Duration,
+    /// Largest timeout, after back-off.
+    pub ceiling: Duration,
+    /// Timeout before the first sample.
+    pub initial: Duration,
+    /// Round-trip times count in whole ticks (ns-2) instead of exactly (RFC 6298).
+    pub is_coarse: bool,
+    /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
+    pub clock_phase: Option<Duration>,
+}
+
+/// Whether to take part in explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    /// No.
+    #[default]
+    Off,
+    /// As RFC 3168 §6.1 has it: marks are echoed until the sender says that it reduced its window.
+    Classic,
+    /// With the more accurate feedback of RFC 9768, or as [`Self::Classic`] with a peer that does not know it.
+    Accurate,
+}
+
+/// What a congestion control is made from, beside parameters of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControlSetup {
+    /// Largest usable window in segments.
+    pub(crate) largest_window: u32,
+    /// Window after the handshake in segments.
+    pub(crate) initial_window: u32,
+    /// The first slow-start threshold.
+    pub(crate) ssthresh: f64,
+    /// What Reno's rules halve.
+    pub(crate) halved: Halved,
+    /// It works with Vegas' own recovery.
+    pub(crate) is_agent: bool,
+    /// Where its draws come from.
+    pub(crate) seeds: SeedTree,
+}
+
+impl ControlSetup {
+    fn reno(&self) -> Reno {
+        Reno::new(self.largest_window, self.ssthresh, self.halved)
+    }
+}
+
+impl Control {
+    pub(crate) fn build(self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno => Box::new(setup.reno()),
+            Self::Vegas(parameters) => {
+                Box::new(Vegas::new(setup.reno(), parameters, setup.is_agent, f64::from(setup.initial_window)))
+            }
+            Self::Prague(parameters) => Box::new(Prague::new(setup.reno(), parameters)),
+            Self::Tolerant(parameters) => Box::new(Tolerant::new(setup.reno(), parameters)),
+            Self::Tahoe => Box::new(Tahoe::new(setup.reno())),
+            Self::Pert(flags) => {
+                let window = pert::window(setup.largest_window, setup.ssthresh);
+                Box::new(Pert::new(window, flags, setup.seeds.child("pert").random()))
+            }
+            Self::Bbr(parameters) => Box::new(Bbr::new(parameters, setup.seeds.child("bbr").random())),
+            Self::Cubic(cubic) => cubic.control(setup.largest_window, setup.ssthresh, setup.halved == Halved::Flight),
+        }
+    }
+}
+
+/// What a recovery is made from, beside parameters of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecoverySetup {
+    /// Send new data on the first two duplicate ACKs.
+    pub(crate) limited_transmit: bool,
+    /// No new data outside recovery while a hole is known.
+    pub(crate) holds_new_data: bool,
+    /// Largest usable window in segments.
+    pub(crate) largest_window: u32,
+    /// Whose rules the schemes without SACK follow.
+    pub(crate) rules: Rules,
+    /// Parameters of RACK-TLP.
+    pub(crate) rack: RackConfig,
+}
+
+impl Recovery {
+    pub(crate) fn build(self, setup: &RecoverySetup) -> Box<dyn LossRecovery> {
+        let limited_transmit = setup.limited_transmit;
+        match self {
+            Self::Sack1 => Box::new(Sack1::new(limited_transmit, setup.holds_new_data)),
+            Self::Rack => Box::new(Rack::new(setup.rack, limited_transmit)),
+            Self::Rfc6675 => Box::new(Rfc6675::new(limited_transmit)),
+            Self::Tahoe => Box::new(tahoe::Tahoe::new(limited_transmit)),
+            Self::Reno { second_fast_retransmit } => {
+                Box::new(reno::Reno::new(setup.rules, limited_transmit, second_fast_retransmit))
+            }
+            Self::Vegas => Box::new(vegas::Vegas::new(setup.largest_window)),
+            Self::NewReno(flags) => Box::new(NewReno::new(setup.rules, flags, limited_transmit)),
+        }
+    }
+
+    /// Gives the scheme for a peer without SACK.
+    pub(crate) fn without_sack() -> Self {
+        Self::NewReno(NewRenoFlags::default())
+    }
+
+    /// Gives what Reno's window rules halve beside this scheme.
+    pub(crate) fn halved(self, rules: Rules, is_precise: bool) -> Halved {
+        let halves_flight = match self {
+            Self::Sack1 | Self::Vegas => false,
+            Self::Rfc6675 | Self::Rack => true,
+            Self::Tahoe | Self::Reno { .. } | Self::NewReno(_) => rules == Rules::Rfc,
+        };
+        match (halves_flight, is_precise) {
+            (true, _) => Halved::Flight,
+            (false, true) => Halved::Window,
+            (false, false) => Halved::WholeWindow,
+        }
+    }
+}
+
+impl Trigger {
+    pub(crate) fn build(self) -> Box<dyn LossTrigger> {
+        match self {
+            Self::FewOutstanding => Box::new(FewOutstanding),
+            Self::ThreeDuplicates => Box::new(ThreeDuplicates),
+            Self::EarlyRetransmission(reference) => Box::new(EarlyRetransmission::new(reference)),
+        }
+    }
+}
+
+impl RtoConfig {
+    /// ns-2.35: 10 ms ticks, 0.2 s floor, 60 s ceiling, 3 s before the first sample.
+    pub const NS2: Self = Self {
+        tick: Duration::from_millis(10),
+        floor: Duration::from_millis(200),
+        ceiling: Duration::from_secs(60),
+        initial: Duration::from_secs(3),
+        is_coarse: true,
+        clock_phase: None,
+    };
+    /// RFC 6298: 1 ms clock, 1 s floor (2.4), 60 s ceiling (2.5), 1 s before the first sample (2.1).
+    pub const RFC: Self = Self {
+        tick: Duration::from_millis(1),
+        floor: Duration::from_secs(1),
+        ceiling: Duration::from_secs(60),
+        initial: Duration::from_secs(1),
+        is_coarse: false,
+        clock_phase: None,
+    };
+
+    /// Makes the timer fine-grained: 1 ms tick and floor (ER-PERT paper).
+    #[must_use]
+    pub const fn fine_grained(self) -> Self {
+        Self { tick: Duration::from_millis(1), floor: Duration::from_millis(1), ..self }
+    }
+
+    pub(crate) fn estimator(&self, seeds: SeedTree) -> Box<dyn RtoEstimator> {
+        if !self.is_coarse {
+            return Box::new(Rfc6298Estimator::new(self.tick));
+        }
+        let mut random = seeds.child("clock").random();
+        let phase = self.clock_phase.unwrap_or_else(|| random.duration_between(Duration::ZERO, self.tick));
+        Box::new(CoarseEstimator::new(self.tick, phase))
+    }
+}

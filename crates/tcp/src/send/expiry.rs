@@ -1,0 +1,91 @@
+//! What the sender does when its timer runs out.
+
+use super::sender::Sender;
+use crate::policy::choice::Restart;
+use crate::trace::{Cx, TraceEvent};
+use earlybird_units::Instant;
+
+/// What the timer's end asks of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// Nothing: nothing was outstanding.
+    Idle,
+    /// To repeat what is outstanding.
+    Loss,
+}
+
+/// What tells silence from progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    pub(super) restart: Restart,
+    pub(super) keeps_idle_timer: bool,
+    /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
+    pub(crate) last_progress: Instant,
+    pub(super) last_timeout: Instant,
+}
+
+impl Watch {
+    pub(super) const fn new(restart: Restart, keeps_idle_timer: bool) -> Self {
+        Self { restart, keeps_idle_timer, last_progress: Instant::ZERO, last_timeout: Instant::ZERO }
+    }
+}
+
+impl Sender {
+    /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.
+    pub(crate) fn restart_timer(&mut self, now: Instant) {
+        let keeps = self.watch.keeps_idle_timer && self.board.smax() > 1;
+        if self.board.outstanding() > 0 || keeps {
+            self.timer.restart(now);
+        } else {
+            self.timer.stop();
+        }
+    }
+
+    /// The retransmission timer ran out.
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
+        self.note_gap();
+        // A window of less than a segment is not idle: only the timer can open it (ns-2's Vegas).
+        if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
+            // A frame that waited for the probe may have been given up meanwhile: the next one is it.
+            self.queue.probes_window =
+                self.queue.unsent > 0 || (self.queue.probes_window && self.queue.frames.is_some());
+            self.control.on_idle();
+            self.recovery.on_timeout(cx.now, &mut self.board);
+            self.timer.cancel_measurement();
+            self.restart_timer(cx.now);
+            return Expiry::Idle;
+        }
+        let flight = self.flight(self.board.outstanding());
+        let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
+        self.watch_reduction(true, flight.outstanding);
+        self.control.on_timeout(cx, &flight);
+        self.marks.on_reduced(self.board.smax());
+        self.reduction.proportional = None;
+        self.ground_all(cx.now);
+        self.recovery.on_timeout(cx.now, &mut self.board);
+        self.sample_losses(cx.now);
+        let timer = self.timer.back_off(cx.now);
+        if self.board.outstanding() == 0 {
+            self.restart_timer(cx.now);
+        }
+        let freeze = cx.now - self.watch.last_progress.max(self.watch.last_timeout);
+        self.watch.last_timeout = cx.now;
+        self.statistics.timeouts += 1;
+        self.statistics.timeouts_untriggered += u64::from(was_sent_once);
+        self.statistics.frozen += freeze;
+        self.statistics.frozen_timers += timer;
+        cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
+        Expiry::Loss
+    }
+
+    /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
+    /// (RFC 9293 §3.8.6.1). A congestion window below one segment, which ns-2's halving knows, holds back a FIN too.
+    pub(super) fn watch_closed_window(&mut self, now: Instant) {
+        if (self.queue.unsent > 0 || self.queue.fin_queued)
+            && self.board.outstanding() == 0
+            && self.timer.deadline().is_none()
+        {
+            self.timer.restart(now);
+        }
+    }
+}
