@@ -3,7 +3,7 @@
 use crate::{RunError, output_error};
 use earlybird_sim::{Content, Observer, Packet, PacketEvent};
 use earlybird_units::Instant;
-use earlybird_wire::{Addresses, HEADERS_MAX, emit_datagram_headers, emit_headers};
+use earlybird_wire::{Addresses, HEADERS_MAX, IPV4_HEADERS_MAX, Layout, Style, emit_datagram_headers, emit_headers};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, PcapError, TsResolution};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Capture {
 impl Capture {
     pub(crate) fn create(path: &Path) -> Result<Self, RunError> {
         let header = PcapHeader {
-            snaplen: HEADERS_MAX as u32,
+            snaplen: IPV4_HEADERS_MAX as u32,
             datalink: DataLink::IPV4,
             ts_resolution: TsResolution::NanoSecond,
             ..PcapHeader::default()
@@ -48,13 +48,12 @@ impl Capture {
     fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
         let mut bytes = [0; HEADERS_MAX];
         self.identification = self.identification.wrapping_add(1);
-        let (identification, addresses) = (self.identification, addresses(packet));
+        let addresses = addresses(packet);
+        let style = Style { layout: Layout::Aligned, identification: self.identification, ..Style::default() };
         let payload = vec![0; payload_len(&packet.content)];
         let emitted = match &packet.content {
-            Content::Segment(segment) => emit_headers(segment, &addresses, identification, &payload, &mut bytes),
-            Content::Datagram(datagram) => {
-                emit_datagram_headers(datagram, &addresses, identification, &payload, &mut bytes)
-            }
+            Content::Segment(segment) => emit_headers(segment, &addresses, style, &payload, &mut bytes),
+            Content::Datagram(datagram) => emit_datagram_headers(datagram, &addresses, style, &payload, &mut bytes),
         };
         let length = emitted.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
         let record = PcapPacket {
@@ -85,8 +84,8 @@ fn plain(error: PcapError) -> io::Error {
 fn addresses(packet: &Packet) -> Addresses {
     // From 1 on: an address that ends in 0 looks like a network's.
     let connection = (packet.to.0 / 2 + 1).to_be_bytes();
-    let opener = [10, connection[1], connection[2], connection[3]];
-    let listener = [11, connection[1], connection[2], connection[3]];
+    let opener = [10, connection[1], connection[2], connection[3]].into();
+    let listener = [11, connection[1], connection[2], connection[3]].into();
     let opener_port = 49152 + (packet.generation % 16384) as u16;
     // 5001 is iperf's port: Wireshark does not try to read a protocol into the zeros.
     let listener_port = 5001;

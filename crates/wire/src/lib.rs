@@ -1,17 +1,36 @@
 //! TCP segments and datagrams as values, and their translation to and from bytes.
 //!
-//! The endpoints and the simulator pass [`Segment`]s and [`Datagram`]s around; only captures and real networks need the bytes.
+//! The endpoints and the simulator pass [`Segment`]s and [`Datagram`]s around; only captures and real networks need the bytes:
+//! [`emit`] writes a packet, [`parse`] judges and reads one that came from anywhere, [`parse_icmp`] reads what routers say about
+//! packets that were sent.
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod bytes;
+mod addresses;
+mod checksum;
 mod datagram;
+mod emit;
+mod fast_open;
+mod icmp;
+mod ip;
+mod malformed;
+mod option_bytes;
 mod options;
+mod parse;
+mod sack;
 mod segment;
 mod sequence;
 
-pub use bytes::{Addresses, HEADERS_MAX, Malformed, emit_datagram_headers, emit_headers, parse};
+pub use addresses::{Addresses, Martian};
+pub use checksum::Checksums;
 pub use datagram::{Datagram, DatagramHeader, SrtAck, SrtData, SrtLosses, SrtNak, TfrcData, TfrcFeedback};
-pub use options::{Options, SackBlock, SackBlocks, SkipNotice, Timestamps};
+pub use emit::{CannotEmit, HEADERS_MAX, IPV4_HEADERS_MAX, Style, emit, emit_datagram_headers, emit_headers};
+pub use fast_open::FastOpen;
+pub use icmp::{Icmp, Trouble, Unreachable, emit_icmp, parse_icmp};
+pub use malformed::Malformed;
+pub use option_bytes::Layout;
+pub use options::{Options, SkipNotice, Timestamps};
+pub use parse::{Parsed, Signature, parse};
+pub use sack::{SackBlock, SackBlocks};
 pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;

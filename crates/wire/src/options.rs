@@ -1,4 +1,4 @@
-use crate::SeqNum;
+use crate::{FastOpen, SackBlocks, SeqNum};
 use core::num::NonZeroU16;
 
 /// The TCP options earlybird speaks.
@@ -12,7 +12,7 @@ pub struct Options {
     pub sack_permitted: bool,
     /// Timestamps (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks (RFC 2018 §3).
+    /// SACK blocks (RFC 2018 §3), or in their place what [`Options::with_fast_open`] puts there.
     pub sack: SackBlocks,
     /// SNACK: what the reader stepped over.
     pub skip_notice: Option<SkipNotice>,
@@ -65,60 +65,20 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// A range of received bytes: from `left` up to but not including `right`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlock {
-    /// First byte of the range.
-    pub left: SeqNum,
-    /// First byte after the range.
-    pub right: SeqNum,
-}
-
-/// Up to four SACK blocks, the newest first.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SackBlocks {
-    blocks: [SackBlock; Self::MAX],
-    count: u8,
-}
-
-impl SackBlocks {
-    /// As many as fit into the option space.
-    pub const MAX: usize = 4;
-
-    /// Appends a block; a fifth one is left out.
-    pub fn push(&mut self, block: SackBlock) {
-        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
-            *place = block;
-            self.count += 1;
-        }
-    }
-
-    /// Gives the blocks in their order on the wire.
-    pub fn as_slice(&self) -> &[SackBlock] {
-        &self.blocks[..usize::from(self.count)]
-    }
-
-    /// Says whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Gives the number of blocks.
-    pub const fn len(&self) -> usize {
-        self.count as usize
-    }
-}
-
-impl PartialEq for SackBlocks {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
-    }
-}
-
-impl Eq for SackBlocks {}
-
 impl Options {
-    /// Gives the length on the wire in bytes, padded to whole words.
+    /// Adds TCP Fast Open's option (RFC 7413 §4.1.1), for a SYN; it takes the place of SACK blocks, which a SYN has not.
+    #[must_use]
+    pub const fn with_fast_open(self, fast_open: FastOpen) -> Self {
+        Self { sack: SackBlocks::with_fast_open(fast_open), ..self }
+    }
+
+    /// Gives TCP Fast Open's option.
+    pub const fn fast_open(&self) -> Option<FastOpen> {
+        self.sack.fast_open()
+    }
+
+    /// Gives the length on the wire in bytes in [`Layout::Aligned`](crate::Layout::Aligned), padded to whole words; in
+    /// [`Layout::Linux`](crate::Layout::Linux) those of a SYN may be shorter, by four bytes.
     pub const fn wire_len(&self) -> usize {
         let mut len = 0;
         if self.mss.is_some() {
@@ -138,6 +98,9 @@ impl Options {
         }
         if let Some(notice) = self.skip_notice {
             len += notice.wire_len();
+        }
+        if let Some(fast_open) = self.fast_open() {
+            len += fast_open.wire_len();
         }
         len
     }

@@ -1,0 +1,69 @@
+use core::net::IpAddr;
+
+/// Who sends to whom, over IPv4 or IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Addresses {
+    /// Sender's address.
+    pub source: IpAddr,
+    /// Receiver's address, of the same family.
+    pub destination: IpAddr,
+    /// Sender's port.
+    pub source_port: u16,
+    /// Receiver's port.
+    pub destination_port: u16,
+}
+
+/// Why a host does not believe an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Martian {
+    /// No host has it: 0.0.0.0/8, `::`, or an IPv4 address dressed as IPv6.
+    Nobody,
+    /// Many hosts have it: multicast.
+    Multicast,
+    /// All hosts of a network have it: 255.255.255.255, and what stands reserved beside it in 240.0.0.0/4.
+    Broadcast,
+    /// Every host is that itself. Only a device that loops back may carry it.
+    Loopback,
+}
+
+impl Addresses {
+    /// Gives the addresses of an answer.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+
+    /// Says why a segment with these addresses is to be dropped without an answer, if it is.
+    ///
+    /// TCP drops what comes from or goes to more than one host (RFC 9293 §3.9.2.3, MUST-57; RFC 1122 §3.2.1.3). The broadcast
+    /// address of a subnet looks like any other: only who knows the mask can tell. [`Martian::Loopback`] is the caller's
+    /// choice; the other reasons go before it.
+    pub fn martian(&self) -> Option<Martian> {
+        match (martian(self.source), martian(self.destination)) {
+            (None | Some(Martian::Loopback), Some(reason)) | (Some(reason), _) => Some(reason),
+            (None, None) => None,
+        }
+    }
+}
+
+fn martian(address: IpAddr) -> Option<Martian> {
+    if address.is_multicast() {
+        return Some(Martian::Multicast);
+    }
+    if address.is_loopback() {
+        return Some(Martian::Loopback);
+    }
+    match address {
+        IpAddr::V4(v4) => match v4.octets()[0] {
+            0 => Some(Martian::Nobody),
+            240.. => Some(Martian::Broadcast),
+            _ => None,
+        },
+        IpAddr::V6(v6) => (v6.is_unspecified() || v6.to_ipv4_mapped().is_some()).then_some(Martian::Nobody),
+    }
+}

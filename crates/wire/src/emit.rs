@@ -1,0 +1,241 @@
+use crate::checksum::{self, pseudo_header};
+use crate::ip;
+use crate::option_bytes::OptionWriter;
+use crate::{Addresses, Datagram, Ecn, Flags, Layout, Segment};
+use core::fmt;
+use core::net::IpAddr;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, UdpHeader};
+
+/// The most bytes of headers that are written: IPv6, and TCP with all options.
+pub const HEADERS_MAX: usize = 40 + 60;
+/// The most bytes of headers that are written between IPv4 addresses.
+pub const IPV4_HEADERS_MAX: usize = 20 + 60;
+
+/// How a packet is written, beside what its segment says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// How options are arranged.
+    pub layout: Layout,
+    /// How many routers may pass the packet on.
+    pub hop_limit: u8,
+    /// Number of the packet in its IPv4 header; it means nothing where the packet may not be fragmented (RFC 6864).
+    pub identification: u16,
+    /// Routers must not fragment the packet, and report one that is too big: path MTU discovery (RFC 1191). In IPv6 they
+    /// never do.
+    pub dont_fragment: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { layout: Layout::Linux, hop_limit: 64, identification: 0, dont_fragment: true }
+    }
+}
+
+/// Why a packet cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotEmit {
+    /// The options do not fit into 40 bytes.
+    Options,
+    /// The packet is longer than IP allows, or than the room for it.
+    Length,
+    /// One address is of IPv4, one of IPv6.
+    Families,
+}
+
+impl fmt::Display for CannotEmit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Options => "the options do not fit into 40 bytes",
+            Self::Length => "the packet is too long",
+            Self::Families => "an IPv4 and an IPv6 address",
+        })
+    }
+}
+
+impl core::error::Error for CannotEmit {}
+
+/// Writes a packet: the headers of `segment`, then the payload, which may come in two pieces, as out of a ring. Gives its length.
+///
+/// The length of the payload is that of the pieces; what `segment` says of it is not looked at.
+///
+/// # Errors
+///
+/// [`CannotEmit`], if it does not fit.
+pub fn emit(
+    segment: &Segment,
+    addresses: &Addresses,
+    style: Style,
+    payload: [&[u8]; 2],
+    into: &mut [u8],
+) -> Result<usize, CannotEmit> {
+    let [first, second] = payload;
+    let tcp = tcp_header(segment, addresses, style.layout)?;
+    let start = ip_len(addresses) + tcp.header_len();
+    let end = start + first.len() + second.len();
+    let (headers, rest) = into.get_mut(..end).ok_or(CannotEmit::Length)?.split_at_mut(start);
+    rest[..first.len()].copy_from_slice(first);
+    rest[first.len()..].copy_from_slice(second);
+    headers.copy_from_slice(seal_tcp(tcp, segment.ecn, addresses, style, rest)?.as_slice());
+    Ok(end)
+}
+
+/// Writes the IP and TCP headers of `segment`, with checksums over `payload`, and gives their length.
+///
+/// # Errors
+///
+/// [`CannotEmit`], if it does not fit.
+pub fn emit_headers(
+    segment: &Segment,
+    addresses: &Addresses,
+    style: Style,
+    payload: &[u8],
+    into: &mut [u8; HEADERS_MAX],
+) -> Result<usize, CannotEmit> {
+    let tcp = tcp_header(segment, addresses, style.layout)?;
+    let headers = seal_tcp(tcp, segment.ecn, addresses, style, payload)?;
+    Ok(headers.copy_into(into))
+}
+
+/// Writes the IP and UDP headers of `datagram`, with checksums over what follows UDP's header: `payload`.
+///
+/// # Errors
+///
+/// [`CannotEmit`], if it does not fit.
+pub fn emit_datagram_headers(
+    datagram: &Datagram,
+    addresses: &Addresses,
+    style: Style,
+    payload: &[u8],
+    into: &mut [u8; HEADERS_MAX],
+) -> Result<usize, CannotEmit> {
+    let len = u16::try_from(UdpHeader::LEN + payload.len()).map_err(|_| CannotEmit::Length)?;
+    let mut udp = UdpHeader {
+        source_port: addresses.source_port,
+        destination_port: addresses.destination_port,
+        length: len,
+        checksum: 0,
+    };
+    let sum =
+        pseudo_header(addresses.source, addresses.destination, ip::UDP, len.into()).ok_or(CannotEmit::Families)?;
+    udp.checksum = match checksum::field(&sum.add_slice(&udp.to_bytes()).add_slice(payload)) {
+        // RFC 768: zero says that there is none.
+        0 => u16::MAX,
+        some => some,
+    };
+    let mut headers = ip_header(ip::UDP, addresses, style, datagram.ecn, len.into())?;
+    headers.put(&udp.to_bytes());
+    Ok(headers.copy_into(into))
+}
+
+/// Headers behind one another.
+pub(crate) struct Headers {
+    bytes: [u8; HEADERS_MAX],
+    len: usize,
+}
+
+impl Headers {
+    fn new(bytes: &[u8]) -> Self {
+        let mut headers = Self { bytes: [0; HEADERS_MAX], len: 0 };
+        headers.put(bytes);
+        headers
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        self.bytes[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn copy_into(&self, into: &mut [u8; HEADERS_MAX]) -> usize {
+        into[..self.len].copy_from_slice(self.as_slice());
+        self.len
+    }
+}
+
+/// Puts the IP header before the TCP header, whose checksum it computes.
+fn seal_tcp(
+    mut tcp: TcpHeader,
+    ecn: Ecn,
+    addresses: &Addresses,
+    style: Style,
+    payload: &[u8],
+) -> Result<Headers, CannotEmit> {
+    let len = tcp.header_len() + payload.len();
+    let mut headers = ip_header(ip::TCP, addresses, style, ecn, len)?;
+    let sum = pseudo_header(addresses.source, addresses.destination, ip::TCP, len).ok_or(CannotEmit::Families)?;
+    tcp.checksum = checksum::field(&sum.add_slice(&tcp.to_bytes()).add_slice(payload));
+    headers.put(&tcp.to_bytes());
+    Ok(headers)
+}
+
+fn tcp_header(segment: &Segment, addresses: &Addresses, layout: Layout) -> Result<TcpHeader, CannotEmit> {
+    let mut tcp = TcpHeader::new(addresses.source_port, addresses.destination_port, segment.seq.0, segment.window);
+    tcp.acknowledgment_number = segment.ack.0;
+    tcp.fin = segment.flags.contains(Flags::FIN);
+    tcp.syn = segment.flags.contains(Flags::SYN);
+    tcp.rst = segment.flags.contains(Flags::RST);
+    tcp.psh = segment.flags.contains(Flags::PSH);
+    tcp.ack = segment.flags.contains(Flags::ACK);
+    tcp.urg = segment.flags.contains(Flags::URG);
+    tcp.ns = segment.flags.contains(Flags::AE);
+    tcp.ece = segment.flags.contains(Flags::ECE);
+    tcp.cwr = segment.flags.contains(Flags::CWR);
+    let options = OptionWriter::new(&segment.options, layout)?;
+    tcp.set_options_raw(options.as_slice()).map_err(|_| CannotEmit::Options)?;
+    Ok(tcp)
+}
+
+pub(crate) const fn ip_len(addresses: &Addresses) -> usize {
+    match addresses.source {
+        IpAddr::V4(_) => Ipv4Header::MIN_LEN,
+        IpAddr::V6(_) => Ipv6Header::LEN,
+    }
+}
+
+pub(crate) fn ip_header(
+    protocol: u8,
+    addresses: &Addresses,
+    style: Style,
+    ecn: Ecn,
+    body: usize,
+) -> Result<Headers, CannotEmit> {
+    let body = u16::try_from(body).map_err(|_| CannotEmit::Length)?;
+    match (addresses.source, addresses.destination) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            let (source, destination) = (source.octets(), destination.octets());
+            let mut ip = Ipv4Header::new(body, style.hop_limit, IpNumber(protocol), source, destination)
+                .map_err(|_| CannotEmit::Length)?;
+            ip.identification = style.identification;
+            ip.dont_fragment = style.dont_fragment;
+            ip.ecn = ip_ecn(ecn);
+            ip.header_checksum = ip.calc_header_checksum();
+            Ok(Headers::new(&ip.to_bytes()))
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination)) => {
+            let ip = Ipv6Header {
+                traffic_class: ecn as u8,
+                flow_label: Ipv6FlowLabel::ZERO,
+                payload_length: body,
+                next_header: IpNumber(protocol),
+                hop_limit: style.hop_limit,
+                source: source.octets(),
+                destination: destination.octets(),
+            };
+            Ok(Headers::new(&ip.to_bytes()))
+        }
+        _ => Err(CannotEmit::Families),
+    }
+}
+
+const fn ip_ecn(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotCapable => IpEcn::ZERO,
+        Ecn::Capable1 => IpEcn::ONE,
+        Ecn::Capable0 => IpEcn::TWO,
+        Ecn::Congested => IpEcn::THREE,
+    }
+}

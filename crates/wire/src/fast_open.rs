@@ -1,0 +1,59 @@
+/// The TCP Fast Open option of a SYN (RFC 7413 §4.1.1): a cookie, or the request for one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct FastOpen {
+    cookie: [u8; Self::COOKIE_MAX],
+    len: u8,
+    is_experimental: bool,
+}
+
+impl FastOpen {
+    /// The longest cookie in bytes; the shortest has four.
+    pub const COOKIE_MAX: usize = 16;
+
+    /// The client asks for a cookie.
+    pub const REQUEST: Self = Self { cookie: [0; Self::COOKIE_MAX], len: 0, is_experimental: false };
+
+    /// Takes a cookie of 4 to 16 bytes, an even number of them; nothing else is one.
+    pub fn cookie(bytes: &[u8]) -> Option<Self> {
+        if !matches!(bytes.len(), 4..=Self::COOKIE_MAX) || bytes.len() % 2 == 1 {
+            return None;
+        }
+        let mut cookie = [0; Self::COOKIE_MAX];
+        cookie[..bytes.len()].copy_from_slice(bytes);
+        Some(Self { cookie, len: bytes.len() as u8, is_experimental: false })
+    }
+
+    /// Gives the cookie; a request has none.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.cookie[..usize::from(self.len)]
+    }
+
+    /// Says whether a cookie is asked for.
+    pub const fn is_request(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts the option under the kind that experiments share, as before RFC 7413, where some middleboxes let it pass.
+    #[must_use]
+    pub const fn experimental(self, is_experimental: bool) -> Self {
+        Self { is_experimental, ..self }
+    }
+
+    /// Says whether the option stands under the kind that experiments share. An answer uses the same.
+    pub const fn is_experimental(&self) -> bool {
+        self.is_experimental
+    }
+
+    /// Gives the length on the wire in bytes, padded to whole words.
+    pub(crate) const fn wire_len(&self) -> usize {
+        let header = if self.is_experimental { 4 } else { 2 };
+        (header + self.len as usize).next_multiple_of(4)
+    }
+}
+
+impl core::fmt::Debug for FastOpen {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let kind = if self.is_experimental { "experimental " } else { "" };
+        write!(formatter, "{kind}{:02x?}", self.as_slice())
+    }
+}
