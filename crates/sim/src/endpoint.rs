@@ -128,7 +128,7 @@ impl Agent {
     #[inline]
     pub(crate) fn on_packet(&mut self, cx: &mut Cx<'_>, content: &Content) {
         match (self, content) {
-            (Self::Tcp(connection), Content::Segment(segment)) => connection.on_segment(cx, segment),
+            (Self::Tcp(connection), Content::Segment(segment)) => drop(connection.on_segment(cx, segment)),
             (Self::Datagrams(endpoint), Content::Datagram(datagram)) => endpoint.on_datagram(cx.now, datagram),
             (Self::Tcp(_), Content::Datagram(_)) | (Self::Datagrams(_), Content::Segment(_)) => {}
         }
@@ -168,16 +168,18 @@ impl Agent {
         }
     }
 
+    /// An application that goes on writing after the connection has ended writes to nobody, as on a real host: it is told
+    /// of the end by its own event.
     pub(crate) fn write(&mut self, bytes: u64) {
         match self {
-            Self::Tcp(connection) => connection.write(bytes),
+            Self::Tcp(connection) => drop(connection.write(bytes)),
             Self::Datagrams(endpoint) => endpoint.write(bytes),
         }
     }
 
     pub(crate) fn write_unit(&mut self, bytes: u64) {
         match self {
-            Self::Tcp(connection) => connection.write(bytes),
+            Self::Tcp(_) => self.write(bytes),
             Self::Datagrams(endpoint) => endpoint.write_unit(bytes),
         }
     }

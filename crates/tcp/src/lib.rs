@@ -3,8 +3,12 @@
 //! A [`Connection`] is told what happened – a segment arrived, time passed, the application wrote – and asked what to
 //! do about it. Time is always an argument, so the same code runs in the simulator, over a TUN device and in tests.
 //!
-//! After any call that takes a [`Cx`], drain [`Connection::poll_transmit`], then [`Connection::poll_event`], then ask
-//! [`Connection::poll_timeout`] when to call [`Connection::on_timeout`]:
+//! After any call that may change something – one that takes a [`Cx`], [`Connection::write`], [`Connection::read`],
+//! [`Connection::shutdown`], [`Connection::abort`] –, drain [`Connection::poll_transmit`], then [`Connection::poll_event`],
+//! then ask [`Connection::poll_timeout`] when to call [`Connection::on_timeout`].
+//!
+//! The connection holds no bytes. [`Transmit::data`] says which part of what was written a segment carries, [`Taken`] which
+//! part of an arriving payload is to be kept, [`Connection::acknowledged`] what need not be kept any more.
 //!
 //! ```
 //! use earlybird_tcp::{Config, Connection, Cx};
@@ -13,7 +17,7 @@
 //! let (config, seeds, at) = (Config::rfc(), SeedTree::new(1), Instant::from_nanos);
 //! let mut client = Connection::connect(&config, seeds.child("client"));
 //! let mut server = Connection::listen(&config, seeds.child("server"));
-//! client.write(100_000);
+//! client.write(100_000)?;
 //! for round in 0..100 {
 //!     let cx = &mut Cx { now: at(round * 10_000_000), trace: &mut () };
 //!     while let Some(transmit) = client.poll_transmit(cx) {
@@ -25,6 +29,7 @@
 //!     server.read(u64::MAX);
 //! }
 //! assert_eq!(server.received(), 100_000);
+//! # Ok::<(), earlybird_tcp::WriteError>(())
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]
@@ -41,7 +46,7 @@ mod send;
 mod trace;
 
 pub use config::Config;
-pub use connection::{Connection, Event, RfcState, Transmit};
+pub use connection::{Connection, Event, Identity, RfcState, Taken, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::choice::{Control, EcnMode, Recovery, Restart, RtoConfig, Trigger};

@@ -168,7 +168,7 @@ pub struct RealTimeStatistics {
     pub notices_sent: u64,
 }
 
-/// Why a frame could not be written.
+/// Why something could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError {
     /// It does not fit into a segment.
@@ -184,6 +184,8 @@ pub enum WriteError {
     Closed,
     /// The connection keeps no frames apart: [`RealTime::framing`] is off.
     Unframed,
+    /// One write is one segment, and a frame: [`RealTime::framing`] is on.
+    Framed,
 }
 
 impl core::fmt::Display for WriteError {
@@ -195,6 +197,7 @@ impl core::fmt::Display for WriteError {
             Self::Empty => formatter.write_str("a frame needs at least one byte"),
             Self::Full => formatter.write_str("the send buffer is full"),
             Self::Closed => formatter.write_str("this side sends no more"),
+            Self::Framed => formatter.write_str("the connection takes whole frames: framing is on"),
             Self::Unframed => formatter.write_str("the connection keeps no frames apart: framing is off"),
         }
     }

@@ -188,7 +188,7 @@ impl<O: Observer> World<O> {
         let Agent::Tcp(connection) = &mut endpoint.agent else { return endpoint.agent.write(bytes) };
         let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
         if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
-            connection.write(bytes);
+            endpoint.agent.write(bytes);
         }
     }
 }

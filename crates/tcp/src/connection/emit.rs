@@ -42,12 +42,12 @@ impl Connection {
         let (seq, ack) = self.due.rejection.take()?;
         let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
         let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };
-        Some(Transmit { segment, number: None, is_again: false, frame: None })
+        Some(Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 })
     }
 
     pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
         let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
-        Transmit { segment, number: None, is_again: false, frame: None }
+        Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
     }
 
     pub(super) fn emit_number(&mut self, now: Instant, number: u64) -> Option<Transmit> {
@@ -59,7 +59,8 @@ impl Connection {
             self.make_markable(&mut segment, start + len);
         }
         let frame = self.sender.frame(number);
-        Some(Transmit { segment, number: Some(number), is_again, frame })
+        let data = start - 1..start - 1 + len;
+        Some(Transmit { segment, number: Some(number), is_again, frame, data })
     }
 
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
@@ -86,6 +87,6 @@ impl Connection {
     }
 
     pub(super) fn timestamps(&self, now: Instant) -> Timestamps {
-        Timestamps { value: clock::timestamp(now), echo: self.peer.timestamp }
+        Timestamps { value: clock::timestamp(now).wrapping_add(self.timestamp_offset), echo: self.peer.timestamp }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::state::{FirstToClose, SendSide, Sides, State};
-use super::{Connection, Transmit};
+use super::{Connection, Taken, Transmit};
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use core::num::NonZeroU16;
@@ -57,7 +57,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+    pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let is_ack = segment.flags.contains(Flags::ACK);
         if segment.flags.contains(Flags::RST) {
             // RFC 5961 §3.2: only a reset at exactly the expected number counts.
@@ -67,12 +67,13 @@ impl Connection {
         } else if is_ack && segment.ack == self.local_origin.at(1) {
             self.learn_handshake_mark(segment);
             self.establish(cx, segment);
-            self.on_transfer_segment(cx, segment);
+            return self.on_transfer_segment(cx, segment);
         } else if is_ack {
             self.reject(segment);
         } else if segment.flags.contains(Flags::SYN) && segment.seq == self.peer.origin {
             self.due.opening = true;
         }
+        Taken::default()
     }
 
     fn refuse(&mut self) {
@@ -149,7 +150,7 @@ impl Connection {
             ecn: Ecn::NotCapable,
             options: self.opening_options(now, is_answer),
         };
-        Transmit { segment, number: Some(0), is_again, frame: None }
+        Transmit { segment, number: Some(0), is_again, frame: None, data: 0..0 }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

@@ -28,6 +28,7 @@ use crate::send::expiry::Expiry;
 use crate::send::pacer::Pacer;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
+use core::ops::Range;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
 
@@ -40,6 +41,7 @@ pub struct Connection {
     config: Config,
     peer: Peer,
     local_origin: SeqNum,
+    timestamp_offset: u32,
     /// What is to be sent before anything else, or in its place.
     due: Due,
     /// What every segment tells of the marks that came.
@@ -49,7 +51,7 @@ pub struct Connection {
 }
 
 /// A segment to send, and which part of the stream it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The segment.
     pub segment: Segment,
@@ -59,28 +61,68 @@ pub struct Transmit {
     pub is_again: bool,
     /// Number of the frame that it carries, the first one written being 0, where one write is one segment.
     pub frame: Option<u64>,
+    /// Its payload, by offsets in what was sent: 0 is the first byte behind the SYN. A driver takes the bytes from there; with
+    /// frames, which may be given up unsent, it takes those of [`Self::frame`].
+    pub data: Range<u64>,
+}
+
+/// The part of a segment's payload that was taken: a driver keeps these bytes, and none of the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Where they belong in what the peer sent: 0 is its first byte. Empty if nothing was taken.
+    pub stream: Range<u64>,
+    /// How many bytes of the segment's payload come before them.
+    pub skip: u16,
+}
+
+/// What makes a connection one that no stranger can guess; drivers choose it anew for each (RFC 6528, RFC 7323 §5.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The first sequence number (ISS).
+    pub origin: SeqNum,
+    /// What the timestamps that leave are ahead of the clock, in its ticks.
+    pub timestamp_offset: u32,
+}
+
+impl Identity {
+    /// Draws the first sequence number; timestamps tell the clock as it is. For simulations, whose peers do not guess.
+    pub fn drawn(seeds: SeedTree) -> Self {
+        Self { origin: SeqNum(seeds.child("sequence").random().below(1 << 32) as u32), timestamp_offset: 0 }
+    }
 }
 
 impl Connection {
     /// Opens a connection: the first [`Self::poll_transmit`] gives the SYN.
+    ///
+    /// `seeds` is where the policies' draws come from, and the first sequence number.
     pub fn connect(config: &Config, seeds: SeedTree) -> Self {
-        Self { due: Due::opening(), ..Self::new(config, seeds, State::SynSent) }
+        Self::connect_as(config, Identity::drawn(seeds), seeds)
+    }
+
+    /// Opens a connection with an identity that the driver chose.
+    pub fn connect_as(config: &Config, identity: Identity, seeds: SeedTree) -> Self {
+        Self { due: Due::opening(), ..Self::new(config, identity, seeds, State::SynSent) }
     }
 
     /// Waits for a peer to open a connection.
     pub fn listen(config: &Config, seeds: SeedTree) -> Self {
-        Self::new(config, seeds, State::Listen)
+        Self::listen_as(config, Identity::drawn(seeds), seeds)
     }
 
-    fn new(config: &Config, seeds: SeedTree, state: State) -> Self {
-        let origin = seeds.child("sequence").random().below(1 << 32);
+    /// Waits for a peer to open a connection, with an identity that the driver chose.
+    pub fn listen_as(config: &Config, identity: Identity, seeds: SeedTree) -> Self {
+        Self::new(config, identity, seeds, State::Listen)
+    }
+
+    fn new(config: &Config, identity: Identity, seeds: SeedTree, state: State) -> Self {
         Self {
             state,
             sender: Sender::new(config, seeds),
             receiver: Receiver::new(config),
             config: *config,
             peer: Peer::default(),
-            local_origin: SeqNum(origin as u32),
+            local_origin: identity.origin,
+            timestamp_offset: identity.timestamp_offset,
             due: Due::default(),
             echo: Echo::default(),
             events: Events::default(),
@@ -88,16 +130,17 @@ impl Connection {
         }
     }
 
-    /// Takes a segment from the network.
-    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+    /// Takes a segment from the network, and tells what of its payload is to be kept.
+    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         match self.state {
-            State::Transfer(_) => self.on_transfer_segment(cx, segment),
+            State::Transfer(_) => return self.on_transfer_segment(cx, segment),
+            State::SynReceived => return self.on_syn_received_segment(cx, segment),
             State::Listen => self.on_listen_segment(segment),
             State::SynSent => self.on_syn_sent_segment(cx, segment),
-            State::SynReceived => self.on_syn_received_segment(cx, segment),
             State::TimeWait => self.on_time_wait_segment(cx.now, segment),
             State::Closed => self.reject(segment),
         }
+        Taken::default()
     }
 
     /// Acts on whatever deadline has come.

@@ -1,7 +1,7 @@
 //! What a segment in the transfer state must be to be believed (RFC 9293 §3.10.7.4), and what of it goes where.
 
-use super::Connection;
 use super::events::Event;
+use super::{Connection, Taken};
 use crate::policy::acking::AckDue;
 use crate::send::ack::Heard;
 use crate::trace::Cx;
@@ -10,10 +10,11 @@ use earlybird_wire::{Flags, Segment};
 
 impl Connection {
     /// Follows RFC 9293 §3.10.7.4: acceptability, reset, SYN, ACK, payload, FIN.
-    pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
+    pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let Some(start) = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt()) else {
-            return;
+            return Taken::default();
         };
+        let mut taken = Taken::default();
         let range = start..start + segment.sequence_len();
         let is_in_window = self.receiver.is_acceptable(&range);
         if segment.flags.contains(Flags::RST) {
@@ -27,10 +28,11 @@ impl Connection {
             self.note_timestamp(segment, start);
             self.note_mark(segment);
             if self.on_acknowledgement(cx, segment, start) && !range.is_empty() {
-                self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
+                taken = self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
             }
             self.close_if_finished(cx.now);
         }
+        taken
     }
 
     /// Only a reset at exactly the expected number counts; another one in the window is challenged (RFC 5961 §3.2).
@@ -72,15 +74,19 @@ impl Connection {
             origin: self.local_origin,
             sack: &segment.options.sack,
             has_timestamps: self.peer.timestamps,
-            echo: stamps.map(|stamps| stamps.echo),
+            echo: stamps.map(|stamps| stamps.echo.wrapping_sub(self.timestamp_offset)),
             skip: segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack)),
         })
     }
 
-    fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) {
-        if self.receiver.on_data(cx.now, range, has_fin) > 0 {
+    fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
+        let start = range.start;
+        let arrival = self.receiver.on_data(cx.now, range, has_fin);
+        if arrival.delivered > 0 {
             self.events.tell(Event::Readable);
         }
+        let taken = arrival.taken;
+        Taken { skip: taken.start.saturating_sub(start) as u16, stream: taken.start.max(1) - 1..taken.end.max(1) - 1 }
     }
 
     /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3).

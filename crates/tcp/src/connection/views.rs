@@ -48,6 +48,16 @@ impl Connection {
         self.sender.recovery.pipe(&self.sender.board)
     }
 
+    /// Gives how many bytes of the stream the peer has acknowledged, from the first one on: a driver needs them no more.
+    pub fn acknowledged(&self) -> u64 {
+        self.sender.board.acknowledged().min(self.sender.queue.fin_at.unwrap_or(u64::MAX)).saturating_sub(1)
+    }
+
+    /// Gives the most payload bytes that a segment carries.
+    pub fn effective_mss(&self) -> u64 {
+        self.sender.queue.mss
+    }
+
     /// Gives the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
     pub fn highest_acknowledged(&self) -> Option<u64> {
         self.sender.board.una().checked_sub(1)

@@ -6,14 +6,22 @@ use crate::real_time::WriteError;
 use crate::trace::Cx;
 
 impl Connection {
-    /// Queues `bytes` for sending; the queue has no limit. Bytes after [`Self::shutdown`] are ignored, and so they are where
-    /// one write is one segment: there is [`Self::write_frame`] for that.
-    pub fn write(&mut self, bytes: u64) {
-        if self.is_open_for_writing() && !self.config.real_time.framing {
-            self.sender.note_gap();
-            self.sender.queue.unsent = self.sender.queue.unsent.saturating_add(bytes);
-            self.sender.recovery.on_write();
+    /// Queues `bytes` for sending, and gives how many of them were taken; the queue has no limit.
+    ///
+    /// # Errors
+    ///
+    /// If this side has closed; if one write is one segment: there is [`Self::write_frame`] for that.
+    pub fn write(&mut self, bytes: u64) -> Result<u64, WriteError> {
+        if self.config.real_time.framing {
+            return Err(WriteError::Framed);
         }
+        if !self.is_open_for_writing() {
+            return Err(WriteError::Closed);
+        }
+        self.sender.note_gap();
+        self.sender.queue.unsent = self.sender.queue.unsent.saturating_add(bytes);
+        self.sender.recovery.on_write();
+        Ok(bytes)
     }
 
     pub(super) fn is_open_for_writing(&self) -> bool {

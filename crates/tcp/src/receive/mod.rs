@@ -40,6 +40,15 @@ pub(crate) struct Receiver {
     reader: Option<Box<Reader>>,
 }
 
+/// What became of a segment's payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// The positions that were taken, those of payload only.
+    pub(crate) taken: Range<u64>,
+    /// The bytes that became deliverable.
+    pub(crate) delivered: u64,
+}
+
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
@@ -97,8 +106,8 @@ impl Receiver {
         }
     }
 
-    /// Takes payload (and FIN) at these positions, and gives the bytes that became deliverable.
-    pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> u64 {
+    /// Takes payload (and FIN) at these positions.
+    pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> Arrival {
         // An end before what came already is a lie.
         if has_fin && range.end > self.nxt.max(self.above.end()) {
             self.fin.get_or_insert(range.end - 1);
@@ -106,12 +115,12 @@ impl Receiver {
         self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
         let before = self.received();
-        self.store(now, range);
+        let stored = self.store(now, range);
         let delivered = self.received() - before;
         let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
         self.due = self.acking.on_data(now, self.due, is_plain);
         self.unread += delivered;
-        delivered
+        Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
@@ -124,14 +133,17 @@ impl Receiver {
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
-    fn store(&mut self, now: Instant, range: Range<u64>) {
+    /// Gives what of it was stored.
+    fn store(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         if self.reader.is_some() {
             return self.store_for_reader(now, range);
         }
         let range = range.start.max(self.nxt)..range.end.min(self.limit());
-        if !range.is_empty() {
-            self.place(range);
+        if range.is_empty() {
+            return 0..0;
         }
+        self.place(range.clone());
+        range
     }
 
     #[inline]
@@ -268,7 +280,7 @@ mod tests {
                     held.extend(range.start.max(nxt)..range.end.min(nxt + window));
                     let before = nxt;
                     nxt = (nxt..nxt + 100).find(|byte| !held.contains(byte)).unwrap();
-                    prop_assert_eq!(receiver.on_data(Instant::ZERO, range.clone(), false), nxt - before);
+                    prop_assert_eq!(receiver.on_data(Instant::ZERO, range.clone(), false).delivered, nxt - before);
                     let newest = receiver.recent.first().filter(|_| range.start > nxt);
                     prop_assert!(newest.is_none_or(|newest| newest.contains(&range.start)), "the newest block is first");
                 }

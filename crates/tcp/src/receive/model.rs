@@ -186,7 +186,7 @@ impl Both {
             let before = self.model.readable.len();
             self.model.arrives(&range);
             let gained = (self.model.readable.len() - before) as u64;
-            assert_eq!(self.receiver.on_data(self.now(), range, has_fin), gained);
+            assert_eq!(self.receiver.on_data(self.now(), range, has_fin).delivered, gained);
         }
     }
 

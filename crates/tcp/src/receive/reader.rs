@@ -152,12 +152,13 @@ impl Receiver {
     }
 
     /// Takes an arrival and does what it means for a reader that waits (R2), or may wait too long.
+    /// Gives what of it was stored.
     #[cold]
-    pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) {
+    pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         let before = self.nxt;
         let range = self.fitting(range);
         if range.is_empty() {
-            return;
+            return 0..0;
         }
         if self.reader.as_ref().is_some_and(|reader| reader.frames.is_some()) {
             self.store_frames(&range);
@@ -168,6 +169,8 @@ impl Receiver {
         if self.nxt == before {
             self.step_over_for_waiting();
         }
+        let is_held = range.end <= self.nxt || self.above.contains(range.start);
+        if is_held { range } else { 0..0 }
     }
 
     fn note_arrival(&mut self, now: Instant, range: &Range<u64>) {

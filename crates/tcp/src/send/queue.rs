@@ -12,6 +12,8 @@ pub(crate) struct Queue {
     pub(crate) unsent: u64,
     /// A FIN waits behind them.
     pub(crate) fin_queued: bool,
+    /// Stream position of the FIN, once it was cut.
+    pub(crate) fin_at: Option<u64>,
     /// Present if one write is one segment.
     pub(super) frames: Option<Box<Frames>>,
     /// Largest payload of a segment.
@@ -22,7 +24,7 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(super) fn new(mss: u16, frames: Option<Box<Frames>>) -> Self {
-        Self { unsent: 0, fin_queued: false, frames, mss: u64::from(mss), probes_window: false }
+        Self { unsent: 0, fin_queued: false, fin_at: None, frames, mss: u64::from(mss), probes_window: false }
     }
 }
 
@@ -68,7 +70,10 @@ impl Sender {
         self.queue.probes_window = false;
         let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
         self.queue.unsent -= len;
-        self.queue.fin_queued &= !flags.contains(Flags::FIN);
+        if flags.contains(Flags::FIN) {
+            self.queue.fin_queued = false;
+            self.queue.fin_at = Some(end - 1);
+        }
         if let Some(frames) = self.queue.frames.as_mut().filter(|_| len > 0) {
             frames.on_cut();
         }

@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::Event::{Closed, Drained, Established, PeerClosed, Readable};
-use earlybird_tcp::{Config, RfcState};
+use earlybird_tcp::{Config, RfcState, WriteError};
 
 #[test]
 fn we_close_first_and_wait_60_s_in_time_wait() {
@@ -53,15 +53,20 @@ fn a_fin_waits_behind_what_was_written() {
 }
 
 #[test]
-fn bytes_written_after_the_close_are_ignored() {
+fn bytes_written_after_the_close_are_refused_and_not_dropped_without_a_word() {
     let mut host = Host::connected(&plain());
-    host.shutdown().forget_sent().write(1000).sends_nothing();
+    host.shutdown().forget_sent().is_refused(1000, WriteError::Closed).sends_nothing();
 }
 
 #[test]
 fn a_close_before_the_handshake_ends_is_sent_after_it() {
     let mut host = Host::connect(&plain());
-    host.forget_sent().write(500).shutdown().write(500).is_in(RfcState::SynSent).sends_nothing();
+    host.forget_sent()
+        .write(500)
+        .shutdown()
+        .is_refused(500, WriteError::Closed)
+        .is_in(RfcState::SynSent)
+        .sends_nothing();
     host.receives("S. 0:0(0) ack 1 <mss 1000>");
     host.is_in(RfcState::FinWait1).sends(&[". 1:501(500) ack 1 win 64000", "F. 501:501(0) ack 1"]);
 }

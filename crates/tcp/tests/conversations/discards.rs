@@ -67,7 +67,7 @@ fn a_frame_of_the_wrong_size_or_at_the_wrong_time_is_refused() {
     assert_eq!(host.write_frame(0, 0), Err(WriteError::Empty));
     assert_eq!(host.write_frame(1000, 0), Ok(0));
     assert_eq!(host.write_frame(1000, 0), Err(WriteError::Full));
-    host.write(5000).sends_frames(&[0]);
+    host.is_refused(5000, WriteError::Framed).sends_frames(&[0]);
     host.shutdown();
     assert_eq!(host.write_frame(1000, 0), Err(WriteError::Closed));
     assert_eq!(Host::connected(&plain()).write_frame(1000, 0), Err(WriteError::Unframed));

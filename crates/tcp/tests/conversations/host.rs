@@ -138,7 +138,13 @@ impl Host {
     }
 
     pub(crate) fn write(&mut self, bytes: u64) -> &mut Self {
-        self.connection.write(bytes);
+        assert_eq!(self.connection.write(bytes), Ok(bytes));
+        self.transmit();
+        self
+    }
+
+    pub(crate) fn is_refused(&mut self, bytes: u64, error: WriteError) -> &mut Self {
+        assert_eq!(self.connection.write(bytes), Err(error));
         self.transmit();
         self
     }

@@ -16,6 +16,7 @@ mod host;
 mod notation;
 mod notices;
 mod pacing;
+mod payload;
 mod pert;
 mod prr;
 mod rack;

@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::Event::{Established, Reset};
-use earlybird_tcp::RfcState;
+use earlybird_tcp::{RfcState, WriteError};
 
 /// RFC 5961 §3.2, 1.
 #[test]
@@ -61,7 +61,7 @@ fn an_abort_sends_one_reset_and_nothing_after_it() {
     host.write(1000).forget_sent().abort();
     host.is_in(RfcState::Closed).sends(&["R. 1001:1001(0) ack 1 win 64000"]);
     assert_eq!(host.deadline(), None);
-    host.write(1000).shutdown().sends_nothing();
+    host.is_refused(1000, WriteError::Closed).shutdown().sends_nothing();
 }
 
 /// RFC 9293 §3.10.7.1: with an ACK `<SEQ=SEG.ACK><CTL=RST>`, without one `<SEQ=0><ACK=SEG.SEQ+SEG.LEN><CTL=RST,ACK>`.

@@ -156,7 +156,7 @@ impl Victim {
         if matches!(stage, Stage::Open) {
             let ack = victim.last.seq.at(1);
             victim.take(&Segment { seq: SeqNum(1), ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
-            victim.connection.write(30_000);
+            victim.connection.write(30_000).unwrap();
             victim.serve();
         }
         victim
@@ -176,7 +176,7 @@ impl Victim {
                 });
             }
             Blow::Pause(millis) => self.wait(Duration::from_millis(*millis)),
-            Blow::Write(bytes) => self.connection.write(*bytes),
+            Blow::Write(bytes) => drop(self.connection.write(*bytes)),
             Blow::Frame(bytes, unit) => {
                 let _ = self.connection.write_frame(&mut Cx { now: self.now, trace: &mut () }, *bytes, *unit);
             }

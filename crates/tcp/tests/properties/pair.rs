@@ -130,7 +130,7 @@ impl Side {
             self.connection.on_timeout(&mut Cx { now, trace: &mut () });
         }
         while let Some((_, bytes)) = self.writes.pop_front_if(|(at, _)| *at <= now) {
-            self.connection.write(bytes);
+            self.connection.write(bytes).unwrap();
             self.written += bytes;
         }
         if self.next_read.is_some_and(|at| at <= now) {
