@@ -130,8 +130,8 @@ impl Side {
             self.connection.on_timeout(&mut Cx { now, trace: &mut () });
         }
         while let Some((_, bytes)) = self.writes.pop_front_if(|(at, _)| *at <= now) {
-            self.connection.write(bytes).unwrap();
-            self.written += bytes;
+            // After an abort nothing is taken.
+            self.written += self.connection.write(bytes).unwrap_or(0);
         }
         if self.next_read.is_some_and(|at| at <= now) {
             self.next_read = None;
