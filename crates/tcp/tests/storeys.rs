@@ -12,7 +12,7 @@ fn storey_of(part: &str) -> Option<usize> {
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder).expect("the sources are there").map(|entry| entry.expect("readable").path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
