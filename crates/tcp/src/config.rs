@@ -32,6 +32,10 @@ pub struct Config {
     pub precise_halving: bool,
     /// Use timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Where both sides agreed on timestamps, a segment without one is dropped (RFC 7323 §3.2); Linux takes it.
+    pub requires_timestamps: bool,
+    /// How long after an answer to a segment that is not believed the next one is held back; none is if it is zero.
+    pub challenge_interval: Duration,
     /// The most SACK blocks in an ACK.
     pub sack_blocks: usize,
     /// Tell in the first block what arrived twice (DSACK, RFC 2883).
@@ -67,6 +71,9 @@ pub struct Config {
     pub real_time: RealTime,
 }
 
+/// RFC 5961 §7 speaks of ten challenges in 5 s, Linux (`tcp_invalid_ratelimit`) of one in half a second for each connection.
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+
 /// The timer is never less than so much above the round trip: a few packets of sound may be missing in a row.
 const EARLYBIRD_RTO_MARGIN: Duration = Duration::from_millis(30);
 
@@ -82,6 +89,8 @@ impl Config {
             holds_new_data: true,
             precise_halving: true,
             timestamps: false,
+            requires_timestamps: false,
+            challenge_interval: Duration::ZERO,
             sack_blocks: 3,
             duplicate_sack: false,
             ecn: EcnMode::Off,
@@ -108,6 +117,8 @@ impl Config {
             initial_window: 4,
             bounded_ssthresh: false,
             timestamps: true,
+            requires_timestamps: true,
+            challenge_interval: CHALLENGE_INTERVAL,
             duplicate_sack: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,

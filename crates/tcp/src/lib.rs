@@ -46,7 +46,7 @@ mod send;
 mod trace;
 
 pub use config::Config;
-pub use connection::{Connection, Event, Identity, RfcState, Taken, Transmit};
+pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::choice::{Control, EcnMode, Recovery, Restart, RtoConfig, Trigger};

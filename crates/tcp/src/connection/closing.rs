@@ -71,8 +71,13 @@ impl Connection {
         };
     }
 
+    pub(super) fn on_reset(&mut self) {
+        self.end(Event::Reset);
+    }
+
     pub(super) fn end(&mut self, event: Event) {
         self.state = State::Closed;
+        self.due.opening = false;
         self.sender.timer.stop();
         self.receiver.due = AckDue::Nothing;
         self.receiver.skip_nothing();

@@ -18,17 +18,21 @@ pub(super) struct Peer {
     pub(super) scales_window: bool,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
+    /// Segments without a timestamp are dropped.
+    pub(super) must_stamp: bool,
     /// Both sides know the SNACK option.
     pub(super) skip_notice: bool,
     /// The timestamp to echo (TS.Recent).
     pub(super) timestamp: u32,
+    /// When it came.
+    pub(super) timestamp_at: Instant,
     pub(super) last_ack_sent: u64,
 }
 
 impl Connection {
-    pub(super) fn on_listen_segment(&mut self, segment: &Segment) {
+    pub(super) fn on_listen_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST) {
-            self.learn_peer(segment);
+            self.learn_peer(now, segment);
             self.state = State::SynReceived;
             self.due.opening = true;
         } else if segment.flags.contains(Flags::ACK) {
@@ -39,16 +43,16 @@ impl Connection {
     pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
         let accepts = segment.flags.contains(Flags::ACK) && segment.ack == self.local_origin.at(1);
         match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepts) {
-            (_, true, true) => self.refuse(),
+            (_, true, true) => self.end(Event::Reset),
             (true, false, true) => {
-                self.learn_peer(segment);
+                self.learn_peer(cx.now, segment);
                 self.establish(cx, segment);
                 self.receiver.due = AckDue::Now;
                 self.due.opening = self.counts_marks();
             }
             (true, false, false) if !segment.flags.contains(Flags::ACK) => {
                 // Both sides opened at once.
-                self.learn_peer(segment);
+                self.learn_peer(cx.now, segment);
                 self.state = State::SynReceived;
                 self.due.opening = true;
             }
@@ -58,40 +62,43 @@ impl Connection {
     }
 
     pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        let is_ack = segment.flags.contains(Flags::ACK);
-        if segment.flags.contains(Flags::RST) {
-            // RFC 5961 §3.2: only a reset at exactly the expected number counts.
-            if segment.seq == self.peer.origin.at(1) {
-                self.refuse();
-            }
-        } else if is_ack && segment.ack == self.local_origin.at(1) {
-            self.learn_handshake_mark(segment);
-            self.establish(cx, segment);
-            return self.on_transfer_segment(cx, segment);
-        } else if is_ack {
-            self.reject(segment);
-        } else if segment.flags.contains(Flags::SYN) && segment.seq == self.peer.origin {
-            self.due.opening = true;
+        let opens = segment.flags & (Flags::SYN | Flags::RST) == Flags::SYN;
+        let is_opening = opens && segment.seq == self.peer.origin;
+        if is_opening && !segment.flags.contains(Flags::ACK) {
+            // The answer was lost, or is late.
+            self.due.opening |= self.may_answer(cx.now);
+        } else if is_opening || self.admitted(cx.now, segment).is_some() {
+            // Both sides opened at once if it is a SYN: RFC 9293 figure 7 takes it, though it starts before the window.
+            return self.on_first_ack(cx, segment);
         }
         Taken::default()
     }
 
-    fn refuse(&mut self) {
-        self.due.opening = false;
-        self.end(Event::Reset);
+    fn on_first_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+        if segment.ack != self.local_origin.at(1) {
+            self.guard.refusals.acks_ahead += 1;
+            self.reject(segment);
+            return Taken::default();
+        }
+        self.learn_handshake_mark(segment);
+        self.establish(cx, segment);
+        self.on_transfer_segment(cx, segment)
     }
 
-    fn learn_peer(&mut self, syn: &Segment) {
+    fn learn_peer(&mut self, now: Instant, syn: &Segment) {
         let options = &syn.options;
+        let timestamps = options.timestamps.is_some() && self.config.timestamps;
         self.peer = Peer {
             origin: syn.seq,
             // RFC 7323 §2.3: a larger shift counts as 14.
             window_shift: options.window_scale.unwrap_or(0).min(14),
             scales_window: options.window_scale.is_some(),
             sack: options.sack_permitted && self.config.sack_blocks > 0,
-            timestamps: options.timestamps.is_some() && self.config.timestamps,
+            timestamps,
+            must_stamp: timestamps && self.config.requires_timestamps,
             skip_notice: options.skip_notice == Some(SkipNotice::Offer) && self.config.real_time.skip_notice,
             timestamp: options.timestamps.map_or(0, |stamps| stamps.value),
+            timestamp_at: now,
             last_ack_sent: 0,
         };
         self.learn_ecn(syn);

@@ -8,18 +8,21 @@ mod handshake;
 mod marks;
 mod notices;
 mod reading;
+mod refusals;
 mod state;
 mod validate;
 mod views;
 mod writing;
 
 pub use self::events::Event;
+pub use self::refusals::Refusals;
 pub use self::state::RfcState;
 
 use self::accurate_marks::Echo;
 use self::emit::Due;
 use self::events::Events;
 use self::handshake::Peer;
+use self::refusals::Guard;
 use self::state::State;
 use crate::config::Config;
 use crate::policy::acking::AckDue;
@@ -40,6 +43,7 @@ pub struct Connection {
     receiver: Receiver,
     config: Config,
     peer: Peer,
+    guard: Guard,
     local_origin: SeqNum,
     timestamp_offset: u32,
     /// What is to be sent before anything else, or in its place.
@@ -121,6 +125,7 @@ impl Connection {
             receiver: Receiver::new(config),
             config: *config,
             peer: Peer::default(),
+            guard: Guard::default(),
             local_origin: identity.origin,
             timestamp_offset: identity.timestamp_offset,
             due: Due::default(),
@@ -135,7 +140,7 @@ impl Connection {
         match self.state {
             State::Transfer(_) => return self.on_transfer_segment(cx, segment),
             State::SynReceived => return self.on_syn_received_segment(cx, segment),
-            State::Listen => self.on_listen_segment(segment),
+            State::Listen => self.on_listen_segment(cx.now, segment),
             State::SynSent => self.on_syn_sent_segment(cx, segment),
             State::TimeWait => self.on_time_wait_segment(cx.now, segment),
             State::Closed => self.reject(segment),

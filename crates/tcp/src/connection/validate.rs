@@ -2,66 +2,106 @@
 
 use super::events::Event;
 use super::{Connection, Taken};
-use crate::policy::acking::AckDue;
 use crate::send::ack::Heard;
 use crate::trace::Cx;
 use core::ops::Range;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, Segment};
+
+/// How long a timestamp tells what is older: half the cycle of a clock of 1 ms, the fastest there is (RFC 7323 §5.5).
+const RECENT_HOLDS: Duration = Duration::from_secs(24 * 24 * 3600);
 
 impl Connection {
     /// Follows RFC 9293 §3.10.7.4: acceptability, reset, SYN, ACK, payload, FIN.
     pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        let Some(start) = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt()) else {
-            return Taken::default();
-        };
         let mut taken = Taken::default();
-        let range = start..start + segment.sequence_len();
-        let is_in_window = self.receiver.is_acceptable(&range);
-        if segment.flags.contains(Flags::RST) {
-            self.on_reset(start, is_in_window);
-        } else if !is_in_window || self.is_too_old(segment) || segment.flags.contains(Flags::SYN) {
-            if !segment.flags.contains(Flags::SYN) {
-                self.receiver.note_duplicate(&range);
-            }
-            self.receiver.due = AckDue::Now;
-        } else if segment.flags.contains(Flags::ACK) {
-            self.note_timestamp(segment, start);
-            self.note_mark(segment);
-            if self.on_acknowledgement(cx, segment, start) && !range.is_empty() {
-                taken = self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
-            }
-            self.close_if_finished(cx.now);
+        let Some(range) = self.admitted(cx.now, segment) else { return taken };
+        let Some(heard) = self.heard(segment, range.start) else {
+            self.challenge(cx.now);
+            return taken;
+        };
+        self.note_timestamp(cx.now, segment, range.start);
+        self.note_mark(segment);
+        self.on_acknowledgement(cx, &heard);
+        if !range.is_empty() {
+            taken = self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
         }
+        self.close_if_finished(cx.now);
         taken
     }
 
-    /// Only a reset at exactly the expected number counts; another one in the window is challenged (RFC 5961 §3.2).
-    fn on_reset(&mut self, start: u64, is_in_window: bool) {
-        if start == self.receiver.nxt() {
-            self.end(Event::Reset);
-        } else if is_in_window {
-            self.receiver.due = AckDue::Now;
+    /// Gives the stream positions of a segment that may be believed, as far as its ACK may be; answers one that may not, or
+    /// acts on its reset.
+    pub(super) fn admitted(&mut self, now: Instant, segment: &Segment) -> Option<Range<u64>> {
+        let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
+        let Some(start) = start else {
+            self.guard.refusals.out_of_window += 1;
+            return None;
+        };
+        let range = start..start + segment.sequence_len();
+        if segment.flags.intersects(Flags::RST | Flags::SYN) {
+            self.on_reset_or_opening(now, segment, &range);
+            return None;
+        }
+        let is_in_window = self.receiver.is_acceptable(&range);
+        if !is_in_window || self.is_too_old(now, segment) {
+            self.guard.refusals.out_of_window += u64::from(!is_in_window);
+            self.guard.refusals.too_old += u64::from(is_in_window);
+            self.refuse(now, segment, &range);
+            return None;
+        }
+        self.is_complete(segment).then_some(range)
+    }
+
+    /// RFC 5961 §3.2: only a reset at exactly the expected number counts; another one in the window is challenged, and so is
+    /// every SYN (§4.2).
+    #[cold]
+    fn on_reset_or_opening(&mut self, now: Instant, segment: &Segment, range: &Range<u64>) {
+        if !segment.flags.contains(Flags::RST) {
+            self.guard.refusals.openings += 1;
+            self.challenge(now);
+        } else if range.start == self.receiver.nxt() {
+            self.on_reset();
+        } else {
+            self.guard.refusals.resets += 1;
+            if self.receiver.is_acceptable(range) {
+                self.challenge(now);
+            }
         }
     }
 
-    /// Hands the sender the ACK of a segment that starts at `start`; says whether it is one of something sent.
-    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> bool {
-        let Some(heard) = self.heard(segment, start) else {
-            self.receiver.due = AckDue::Now;
-            return false;
-        };
+    /// Says whether a segment has what each has: an ACK, and a timestamp if that was agreed (RFC 7323 §3.2: "SHOULD silently
+    /// drop the segment").
+    fn is_complete(&mut self, segment: &Segment) -> bool {
+        let is_unstamped = self.peer.must_stamp && segment.options.timestamps.is_none();
+        let has_ack = segment.flags.contains(Flags::ACK);
+        if is_unstamped || !has_ack {
+            self.guard.refusals.unstamped += u64::from(is_unstamped);
+            self.guard.refusals.without_ack += u64::from(!has_ack);
+        }
+        has_ack && !is_unstamped
+    }
+
+    /// Hands the sender an ACK.
+    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
         let was_drained = self.sender.is_drained();
-        self.sender.on_acknowledgement(cx, &heard);
+        self.sender.on_acknowledgement(cx, heard);
         if !was_drained && self.sender.is_drained() {
             self.events.tell(Event::Drained);
         }
-        true
     }
 
-    /// Reads a segment as an acknowledgement, if it is one of something sent.
+    /// Reads a segment as an acknowledgement, if it is one of something sent, and not older than anything that can still be on
+    /// its way (RFC 5961 §5.2).
     fn heard<'a>(&mut self, segment: &'a Segment, start: u64) -> Option<Heard<'a>> {
-        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position())?;
+        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position());
+        let ack = ack.filter(|ack| ack + self.sender.peer_window.largest >= self.sender.board.acknowledged());
+        let Some(ack) = ack else {
+            self.guard.refusals.acks_behind += 1;
+            return None;
+        };
         if ack > self.sender.board.end_position() {
+            self.guard.refusals.acks_ahead += 1;
             return None;
         }
         let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
@@ -89,18 +129,22 @@ impl Connection {
         Taken { skip: taken.start.saturating_sub(start) as u16, stream: taken.start.max(1) - 1..taken.end.max(1) - 1 }
     }
 
-    /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3).
-    pub(super) fn is_too_old(&self, segment: &Segment) -> bool {
+    /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3), unless that one is so old itself
+    /// that the clock may have gone round (§5.5).
+    fn is_too_old(&self, now: Instant, segment: &Segment) -> bool {
         let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
         stamps.is_some_and(|stamps| stamps.value.wrapping_sub(self.peer.timestamp).cast_signed() < 0)
+            && now - self.peer.timestamp_at < RECENT_HOLDS
     }
 
-    /// Remembers the timestamp to echo (RFC 7323 §4.3).
-    pub(super) fn note_timestamp(&mut self, segment: &Segment, start: u64) {
+    /// Remembers the timestamp to echo (RFC 7323 §4.3), of a segment that is acceptable in everything else: one that is not
+    /// could end the connection by letting all that follow look old.
+    fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
         if let Some(stamps) = segment.options.timestamps
             && start <= self.peer.last_ack_sent
         {
             self.peer.timestamp = stamps.value;
+            self.peer.timestamp_at = now;
         }
     }
 }

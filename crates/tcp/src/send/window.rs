@@ -6,7 +6,7 @@ use super::sender::Sender;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerWindow {
     pub(crate) size: u64,
-    pub(super) largest: u64,
+    pub(crate) largest: u64,
     /// Acknowledgement and start of the segment that told it last (SND.WL2 and SND.WL1 of RFC 9293).
     told_by: (u64, u64),
 }

@@ -71,7 +71,7 @@ impl Host {
         host
     }
 
-    fn new(connection: Connection) -> Self {
+    pub(crate) fn new(connection: Connection) -> Self {
         let mut host = Self {
             connection,
             now: Instant::ZERO,

@@ -34,7 +34,7 @@ fn a_reset_outside_the_window_is_dropped_silently() {
 #[test]
 fn a_syn_in_an_open_connection_is_challenged() {
     let mut host = Host::connected(&plain());
-    host.receives("S 500:500(0)").receives("S 70000:70000(0)");
+    host.receives("S 500:500(0)").at(600).receives("S 70000:70000(0)");
     host.is_in(RfcState::Established).sends(&[". 1:1(0) ack 1 win 64000", ". 1:1(0) ack 1"]);
 }
 
