@@ -9,6 +9,7 @@ use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::rack::RackConfig;
 use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::{SpuriousDetection, Undo};
+use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, SeedTree};
@@ -65,8 +66,10 @@ pub struct Config {
     /// What restarts the retransmission timer beside progress.
     pub restart: Restart,
     /// The timer runs on when nothing is outstanding and closes the window to one segment (ns-2's
-    /// `slow_start_restart_`).
+    /// `slow_start_restart_`); it also probes a closed window, which else has a timer of its own.
     pub keeps_idle_timer: bool,
+    /// What asks a closed window.
+    pub window_probe: WindowProbe,
     /// The policies for frames that are worthless when late.
     pub real_time: RealTime,
 }
@@ -106,6 +109,7 @@ impl Config {
             rto: RtoConfig::NS2,
             restart: Restart::Progress,
             keeps_idle_timer: true,
+            window_probe: WindowProbe::NextByte,
             real_time: RealTime::default(),
         }
     }

@@ -70,6 +70,7 @@ pub use policy::reduction::WindowReduction;
 pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
+pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::timer::TimerValue;
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

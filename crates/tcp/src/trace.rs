@@ -75,6 +75,8 @@ pub struct Statistics {
     pub reductions_undone: u64,
     /// Reductions of the window that a queue's mark caused.
     pub mark_responses: u64,
+    /// Probes of a closed window that left: neither timeouts nor, where the same one left again, retransmissions.
+    pub window_probes: u64,
     /// Session frozen time: silence before expiries since the last progress.
     pub frozen: Duration,
     /// Sum of the expired timers' own lengths.
@@ -92,6 +94,7 @@ impl core::ops::AddAssign for Statistics {
         self.early_on_second += other.early_on_second;
         self.reductions_undone += other.reductions_undone;
         self.mark_responses += other.mark_responses;
+        self.window_probes += other.window_probes;
         self.frozen += other.frozen;
         self.frozen_timers += other.frozen_timers;
     }

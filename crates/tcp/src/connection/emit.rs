@@ -38,7 +38,19 @@ impl Connection {
         self.emit_opening(now)
     }
 
-    pub(super) fn emit_rejection(&mut self) -> Option<Transmit> {
+    /// Emits what goes where there is nothing else.
+    pub(super) fn emit_last(&mut self, now: Instant) -> Option<Transmit> {
+        if self.sender.persist.take_empty() { Some(self.emit_window_probe(now)) } else { self.emit_rejection() }
+    }
+
+    /// Emits a segment that lies below the receiver's window: it must be answered, with what the window is now
+    /// (RFC 9293 §3.10.7.4).
+    fn emit_window_probe(&mut self, now: Instant) -> Transmit {
+        let segment = self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0);
+        Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
+    }
+
+    fn emit_rejection(&mut self) -> Option<Transmit> {
         let (seq, ack) = self.due.rejection.take()?;
         let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
         let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };

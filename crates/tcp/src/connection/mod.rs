@@ -201,6 +201,6 @@ impl Connection {
         if self.sender.take_emptied() {
             self.events.tell(Event::Drained);
         }
-        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_rejection() }
+        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_last(cx.now) }
     }
 }

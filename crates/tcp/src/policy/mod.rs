@@ -11,3 +11,4 @@ pub(crate) mod reduction;
 pub(crate) mod rto;
 pub(crate) mod spurious;
 pub(crate) mod trigger;
+pub(crate) mod window_probe;

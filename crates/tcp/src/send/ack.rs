@@ -47,12 +47,16 @@ impl Sender {
             return;
         }
         let flight = self.board.outstanding();
+        let was_closed = self.persist.is_running();
         // Whether it is a duplicate, the window before it decides.
         let ack = self.take_in(cx.now, heard, window);
         self.on_window(window);
+        if was_closed {
+            self.look_at_window(cx.now);
+        }
         let is_echo = self.read_marks(cx.now, heard.flags, &ack);
         self.note_times(cx.now, &ack);
-        self.repair(cx, &ack, round_trip(cx.now, heard, &ack), is_echo);
+        self.repair(cx, &ack, round_trip(cx.now, heard, &ack), is_echo, !was_closed);
         if let Some(skip) = heard.skip {
             self.respond_to_skip(cx, skip, flight);
         }
@@ -77,7 +81,8 @@ impl Sender {
     /// Enters it into the board.
     fn take_in(&mut self, now: Instant, heard: &Heard<'_>, window: u64) -> Acknowledgement {
         let is_same_window = window == self.peer_window.size || self.looks_past_window(heard.sack);
-        let is_pure = heard.is_bare && is_same_window;
+        // The answer to a probe repeats an acknowledgement, and nothing got lost.
+        let is_pure = heard.is_bare && is_same_window && !self.persist.is_running();
         let mut ack = self.board.apply(heard.ack, heard.origin, heard.sack, is_pure, now);
         self.settle();
         if let Some(skip) = heard.skip {
@@ -105,14 +110,14 @@ impl Sender {
 
     /// Recovery says what it means, timer and control act on that word, and what was reduced in vain is given back.
     ///
-    /// `rtt` is the round trip that it measures; the window does not grow if it echoes a mark, or covers what the peer
-    /// stepped over.
-    fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool) {
+    /// `rtt` is the round trip that it measures; the window does not grow if it echoes a mark, covers what the peer stepped
+    /// over, or a probe of a closed window.
+    fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool, was_open: bool) {
         let age = self.board.age(cx.now);
         let limits = self.limits();
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, rtt, !is_echo && ack.skipped == 0);
+        self.act_on(cx, outcome, ack, &age, rtt, was_open && !is_echo && ack.skipped == 0);
         self.reduce(ack);
         self.examine(ack, is_echo);
         if ack.advanced > 0 {
@@ -262,7 +267,7 @@ impl Sender {
             self.record_duplicate(cx, count, age);
         }
         if self.restarts_on(ack) && self.board.outstanding() > 0 {
-            self.timer.restart(cx.now);
+            self.restart_timer(cx.now);
         }
     }
 

@@ -31,8 +31,12 @@ impl Watch {
 }
 
 impl Sender {
-    /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does.
+    /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does. What waits for a
+    /// closed window has a timer of its own.
     pub(crate) fn restart_timer(&mut self, now: Instant) {
+        if self.persist.is_running() {
+            return;
+        }
         let keeps = self.watch.keeps_idle_timer && self.board.smax() > 1;
         if self.board.outstanding() > 0 || keeps {
             self.timer.restart(now);
@@ -44,6 +48,10 @@ impl Sender {
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
         self.note_gap();
+        if self.persist.is_running() {
+            self.on_persist(cx.now);
+            return Expiry::Idle;
+        }
         // A window of less than a segment is not idle: only the timer can open it (ns-2's Vegas).
         if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
             // A frame that waited for the probe may have been given up meanwhile: the next one is it.
@@ -78,14 +86,19 @@ impl Sender {
         Expiry::Loss
     }
 
-    /// A window too small for a segment may be opened by an ACK that gets lost: the timer then probes it
-    /// (RFC 9293 §3.8.6.1). A congestion window below one segment, which ns-2's halving knows, holds back a FIN too.
+    /// A window too small for a segment may be opened by an ACK that gets lost: it is probed (RFC 9293 §3.8.6.1), by the
+    /// retransmission timer where that runs idle. A congestion window below one segment, which ns-2's halving knows, holds
+    /// back a FIN too.
     pub(super) fn watch_closed_window(&mut self, now: Instant) {
         if (self.queue.unsent > 0 || self.queue.fin_queued)
             && self.board.outstanding() == 0
             && self.timer.deadline().is_none()
         {
-            self.timer.restart(now);
+            if self.is_window_closed() && !self.watch.keeps_idle_timer {
+                self.start_persisting(now);
+            } else {
+                self.timer.restart(now);
+            }
         }
     }
 }

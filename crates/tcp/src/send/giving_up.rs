@@ -119,7 +119,7 @@ impl Sender {
     }
 
     /// Says whether a segment must not be sent, or not again.
-    fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
+    pub(super) fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
         let may_give_up = self.queue.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
         let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
         if is_worthless && number < self.board.smax() {

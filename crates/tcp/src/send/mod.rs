@@ -11,6 +11,7 @@ pub(crate) mod marks;
 pub(crate) mod notices;
 pub(crate) mod pacer;
 mod path;
+pub(crate) mod persist;
 mod queue;
 pub(crate) mod sender;
 pub(crate) mod timer;

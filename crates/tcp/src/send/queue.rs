@@ -18,7 +18,7 @@ pub(crate) struct Queue {
     pub(super) frames: Option<Box<Frames>>,
     /// Largest payload of a segment.
     pub(crate) mss: u64,
-    /// The next new segment is one byte, whatever the receiver's window says.
+    /// The next new segment is what the receiver's window holds, one byte at least.
     pub(super) probes_window: bool,
 }
 
@@ -48,7 +48,7 @@ impl Sender {
     fn new_len(&self, room: u64) -> u64 {
         match &self.queue.frames {
             Some(frames) => frames.next_bytes().unwrap_or(0),
-            None if self.queue.probes_window => self.queue.unsent.min(1),
+            None if self.queue.probes_window => self.queue.unsent.min(room.clamp(1, self.queue.mss)),
             None if self.queue.unsent.min(self.queue.mss) > room && self.must_make_do(room) => room,
             None => self.queue.unsent.min(self.queue.mss),
         }

@@ -7,6 +7,7 @@ use super::frames::Frames;
 use super::marks::MarkResponse;
 use super::notices::Notices;
 use super::pacer::Pacer;
+use super::persist::Persist;
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
 use super::window::PeerWindow;
@@ -17,6 +18,7 @@ use crate::policy::control::{CongestionControl, Flight};
 use crate::policy::recovery::{Limits, LossRecovery, Timing};
 use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
+use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
 use crate::trace::{Cx, Statistics};
 use alloc::boxed::Box;
@@ -32,6 +34,9 @@ pub(crate) struct Sender {
     pub(crate) board: Board,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) watch: Watch,
+    pub(crate) persist: Persist,
+    /// What asks a closed window carries no byte of the stream.
+    pub(super) probes_empty: bool,
     pub(crate) control: Box<dyn CongestionControl>,
     pub(crate) recovery: Box<dyn LossRecovery>,
     pub(crate) trigger: Box<dyn LossTrigger>,
@@ -71,6 +76,8 @@ impl Sender {
             sampler,
             timer: RetransmissionTimer::new(config.rto.estimator(seeds), config.rto),
             watch: Watch::new(config.restart, config.keeps_idle_timer),
+            persist: Persist::default(),
+            probes_empty: config.window_probe == WindowProbe::Empty,
             pacer: (config.paces || control.is_paced()).then(Pacer::default),
             control,
             is_timed: recovery.is_timed(),
@@ -120,6 +127,9 @@ impl Sender {
 
     /// Decides which segment to send now, and takes note of it.
     pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
+        if self.persist.is_running() {
+            return self.next_probe(now);
+        }
         if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
             return None;
         }
@@ -182,7 +192,7 @@ impl Sender {
 
     /// Gives the deadline of a timed recovery.
     pub(crate) fn recovery_deadline(&self) -> Option<Instant> {
-        if self.is_timed { self.recovery.deadline() } else { None }
+        if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { None }
     }
 
     /// Sends the opening segment, number 0, for the first time or again.

@@ -30,6 +30,9 @@ pub struct TimerValue {
     pub smoothed: Option<Duration>,
 }
 
+/// So many times any timeout has reached its ceiling.
+const MOST_DOUBLINGS: u32 = 16;
+
 /// RFC 6298 (5.7).
 const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
 
@@ -55,6 +58,13 @@ impl RetransmissionTimer {
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = now;
         self.deadline = Some(now + self.timeout());
+    }
+
+    /// Runs for a closed window: for the timeout, doubled so many times.
+    pub(crate) fn persist(&mut self, now: Instant, doublings: u32) {
+        self.started = now;
+        let interval = self.timeout() * (1 << doublings.min(MOST_DOUBLINGS));
+        self.deadline = Some(now + interval.min(self.limits.ceiling));
     }
 
     pub(crate) fn stop(&mut self) {

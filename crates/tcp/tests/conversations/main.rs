@@ -18,6 +18,7 @@ mod notation;
 mod notices;
 mod pacing;
 mod payload;
+mod persist;
 mod pert;
 mod prr;
 mod rack;

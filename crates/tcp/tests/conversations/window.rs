@@ -77,11 +77,11 @@ fn a_closed_window_is_probed_with_one_byte_after_a_timeout_and_reopens() {
     host.receives(". 1:1(0) ack 1 win 0").write(3000).sends_nothing();
     assert_eq!(host.deadline(), Some(1100));
     host.at(1100).sends(&[". 1:2(1) ack 1 win 64000"]);
-    // The byte was taken, the window is closed still: again one byte, one timeout later.
+    // The byte was taken, the window is closed still: again one byte, two timeouts later.
     host.at(1200).receives(". 1:1(0) ack 2 win 0").sends_nothing();
-    host.at(2199).sends_nothing().at(2200).sends(&[". 2:3(1) ack 1"]);
-    host.at(2300).receives(". 1:1(0) ack 3 win 64000").sends(&[". 3:1003(1000) ack 1", ". 1003:2003(1000) ack 1"]);
-    host.at(2400).receives(". 1:1(0) ack 2003").sends(&[". 2003:3001(998) ack 1"]);
+    host.at(3099).sends_nothing().at(3100).sends(&[". 2:3(1) ack 1"]);
+    let rest = [". 3:1003(1000) ack 1", ". 1003:2003(1000) ack 1", ". 2003:3001(998) ack 1"];
+    host.at(3200).receives(". 1:1(0) ack 3 win 64000").sends(&rest);
 }
 
 /// RFC 9293 §3.8.6.1: the interval between probes grows exponentially.
@@ -90,7 +90,7 @@ fn a_probe_that_the_receiver_does_not_take_goes_again_after_2_and_4_s() {
     let mut host = Host::connected(&plain());
     host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).sends_timed(&[(1100, 1)]);
     host.at(1200).receives(". 1:1(0) ack 1 win 0");
-    host.at(8000).sends_timed(&[(2100, 1), (4100, 1)]);
+    host.at(8000).sends_timed(&[(3100, 1), (7100, 1)]);
 }
 
 /// RFC 9293 §3.8.6.2.1, rule 3: a receiver whose buffer holds one segment may never tell of a whole one again.
@@ -110,8 +110,8 @@ fn a_window_that_reopens_over_a_refused_probe_is_used_at_once() {
     let mut host = Host::connected(&plain());
     host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).forget_sent();
     host.at(1200).receives(". 1:1(0) ack 1 win 0").sends_nothing();
-    host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends(&[". 1:2(1) ack 1 win 64000"]);
-    host.at(1400).receives(". 1:1(0) ack 2").sends(&[". 2:1002(1000) ack 1", ". 1002:2002(1000) ack 1"]);
+    let rest = [". 2:1002(1000) ack 1", ". 1002:2002(1000) ack 1", ". 2002:3001(999) ack 1"];
+    host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends(&[&[". 1:2(1) ack 1 win 64000"], &rest[..]].concat());
 }
 
 #[test]
