@@ -1,8 +1,9 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
 use crate::policy::acking::Acking;
-use crate::policy::choice::{Control, ControlSetup, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
+use crate::policy::choice::{Control, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
 use crate::policy::control::CongestionControl;
+use crate::policy::control::factory::ControlSetup;
 use crate::policy::control::tolerant::TolerantParameters;
 use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
@@ -153,15 +154,21 @@ impl Config {
         }
     }
 
-    pub(crate) fn build_control(&self, seeds: SeedTree) -> Box<dyn CongestionControl> {
-        self.control.build(&ControlSetup {
+    /// Gives what a congestion control of such a connection is made from.
+    pub fn control_setup(&self, seeds: SeedTree) -> ControlSetup {
+        ControlSetup {
+            mss: self.mss,
             largest_window: self.window,
             initial_window: self.initial_window,
             ssthresh: if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY },
             halved: self.recovery.halved(self.rules, self.precise_halving),
-            is_agent: self.recovery == Recovery::Vegas,
+            recovery: self.recovery,
             seeds,
-        })
+        }
+    }
+
+    pub(crate) fn build_control(&self, seeds: SeedTree) -> Box<dyn CongestionControl> {
+        self.control.factory().build(&self.control_setup(seeds))
     }
 
     /// Makes a scheme of recovery: the one chosen, or one that gives way to it.

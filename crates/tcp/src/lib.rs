@@ -49,19 +49,21 @@ pub use config::Config;
 pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
-pub use policy::choice::{Control, EcnMode, Recovery, Restart, RtoConfig, Trigger};
+pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
+pub use policy::control::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, PiDesign, PiGains, alpha_target,
     early_response_share,
 };
 pub use policy::control::prague::PragueParameters;
+pub use policy::control::reno::Halved;
 pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::tolerant::TolerantParameters;
 pub use policy::control::vegas::VegasParameters;
-pub use policy::control::{CongestionControl, Gauges, Window};
+pub use policy::control::{CongestionControl, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
 pub use policy::delivery::Delivery;
 pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;

@@ -1,14 +1,14 @@
 //! Which policies there are, and how each is made.
 
-use super::control::CongestionControl;
-use super::control::bbr::{Bbr, BbrParameters};
+use super::control::bbr::BbrParameters;
 use super::control::cubic::CubicConfig;
-use super::control::pert::{self, Pert, PertFlags};
-use super::control::prague::{Prague, PragueParameters};
-use super::control::reno::{Halved, Reno};
-use super::control::tahoe::Tahoe;
-use super::control::tolerant::{Tolerant, TolerantParameters};
-use super::control::vegas::{Vegas, VegasParameters};
+use super::control::factory::ControlFactory;
+use super::control::pert::PertFlags;
+use super::control::prague::PragueParameters;
+use super::control::reno::{Halved, RenoRules};
+use super::control::tahoe::TahoeRules;
+use super::control::tolerant::TolerantParameters;
+use super::control::vegas::VegasParameters;
 use super::recovery::counting::Rules;
 use super::recovery::newreno::{NewReno, NewRenoFlags};
 use super::recovery::rack::{Rack, RackConfig};
@@ -18,27 +18,86 @@ use super::recovery::{LossRecovery, reno, tahoe, vegas};
 use super::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
 use super::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
 use alloc::boxed::Box;
+use core::any::Any;
+use core::ops::Deref;
 use earlybird_units::{Duration, SeedTree};
 
-/// How much may be in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Control {
-    /// Slow start, congestion avoidance, halving.
-    Reno,
-    /// Probabilistic early response.
-    Pert(PertFlags),
-    /// BBR version 3.
-    Bbr(BbrParameters),
-    /// Slow start, congestion avoidance; one segment after every loss.
-    Tahoe,
-    /// A cubic function of the time since the last loss.
-    Cubic(CubicConfig),
-    /// Vegas: as many segments in the queue as its thresholds say.
-    Vegas(VegasParameters),
-    /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
-    Prague(PragueParameters),
-    /// Reno's window, which tells congestion from noise by delay.
-    Tolerant(TolerantParameters),
+/// Writes [`Control`], one line for each control of this crate: those without parameters with the type that makes them, the
+/// others with that of their parameters, which make them.
+macro_rules! controls {
+    (
+        plain { $($(#[$plain_doc:meta])* $plain:ident: $rules:path,)* }
+        with parameters { $($(#[$doc:meta])* $name:ident($parameters:ty),)* }
+    ) => {
+        /// How much may be in flight: a congestion control and its parameters.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Control {
+            $($(#[$plain_doc])* $plain,)*
+            $($(#[$doc])* $name($parameters),)*
+            /// One from outside this crate.
+            Custom(CustomControl),
+        }
+
+        impl Control {
+            /// Gives what makes it.
+            pub fn factory(&self) -> &dyn ControlFactory {
+                match self {
+                    $(Self::$plain => &$rules,)*
+                    $(Self::$name(parameters) => parameters,)*
+                    Self::Custom(custom) => &**custom,
+                }
+            }
+        }
+    };
+}
+
+controls! {
+    plain {
+        /// Slow start, congestion avoidance, halving.
+        Reno: RenoRules,
+        /// Slow start, congestion avoidance; one segment after every loss.
+        Tahoe: TahoeRules,
+    }
+    with parameters {
+        /// Probabilistic early response.
+        Pert(PertFlags),
+        /// BBR version 3.
+        Bbr(BbrParameters),
+        /// A cubic function of the time since the last loss.
+        Cubic(CubicConfig),
+        /// Vegas: as many segments in the queue as its thresholds say.
+        Vegas(VegasParameters),
+        /// Prague: by the share of marks. Without [`EcnMode::Accurate`] it is Reno with pacing.
+        Prague(PragueParameters),
+        /// Reno's window, which tells congestion from noise by delay.
+        Tolerant(TolerantParameters),
+    }
+}
+
+impl Control {
+    /// Makes a choice of a control from outside this crate.
+    pub const fn custom(factory: &'static dyn ControlFactory) -> Self {
+        Self::Custom(CustomControl(factory))
+    }
+}
+
+/// A congestion control from outside this crate. Two are equal if they are the same value in the same place.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomControl(&'static dyn ControlFactory);
+
+impl Deref for CustomControl {
+    type Target = dyn ControlFactory;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for CustomControl {
+    fn eq(&self, other: &Self) -> bool {
+        // Values without fields may all stand in one place.
+        Any::type_id(self.0) == Any::type_id(other.0) && core::ptr::addr_eq(self.0, other.0)
+    }
 }
 
 /// How losses are repaired.
@@ -114,49 +173,6 @@ pub enum EcnMode {
     Classic,
     /// With the more accurate feedback of RFC 9768, or as [`Self::Classic`] with a peer that does not know it.
     Accurate,
-}
-
-/// What a congestion control is made from, beside parameters of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ControlSetup {
-    /// Largest usable window in segments.
-    pub(crate) largest_window: u32,
-    /// Window after the handshake in segments.
-    pub(crate) initial_window: u32,
-    /// The first slow-start threshold.
-    pub(crate) ssthresh: f64,
-    /// What Reno's rules halve.
-    pub(crate) halved: Halved,
-    /// It works with Vegas' own recovery.
-    pub(crate) is_agent: bool,
-    /// Where its draws come from.
-    pub(crate) seeds: SeedTree,
-}
-
-impl ControlSetup {
-    fn reno(&self) -> Reno {
-        Reno::new(self.largest_window, self.ssthresh, self.halved)
-    }
-}
-
-impl Control {
-    pub(crate) fn build(self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        match self {
-            Self::Reno => Box::new(setup.reno()),
-            Self::Vegas(parameters) => {
-                Box::new(Vegas::new(setup.reno(), parameters, setup.is_agent, f64::from(setup.initial_window)))
-            }
-            Self::Prague(parameters) => Box::new(Prague::new(setup.reno(), parameters)),
-            Self::Tolerant(parameters) => Box::new(Tolerant::new(setup.reno(), parameters)),
-            Self::Tahoe => Box::new(Tahoe::new(setup.reno())),
-            Self::Pert(flags) => {
-                let window = pert::window(setup.largest_window, setup.ssthresh);
-                Box::new(Pert::new(window, flags, setup.seeds.child("pert").random()))
-            }
-            Self::Bbr(parameters) => Box::new(Bbr::new(parameters, setup.seeds.child("bbr").random())),
-            Self::Cubic(cubic) => cubic.control(setup.largest_window, setup.ssthresh, setup.halved == Halved::Flight),
-        }
-    }
 }
 
 /// What a recovery is made from, beside parameters of its own.

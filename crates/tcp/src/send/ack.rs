@@ -7,10 +7,8 @@ use crate::board::Acknowledgement;
 use crate::board::age::Age;
 use crate::board::clock;
 use crate::policy::choice::Restart;
-use crate::policy::control::Progress;
-use crate::policy::control::vegas::Place;
-use crate::policy::recovery::vegas::VegasStep;
-use crate::policy::recovery::{Arrival, Outcome};
+use crate::policy::control::{Flight, Missing, Progress};
+use crate::policy::recovery::{Arrival, Deflated, Outcome};
 use crate::send::marks::Feedback;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::{Duration, Instant};
@@ -154,14 +152,22 @@ impl Sender {
                 }
                 self.deflate(cx, surplus);
             }
-            Outcome::Loss { duplicates, flight } => self.on_loss(cx, duplicates, flight, age),
+            Outcome::Loss { duplicates, flight } => {
+                let missing = self.missing(cx.now, duplicates, age);
+                self.on_loss(cx, missing, flight, age);
+            }
+            Outcome::FineLoss(missing) => {
+                self.on_loss(cx, missing, self.board.outstanding(), age);
+                self.timer.back_off(cx.now);
+            }
             Outcome::Repaired { flight } => {
                 self.control.on_loss(cx, &self.flight(flight));
                 self.on_progress(cx, echoed_rtt);
             }
             Outcome::Probe => self.restart_timer(cx.now),
             Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age, ack),
-            Outcome::Vegas(step) => self.on_vegas(cx, step, age, echoed_rtt),
+            Outcome::Deflated(deflated) => self.on_deflated(cx, &deflated, ack, echoed_rtt),
+            Outcome::Inflated => self.control.inflate(cx, 1.0),
             Outcome::Nothing => {}
         }
     }
@@ -194,13 +200,26 @@ impl Sender {
         if !self.notices.lets_grow(self.board.una()) {
             return;
         }
-        let progress = Progress {
+        let progress = self.progress(ack);
+        self.control.on_progress(cx, &progress);
+    }
+
+    fn progress(&self, ack: &Acknowledgement) -> Progress {
+        Progress {
             acked: ack.advanced,
             rtt: ack.rtt,
             una: self.board.una(),
+            nxt: self.board.nxt(),
             smax: self.board.smax(),
             flight: self.board.outstanding() + ack.advanced,
-        };
+        }
+    }
+
+    /// What duplicates inflated goes before the round trip is measured, as in ns-2.
+    fn on_deflated(&mut self, cx: &mut Cx<'_>, told: &Deflated, ack: &Acknowledgement, echoed_rtt: Option<Duration>) {
+        self.control.deflate(cx, f64::from(told.duplicates));
+        self.on_progress(cx, echoed_rtt);
+        let progress = Progress { nxt: told.nxt, rtt: told.rtt, ..self.progress(ack) };
         self.control.on_progress(cx, &progress);
     }
 
@@ -216,13 +235,21 @@ impl Sender {
         }
     }
 
-    fn on_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, flight: u64, age: &Age) {
-        self.count_loss(cx, duplicates, age);
+    /// Gives what is known of the first missing segment.
+    fn missing(&self, now: Instant, duplicates: u32, age: &Age) -> Missing {
+        let transmissions = self.board.segment(self.board.una()).map_or(0, |(_, sent)| sent.transmissions);
+        let sent = Instant::from_nanos(now.as_nanos() - age.missing.as_nanos());
+        Missing { duplicates, transmissions, sent: Some(sent) }
+    }
+
+    fn on_loss(&mut self, cx: &mut Cx<'_>, missing: Missing, flight: u64, age: &Age) {
+        self.count_loss(cx, missing.duplicates, age);
         self.watch_reduction(false, flight);
         self.reduction.has_reduced = true;
         if !self.marks.has_answered(self.board.una()) {
             let cwnd = self.control.cwnd();
-            self.control.on_loss(cx, &self.flight(flight));
+            let flight = Flight { missing: Some(missing), ..self.flight(flight) };
+            self.control.on_loss(cx, &flight);
             self.reduction.has_reduced = self.control.cwnd() < cwnd;
         }
         self.marks.on_reduced(self.board.smax());
@@ -240,25 +267,6 @@ impl Sender {
             1 => self.statistics.early_on_first += 1,
             2 => self.statistics.early_on_second += 1,
             _ => self.statistics.fast_retransmits += 1,
-        }
-    }
-
-    /// Does what only ns-2's Vegas does, in its order.
-    fn on_vegas(&mut self, cx: &mut Cx<'_>, step: VegasStep, age: &Age, echoed_rtt: Option<Duration>) {
-        if let (VegasStep::Progress { duplicates, .. }, Some(vegas)) = (step, self.control.vegas()) {
-            vegas.before_progress(cx, duplicates);
-            self.on_progress(cx, echoed_rtt);
-        }
-        let una = self.board.una();
-        let Some(vegas) = self.control.vegas() else { return };
-        match step {
-            VegasStep::Progress { nxt, rtt, .. } => vegas.on_ack(cx, Place { una, nxt }, rtt),
-            VegasStep::Inflation => vegas.inflate(),
-            VegasStep::Loss(loss) => {
-                vegas.on_fine_loss(cx, &loss);
-                self.count_loss(cx, loss.duplicates, age);
-                self.timer.back_off(cx.now);
-            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::window::PeerWindow;
 use crate::board::Board;
 use crate::config::Config;
 use crate::policy::choice::Recovery;
-use crate::policy::control::{CongestionControl, Flight};
+use crate::policy::control::{CongestionControl, Flight, Handshake};
 use crate::policy::recovery::{Limits, LossRecovery, Timing};
 use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
@@ -117,6 +117,7 @@ impl Sender {
             outstanding,
             sent: self.statistics.segments_sent,
             arrived: arrived.saturating_sub(self.notices.losses()),
+            missing: None,
         }
     }
 
@@ -225,14 +226,9 @@ impl Sender {
         }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
-        let rtt = self.board.age(cx.now).last_in_order;
-        if !was_lost {
-            self.control.on_handshake(rtt);
-        }
-        self.recovery.on_opened(cx.now, rtt);
-        if let Some(vegas) = self.control.vegas() {
-            vegas.on_opened(cx, rtt);
-        }
+        let handshake = Handshake { rtt: self.board.age(cx.now).last_in_order, was_repeated: was_lost };
+        self.control.on_handshake(cx, &handshake);
+        self.recovery.on_opened(cx.now, handshake.rtt);
     }
 
     /// Says whether neither new data nor repetitions can be due: so it is on the side that only receives.

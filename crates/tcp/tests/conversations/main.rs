@@ -16,6 +16,7 @@ mod handshake;
 mod host;
 mod notation;
 mod notices;
+mod own_control;
 mod pacing;
 mod payload;
 mod persist;

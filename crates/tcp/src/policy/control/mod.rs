@@ -2,6 +2,7 @@
 
 pub(crate) mod bbr;
 pub(crate) mod cubic;
+pub(crate) mod factory;
 pub(crate) mod path;
 pub(crate) mod pert;
 pub(crate) mod prague;
@@ -25,6 +26,8 @@ pub struct Progress {
     pub rtt: Option<Duration>,
     /// Number of the lowest segment not acknowledged yet.
     pub una: u64,
+    /// Number of the segment that goes next: below [`Self::smax`] while lost ones go out again.
+    pub nxt: u64,
     /// One past the highest segment ever sent.
     pub smax: u64,
     /// Segments that were outstanding when the ACK came.
@@ -32,6 +35,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Makes the ACK of the first `acked` of a connection's `flight` segments, which measures `rtt`.
+    pub const fn new(acked: u64, flight: u64, rtt: Option<Duration>) -> Self {
+        Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight }
+    }
+
     /// Says whether a window of `cwnd` segments was used up, so that it limited the sender.
     pub(crate) fn used_up(&self, cwnd: f64) -> bool {
         self.flight >= cwnd as u64
@@ -48,12 +56,26 @@ pub struct Flight {
     pub sent: u64,
     /// Segments known to have arrived so far.
     pub arrived: u64,
+    /// What is known of the segment that is missing; `None` where none was found lost.
+    pub missing: Option<Missing>,
+}
+
+/// A segment that was found lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// The duplicate ACKs that told of it; 0 if time did.
+    pub duplicates: u32,
+    /// How often it was sent.
+    pub transmissions: u32,
+    /// When it was last sent; `None` if recovery does not know.
+    pub sent: Option<Instant>,
 }
 
 impl Flight {
     /// Makes the first so many segments of a connection.
     pub const fn new(outstanding: u64) -> Self {
-        Self { outstanding, sent: outstanding, arrived: 0 }
+        Self { outstanding, sent: outstanding, arrived: 0, missing: None }
     }
 }
 
@@ -75,6 +97,30 @@ pub struct Marks {
     pub is_recovering: bool,
 }
 
+impl Marks {
+    /// Makes the ACK of the first `delivered` segments of a connection, all that were sent, `marked` of them marked.
+    pub const fn new(delivered: u64, marked: u64) -> Self {
+        Self { delivered, marked, rtt: None, una: delivered, smax: delivered, is_recovering: false }
+    }
+}
+
+/// What the handshake tells a congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Handshake {
+    /// How long its last attempt took.
+    pub rtt: Duration,
+    /// There was more than one attempt, so that the answer may be to an earlier one.
+    pub was_repeated: bool,
+}
+
+impl Handshake {
+    /// Makes one that took `rtt`.
+    pub const fn new(rtt: Duration) -> Self {
+        Self { rtt, was_repeated: false }
+    }
+}
+
 /// A window to return to.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -85,7 +131,19 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
+impl Window {
+    /// Makes one.
+    pub const fn new(cwnd: f64, ssthresh: f64) -> Self {
+        Self { cwnd, ssthresh }
+    }
+}
+
 /// How much may be in flight. Windows count segments and are real numbers.
+///
+/// A connection has one of its own, made by a [`ControlFactory`](factory::ControlFactory). It is told what happens in this
+/// order: [`Self::on_established`] and [`Self::on_handshake`] once; then, ACK by ACK, [`Self::on_marks`] if it asks for
+/// shares of marks, and one of [`Self::on_progress`], [`Self::on_loss`], [`Self::inflate`] and [`Self::deflate`];
+/// [`Self::on_timeout`] and [`Self::on_idle`] when the timer runs out.
 pub trait CongestionControl: Debug + Send {
     /// Gives the congestion window.
     fn cwnd(&self) -> f64;
@@ -93,8 +151,8 @@ pub trait CongestionControl: Debug + Send {
     fn ssthresh(&self) -> f64;
     /// Starts with the given window once the handshake is done.
     fn on_established(&mut self, initial_window: f64);
-    /// Learns how long the handshake took, if it was not repeated.
-    fn on_handshake(&mut self, _rtt: Duration) {}
+    /// Learns how long the handshake took.
+    fn on_handshake(&mut self, _cx: &mut Cx<'_>, _handshake: &Handshake) {}
     /// Grows the window: an ACK outside recovery moved it forward.
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
     /// Shrinks the window: a loss was found by duplicate ACKs.
@@ -114,7 +172,10 @@ pub trait CongestionControl: Debug + Send {
     }
     /// Shrinks the window: the retransmission timer ran out.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
-    /// Gives up segments that recovery finds too many, down to a window of one.
+    /// Takes so many segments more for a time: duplicates tell that they have left the network (RFC 5681 §3.2 (4)), and
+    /// recovery leaves it to the control to count them.
+    fn inflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
+    /// Ends that, or gives back other segments that recovery finds too many, down to a window of one.
     fn deflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
     /// Takes the last reduction back: the loss it was for was none (RFC 4015 §3.2). A control that does not say how keeps its
     /// reductions.
@@ -135,10 +196,6 @@ pub trait CongestionControl: Debug + Send {
     }
     /// Learns that a segment is sent after a time in which nothing was outstanding.
     fn on_resumed(&mut self, _now: Instant) {}
-    /// Gives the control as ns-2's Vegas, which its recovery tells more than others, if it is that.
-    fn vegas(&mut self) -> Option<&mut vegas::Vegas> {
-        None
-    }
     /// Shows the inner values worth plotting.
     fn gauges(&self) -> Gauges {
         Gauges::default()

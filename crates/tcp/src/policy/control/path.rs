@@ -36,6 +36,13 @@ pub struct RateSample {
     pub smax: u64,
 }
 
+impl RateSample {
+    /// Makes one of an ACK that delivered `newly_acked` segments, with `in_flight` still on their way.
+    pub fn new(newly_acked: u64, in_flight: u64) -> Self {
+        Self { newly_acked, in_flight, ..Self::default() }
+    }
+}
+
 /// One segment that was found lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,6 +57,13 @@ pub struct LostSegment {
     pub is_app_limited: bool,
     /// Segments delivered so far.
     pub total_delivered: u64,
+}
+
+impl LostSegment {
+    /// Makes segment `number`, lost from `tx_in_flight` segments in flight.
+    pub const fn new(number: u64, tx_in_flight: u64) -> Self {
+        Self { number, tx_in_flight, lost: 1, is_app_limited: false, total_delivered: 0 }
+    }
 }
 
 /// A congestion control that models the path from what it delivers and loses.

@@ -1,9 +1,12 @@
 //! Prague, a scalable control for L4S (draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4): marks are many and
 //! mean little, so the window shrinks by half the share of marked segments.
 
+use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Gauges, Marks, Progress, Window};
+use crate::policy::recovery::counting::Rules;
 use crate::trace::Cx;
+use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
 
 /// Prague's parameters.
@@ -18,6 +21,20 @@ pub struct PragueParameters {
 impl PragueParameters {
     /// The draft's values.
     pub const DEFAULT: Self = Self { gain: 1.0 / 16.0, virtual_rtt: Duration::from_millis(25) };
+}
+
+impl ControlFactory for PragueParameters {
+    fn name(&self) -> &'static str {
+        "prague"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(Prague::new(setup.reno(), *self))
+    }
+
+    fn needs(&self, _rules: Rules) -> Needs {
+        Needs { has_rate: true, marks: MarkAnswer::ByShare, ..Needs::default() }
+    }
 }
 
 /// Prague's window.

@@ -1,17 +1,33 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
+use super::factory::{ControlFactory, ControlSetup};
 use super::{CongestionControl, Flight, Progress, Window};
 use crate::trace::{Cx, TraceEvent};
+use alloc::boxed::Box;
 
 /// What is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halved {
+pub enum Halved {
     /// The usable window min(cwnd, wnd), as ns-2 does.
     Window,
     /// The usable window cut down to whole segments first, as ns-2's `precisionReduce_ 0` does.
     WholeWindow,
     /// The segments in flight (RFC 5681 equation 4).
     Flight,
+}
+
+/// Reno's rules, which have no parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RenoRules;
+
+impl ControlFactory for RenoRules {
+    fn name(&self) -> &'static str {
+        "reno"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(setup.reno())
+    }
 }
 
 /// Additive increase and multiplicative decrease.

@@ -1,19 +1,35 @@
 //! Tahoe's window: one segment after every loss, however it was found (Jacobson 1988; ns-2.35 `Agent/TCP`).
 
+use super::factory::{ControlFactory, ControlSetup, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Progress};
+use crate::policy::choice::Recovery;
+use crate::policy::recovery::counting::Rules;
 use crate::trace::{Cx, TraceEvent};
+use alloc::boxed::Box;
+
+/// Tahoe's rules, which have no parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TahoeRules;
+
+impl ControlFactory for TahoeRules {
+    fn name(&self) -> &'static str {
+        "tahoe"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(Tahoe { window: setup.reno() })
+    }
+
+    fn needs(&self, _rules: Rules) -> Needs {
+        Needs { recovery: Some(Recovery::Tahoe), insists: true, ..Needs::default() }
+    }
+}
 
 /// Reno's window without fast recovery.
 #[derive(Clone, Debug)]
-pub(crate) struct Tahoe {
+struct Tahoe {
     window: Reno,
-}
-
-impl Tahoe {
-    pub(crate) fn new(window: Reno) -> Self {
-        Self { window }
-    }
 }
 
 impl CongestionControl for Tahoe {

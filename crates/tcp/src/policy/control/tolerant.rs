@@ -4,9 +4,11 @@
 //! the window as ever. The window grows only as far as the application uses it (RFC 7661), so that what a stream spares by
 //! being tolerant it cannot spend. Ours; docs/real-time-mode.md says where it errs.
 
+use super::factory::{ControlFactory, ControlSetup};
 use super::reno::Reno;
-use super::{CongestionControl, Flight, Gauges, Progress, Window};
+use super::{CongestionControl, Flight, Gauges, Handshake, Progress, Window};
 use crate::trace::Cx;
+use alloc::boxed::Box;
 use earlybird_units::Duration;
 
 /// Parameters of the tolerant window.
@@ -22,6 +24,16 @@ pub struct TolerantParameters {
 impl TolerantParameters {
     /// PERT's lower threshold (SIGCOMM 2007), and three of ten segments.
     pub const DEFAULT: Self = Self { queue_threshold: Duration::from_millis(5), breaker: 0.3 };
+}
+
+impl ControlFactory for TolerantParameters {
+    fn name(&self) -> &'static str {
+        "tolerant"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(Tolerant::new(setup.reno(), *self))
+    }
 }
 
 /// Segments over which losses are counted: enough to tell three of ten from a burst.
@@ -95,7 +107,7 @@ impl Losses {
 }
 
 impl Tolerant {
-    pub(crate) fn new(window: Reno, parameters: TolerantParameters) -> Self {
+    fn new(window: Reno, parameters: TolerantParameters) -> Self {
         Self {
             window,
             parameters,
@@ -149,8 +161,10 @@ impl CongestionControl for Tolerant {
         self.window.on_established(initial_window);
     }
 
-    fn on_handshake(&mut self, rtt: Duration) {
-        self.delay.on_rtt(rtt);
+    fn on_handshake(&mut self, _cx: &mut Cx<'_>, handshake: &Handshake) {
+        if !handshake.was_repeated {
+            self.delay.on_rtt(handshake.rtt);
+        }
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
@@ -222,7 +236,7 @@ mod tests {
 
     fn progress(control: &mut Tolerant, rtt_ms: u64) {
         let rtt = Some(Duration::from_millis(rtt_ms));
-        let progress = Progress { acked: 1, rtt, una: 1, smax: 2, flight: 1 };
+        let progress = Progress { smax: 2, ..Progress::new(1, 1, rtt) };
         control.on_progress(&mut Cx { now: Instant::ZERO, trace: &mut () }, &progress);
     }
 
@@ -260,7 +274,8 @@ mod tests {
     fn a_loss_in_the_first_round_trip_is_judged_by_the_next_one() {
         for (rtt_ms, expected) in [(100, 8.0), (120, 4.0)] {
             let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
-            control.on_handshake(Duration::from_millis(100));
+            let handshake = Handshake::new(Duration::from_millis(100));
+            control.on_handshake(&mut Cx { now: Instant::ZERO, trace: &mut () }, &handshake);
             control.on_established(8.0);
             assert_eq!(lose(&mut control), 4.0);
             progress(&mut control, rtt_ms);
@@ -294,7 +309,7 @@ mod tests {
     fn where_every_third_segment_is_lost_it_is_no_noise() {
         let lose_after = |sent: u64, arrived: u64| {
             let mut control = control();
-            let flight = Flight { outstanding: 8, sent, arrived };
+            let flight = Flight { sent, arrived, ..Flight::new(8) };
             control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
             control.cwnd()
         };

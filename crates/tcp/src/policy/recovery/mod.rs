@@ -11,10 +11,10 @@ pub(crate) mod vegas;
 
 use crate::board::age::Age;
 use crate::board::{Acknowledgement, Board};
+use crate::policy::control::Missing;
 use crate::policy::trigger::{DUPLICATE_THRESHOLD, LossTrigger};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
-use vegas::VegasStep;
 
 /// What an ACK means for the window and the timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,10 +37,22 @@ pub(crate) enum Outcome {
     Probe,
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },
-    /// What only Vegas' agent does.
-    Vegas(VegasStep),
+    /// [`Self::Progress`] as a recovery tells it that has clocks of its own and lets the window inflate.
+    Deflated(Deflated),
+    /// [`Self::Loss`] by such a clock, which makes the retransmission timer back off.
+    FineLoss(Missing),
+    /// A duplicate after a loss lets the window inflate.
+    Inflated,
     /// Nothing new.
     Nothing,
+}
+
+/// The window moved forward after so many `duplicates`; `nxt` is the next segment, `rtt` the round trip that recovery measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Deflated {
+    pub(crate) duplicates: u32,
+    pub(crate) nxt: u64,
+    pub(crate) rtt: Option<Duration>,
 }
 
 /// The bounds of what may be sent now, in segments.

@@ -1,24 +1,13 @@
 //! Vegas' recovery as ns-2's agent has it (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine timer per segment
 //! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
 
-use super::{Arrival, Limits, LossRecovery, Outcome};
+use super::{Arrival, Deflated, Limits, LossRecovery, Outcome};
 use crate::board::Board;
-use crate::policy::control::vegas::FineLoss;
+use crate::policy::control::Missing;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use alloc::vec;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
-
-/// What an ACK means to Vegas' agent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum VegasStep {
-    /// The window moved forward after so many duplicates; the next segment is `nxt`.
-    Progress { duplicates: u32, nxt: u64, rtt: Option<Duration> },
-    /// The missing segment is lost, and goes out again.
-    Loss(FineLoss),
-    /// A duplicate after the third.
-    Inflation,
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
@@ -124,7 +113,7 @@ impl Vegas {
         if self.worried > 0 {
             self.check_next(arrival, board);
         }
-        Outcome::Vegas(VegasStep::Progress { duplicates, nxt, rtt })
+        Outcome::Deflated(Deflated { duplicates, nxt, rtt })
     }
 
     fn measure(&self, now: Instant, number: u64) -> Option<Duration> {
@@ -157,7 +146,7 @@ impl Vegas {
         let duplicates = self.duplicates;
         if !self.is_expired(arrival.now, board) && duplicates != DUPLICATE_THRESHOLD {
             return if duplicates > DUPLICATE_THRESHOLD {
-                Outcome::Vegas(VegasStep::Inflation)
+                Outcome::Inflated
             } else {
                 Outcome::Duplicate { counted: Some(duplicates) }
             };
@@ -170,7 +159,7 @@ impl Vegas {
 
     fn on_loss(&mut self, board: &Board) -> Outcome {
         let Slot { departed, transmissions } = self.slot(board.una());
-        let loss = FineLoss { duplicates: self.duplicates, transmissions, departed };
+        let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
         self.recover = Some(board.smax());
         self.worried = (self.nxt(board) + 1 - board.una()).min(2);
@@ -179,7 +168,7 @@ impl Vegas {
         if transmissions == 1 {
             self.duplicates = DUPLICATE_THRESHOLD;
         }
-        Outcome::Vegas(VegasStep::Loss(loss))
+        Outcome::FineLoss(missing)
     }
 }
 

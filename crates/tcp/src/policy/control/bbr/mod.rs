@@ -19,10 +19,13 @@ mod tests;
 mod undo;
 mod window;
 
+use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
 use super::{CongestionControl, Flight, Gauges, Progress, Window};
+use crate::policy::recovery::counting::Rules;
 use crate::trace::Cx;
 use aggregation::Aggregation;
+use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant, Random};
 use filter::SlotMax;
 use full_pipe::FullPipe;
@@ -61,6 +64,20 @@ impl BbrParameters {
         probe_rtt_duration: Duration::from_millis(200),
         min_rtt_window: Duration::from_secs(10),
     };
+}
+
+impl ControlFactory for BbrParameters {
+    fn name(&self) -> &'static str {
+        "bbr"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(Bbr::new(*self, setup.seeds.child("bbr").random()))
+    }
+
+    fn needs(&self, _rules: Rules) -> Needs {
+        Needs { has_rate: true, shapes_recovery: true, marks: MarkAnswer::None, ..Needs::default() }
+    }
 }
 
 /// How far the repair of losses has come.

@@ -307,6 +307,7 @@ impl CongestionControl for LinuxCubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::control::cubic::CubicVersion;
     use crate::policy::control::slow_start::SlowStartRule;
     use alloc::vec::Vec;
     use earlybird_conformance::{Area, conforms};
@@ -322,7 +323,8 @@ mod tests {
     }
 
     fn windows(config: CubicConfig, case: &Case) -> Vec<u32> {
-        let mut cubic = config.control(u32::MAX, f64::from(case.ssthresh), false);
+        let version = if config.version == CubicVersion::V21 { V21 } else { V23 };
+        let mut cubic = LinuxCubic::new(version, config, f64::from(case.ssthresh));
         cubic.on_established(f64::from(case.first_window));
         let mut micros = 10_000_000;
         let mut windows = Vec::new();
@@ -335,7 +337,7 @@ mod tests {
                 cubic.on_loss(&mut cx, &Flight::new(flight));
             } else {
                 let rtt = Some(Duration::from_millis(case.rtt));
-                cubic.on_progress(&mut cx, &Progress { acked: 1, rtt, una: 0, smax: flight, flight });
+                cubic.on_progress(&mut cx, &Progress { una: 0, ..Progress::new(1, flight, rtt) });
             }
             if ack % (case.loss_every / 2) == 0 {
                 windows.push(cubic.cwnd() as u32);

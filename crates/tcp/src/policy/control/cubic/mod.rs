@@ -11,6 +11,8 @@ mod root;
 pub use curve::CubicCurve;
 
 use super::CongestionControl;
+use super::factory::{ControlFactory, ControlSetup};
+use super::reno::Halved;
 use super::slow_start::SlowStartRule;
 use alloc::boxed::Box;
 use linux::LinuxCubic;
@@ -52,16 +54,20 @@ impl CubicConfig {
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
     /// Gives Linux 2.6.38, which had `HyStart` on.
     pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
+}
 
-    /// Makes the control of a connection.
-    ///
-    /// `largest` is the largest usable window; `cuts_flight` says whether the segments in flight are reduced (RFC 9438 §4.6)
-    /// or the usable window (ns-2).
-    pub(crate) fn control(self, largest: u32, ssthresh: f64, cuts_flight: bool) -> Box<dyn CongestionControl> {
+impl ControlFactory for CubicConfig {
+    fn name(&self) -> &'static str {
+        "cubic"
+    }
+
+    /// Where the profile cuts what is in flight, so does CUBIC (RFC 9438 §4.6); else the usable window, as ns-2 does.
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        let (largest, ssthresh) = (setup.largest_window, setup.ssthresh);
         match self.version {
-            CubicVersion::Rfc9438 => Box::new(Cubic::new(self, largest, ssthresh, cuts_flight)),
-            CubicVersion::V21 => Box::new(LinuxCubic::new(linux::V21, self, ssthresh)),
-            CubicVersion::V23 => Box::new(LinuxCubic::new(linux::V23, self, ssthresh)),
+            CubicVersion::Rfc9438 => Box::new(Cubic::new(*self, largest, ssthresh, setup.halved == Halved::Flight)),
+            CubicVersion::V21 => Box::new(LinuxCubic::new(linux::V21, *self, ssthresh)),
+            CubicVersion::V23 => Box::new(LinuxCubic::new(linux::V23, *self, ssthresh)),
         }
     }
 }

@@ -221,7 +221,7 @@ mod tests {
         fn ack_used(&mut self, flight: u64) {
             self.now += self.rtt / self.cubic.cwnd;
             let rtt = Some(Duration::from_secs_f64(self.rtt));
-            let progress = Progress { acked: 1, rtt, una: 0, smax: flight, flight };
+            let progress = Progress { una: 0, ..Progress::new(1, flight, rtt) };
             let now = Instant::ZERO + Duration::from_secs_f64(self.now);
             self.cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
         }

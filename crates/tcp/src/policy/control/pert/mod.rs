@@ -16,9 +16,11 @@ pub use intervals::IntervalHistory;
 pub use pi::{PiDesign, PiGains};
 pub use signals::{MaxDelay, early_response_share};
 
+use super::factory::{ControlFactory, ControlSetup};
 use super::reno::{Halved, Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Gauges, Progress, Window};
 use crate::trace::Cx;
+use alloc::boxed::Box;
 use alpha::{Alpha, Conditions};
 use earlybird_units::Random;
 use pi::PiController;
@@ -73,6 +75,17 @@ impl PertFlags {
     pub const HOMOGENEOUS: Self = Self { is_adaptive: false, loss_factor: LossFactor::Half, ..Self::TEXT };
     /// The homogeneous form with a PI controller.
     pub const PI: Self = Self { pi: Some(PiDesign::DEFAULT), ..Self::HOMOGENEOUS };
+}
+
+impl ControlFactory for PertFlags {
+    fn name(&self) -> &'static str {
+        "pert"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        let window = Reno::new(setup.largest_window, setup.ssthresh, Halved::Window);
+        Box::new(Pert::new(window, *self, setup.seeds.child("pert").random()))
+    }
 }
 
 /// The PERT sender's window.
@@ -237,9 +250,4 @@ impl CongestionControl for Pert {
             ..Gauges::default()
         }
     }
-}
-
-/// Makes PERT's window for a connection.
-pub(crate) fn window(largest: u32, ssthresh: f64) -> Reno {
-    Reno::new(largest, ssthresh, Halved::Window)
 }

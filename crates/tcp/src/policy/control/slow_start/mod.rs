@@ -93,7 +93,7 @@ pub(crate) mod rounds {
             self.now += spacing;
             self.una += 1;
             let flight = self.smax - self.una + 1;
-            let progress = Progress { acked: 1, rtt: Some(rtt), una: self.una, smax: self.smax, flight };
+            let progress = Progress { una: self.una, smax: self.smax, ..Progress::new(1, flight, Some(rtt)) };
             let step = self.rule.on_progress(self.now, &progress, self.cwnd);
             self.cwnd += step.growth;
             self.smax = self.una + self.cwnd as u64;

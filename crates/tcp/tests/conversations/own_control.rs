@@ -1,0 +1,89 @@
+//! A congestion control that is not of this crate, given to a connection.
+
+use crate::host::Host;
+use earlybird_tcp::{Config, CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress};
+
+/// Two segments more for each that arrives, and a third left after a loss.
+#[derive(Debug)]
+struct Bold;
+
+impl ControlFactory for Bold {
+    fn name(&self) -> &'static str {
+        "bold"
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(BoldWindow { cwnd: 1.0, ssthresh: setup.ssthresh })
+    }
+}
+
+#[derive(Debug)]
+struct BoldWindow {
+    cwnd: f64,
+    ssthresh: f64,
+}
+
+impl CongestionControl for BoldWindow {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_established(&mut self, initial_window: f64) {
+        self.cwnd = initial_window;
+    }
+
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
+        self.cwnd += 2.0 * progress.acked as f64;
+    }
+
+    fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
+        self.cwnd /= 3.0;
+        self.ssthresh = self.cwnd;
+    }
+
+    fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
+        self.cwnd = 1.0;
+    }
+
+    fn on_idle(&mut self) {}
+}
+
+const OWN: Control = Control::custom(&Bold);
+
+#[test]
+fn a_control_from_outside_grows_and_shrinks_the_window_by_its_own_rules() {
+    let mut host = Host::connected(&Config { control: OWN, ..crate::plain() });
+    host.has_window(4.0, f64::INFINITY).write(100_000).sends_numbers(&[1, 2, 3, 4]);
+    host.at(200).ack(2, &[]).has_window(6.0, f64::INFINITY).forget_sent();
+    host.ack(2, &[3..5]).ack(2, &[3..6]).ack(2, &[3..7]).has_window(2.0, 2.0);
+}
+
+#[test]
+fn equal_configurations_have_the_same_control() {
+    let own = Config { control: OWN, ..Config::rfc() };
+    let same = Config { ..own };
+    assert_eq!(own, same);
+    assert_ne!(own, Config::rfc());
+    assert_eq!(own.control.factory().name(), "bold");
+}
+
+/// Values without fields may stand in one place in memory.
+#[test]
+fn different_controls_without_parameters_are_not_equal() {
+    #[derive(Debug)]
+    struct Other;
+    impl ControlFactory for Other {
+        fn name(&self) -> &'static str {
+            "other"
+        }
+
+        fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+            Bold.build(setup)
+        }
+    }
+    assert_ne!(OWN, Control::custom(&Other));
+}
