@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly check check-rust check-python bench docs schema format clean tools
+.PHONY: help setup build demo test nightly check check-rust check-python bench docs schema packetdrill format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -17,7 +17,7 @@ SYNCED := .venv/.synced
 BUILT := python/earlybird/_core.abi3.so
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(SYNCED) ## Install what everything else needs
 
@@ -58,6 +58,10 @@ docs: build ## Write the reference of scenarios and transports, and the Rust doc
 	$(RUN) python tools/scenario_reference.py
 	$(RUN) python tools/transports.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+packetdrill: $(SYNCED) ## Run packetdrill's suite against the endpoint: make packetdrill PACKETDRILL=<built checkout>
+	cargo build --package earlybird-packetdrill --locked
+	$(RUN) python tools/packetdrill.py --checkout "$(PACKETDRILL)"
 
 schema: build ## Write the typed scenario objects anew from the Rust model
 	$(RUN) python tools/typed_scenario.py

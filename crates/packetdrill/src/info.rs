@@ -1,0 +1,89 @@
+//! `tcp_info`, laid out as Linux does.
+
+use crate::flow::Flow;
+use crate::socket::{Role, Socket};
+use crate::world::Micros;
+use earlybird_tcp::RfcState;
+
+/// Gives the structure for a socket.
+pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
+    match &socket.role {
+        Role::Flow(flow) => of_flow(flow, socket, now),
+        Role::Listener(_) => padded(vec![10]),
+        Role::Fresh | Role::Dead => padded(vec![7]),
+    }
+}
+
+/// As long as the structure is.
+fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.resize(280, 0);
+    bytes
+}
+
+/// Linux's numbers of the states.
+fn state(state: RfcState) -> u8 {
+    match state {
+        RfcState::Established => 1,
+        RfcState::SynSent => 2,
+        RfcState::SynReceived => 3,
+        RfcState::FinWait1 => 4,
+        RfcState::FinWait2 => 5,
+        RfcState::TimeWait => 6,
+        RfcState::Closed => 7,
+        RfcState::CloseWait => 8,
+        RfcState::LastAck => 9,
+        RfcState::Listen => 10,
+        RfcState::Closing => 11,
+    }
+}
+
+/// Writes fields one after the other.
+struct Fields(Vec<u8>);
+
+impl Fields {
+    fn bytes(&mut self, values: &[u8]) {
+        self.0.extend(values);
+    }
+
+    fn words(&mut self, values: &[u64]) {
+        for value in values {
+            self.0.extend(u32::try_from(*value).unwrap_or(u32::MAX).to_ne_bytes());
+        }
+    }
+
+    fn longs(&mut self, values: &[u64]) {
+        for value in values {
+            self.0.extend(value.to_ne_bytes());
+        }
+    }
+}
+
+fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
+    let connection = &flow.connection;
+    let (counts, timer) = (&flow.counts, connection.timer());
+    let micros = |duration: Option<earlybird_units::Duration>| duration.map_or(0, |d| d.as_nanos() / 1000);
+    let since = |at: Micros| (now - at) / 1000;
+    let congestion = if connection.is_recovering() { 3 } else { 0 };
+    let ssthresh = connection.ssthresh();
+    let mut fields = Fields(Vec::with_capacity(280));
+    fields.bytes(&[state(connection.state()), congestion, 0, 0, 0, 0, flow.peer_shift, 0]);
+    fields.words(&[micros(Some(timer.timeout)), 40_000, flow.mss(), u64::from(counts.largest_received.max(536))]);
+    fields.words(&[connection.outstanding(), 0, 0, 0, 0]);
+    fields.words(&[since(counts.data_sent_at), 0, since(counts.data_received_at), since(counts.ack_received_at)]);
+    fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), 0]);
+    fields.words(&[
+        if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
+        connection.cwnd() as u64,
+        u64::from(crate::calls::open::largest_segment(&socket.settings, flow.local.ip())),
+        3,
+    ]);
+    fields.words(&[0, 0, u64::from(counts.retransmissions)]);
+    fields.longs(&[0, u64::MAX, flow.queue.acknowledged(), connection.received()]);
+    fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent(), 0]);
+    fields.words(&[u64::from(counts.data_segments_in), u64::from(counts.data_segments_out)]);
+    fields.longs(&[0, 0, 0, 0]);
+    fields.words(&[connection.highest_acknowledged().map_or(0, |number| number + 1), 0]);
+    fields.longs(&[counts.bytes_sent, counts.bytes_again]);
+    fields.words(&[0, 0, 0, counts.window]);
+    padded(fields.0)
+}

@@ -1,0 +1,56 @@
+//! Packets: what packetdrill injects is read, what leaves is written.
+
+use earlybird_wire::{
+    Addresses, Checksums, Icmp, Parsed, Segment, Style, Trouble, Unreachable, emit, parse, parse_icmp,
+};
+use std::net::SocketAddr;
+
+/// What packetdrill injects.
+pub(crate) enum Injected {
+    Segment(Box<Arrival>),
+    Notice(Icmp),
+}
+
+/// A segment that came.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
+    pub(crate) segment: Segment,
+}
+
+/// Reads a packet; `None` if it is neither a segment nor a notice about one, or signed: no connection here has a key.
+pub(crate) fn read(packet: &[u8]) -> Option<Injected> {
+    if let Ok(notice) = parse_icmp(packet, Checksums::Verify) {
+        return Some(Injected::Notice(notice));
+    }
+    let Parsed { segment, addresses, signature, .. } = parse(packet, Checksums::Verify).ok()?;
+    let from = SocketAddr::new(addresses.source, addresses.source_port);
+    let to = SocketAddr::new(addresses.destination, addresses.destination_port);
+    signature.is_none().then(|| Injected::Segment(Box::new(Arrival { from, to, segment })))
+}
+
+/// Writes a packet with a segment of these payload bytes.
+pub(crate) fn write(from: SocketAddr, to: SocketAddr, segment: &Segment, payload: &[u8]) -> Vec<u8> {
+    let addresses =
+        Addresses { source: from.ip(), destination: to.ip(), source_port: from.port(), destination_port: to.port() };
+    let mut packet = vec![0; earlybird_wire::HEADERS_MAX + payload.len()];
+    let length = emit(segment, &addresses, Style::default(), [payload, &[]], &mut packet).unwrap_or(0);
+    packet.truncate(length);
+    packet
+}
+
+/// Gives Linux's error for a notice (`icmp_err_convert`); `None` for one that says something else.
+pub(crate) fn error_of(trouble: Trouble) -> Option<i32> {
+    match trouble {
+        Trouble::TooBig { .. } => None,
+        Trouble::Unreachable(Unreachable::Network) => Some(libc::ENETUNREACH),
+        Trouble::Unreachable(Unreachable::Protocol) => Some(libc::ENOPROTOOPT),
+        Trouble::Unreachable(Unreachable::Port) => Some(libc::ECONNREFUSED),
+        Trouble::Unreachable(Unreachable::Prohibited) => Some(libc::EACCES),
+        Trouble::Unreachable(Unreachable::Host | Unreachable::Other) | Trouble::TimeExceeded => {
+            Some(libc::EHOSTUNREACH)
+        }
+        Trouble::ParameterProblem => Some(libc::EPROTO),
+    }
+}

@@ -1,0 +1,78 @@
+//! What scripts do past packetdrill's table: functions of the C library, taken over for descriptors of this library's.
+
+use crate::calls::{files, write};
+use crate::interface::{getsockopt as own_getsockopt, host};
+use crate::world::owns;
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::mem::transmute;
+use libc::{iovec, off_t, size_t, socklen_t, ssize_t};
+use std::sync::OnceLock;
+
+/// Gives the next function of this name behind this library: the C library's own.
+fn real(name: &CStr) -> *mut c_void {
+    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+}
+
+/// Blocks of code between `%{` and `}%` read `tcp_info` with the C library's function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *mut c_void,
+    length: *mut socklen_t,
+) -> c_int {
+    type Function = unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut socklen_t) -> c_int;
+    static REAL: OnceLock<usize> = OnceLock::new();
+    if owns(fd) {
+        return unsafe { own_getsockopt(core::ptr::null_mut(), fd, level, name, value, length) };
+    }
+    let function = *REAL.get_or_init(|| real(c"getsockopt") as usize);
+    unsafe { transmute::<usize, Function>(function)(fd, level, name, value, length) }
+}
+
+/// packetdrill closes what a script left open with the C library's function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn close(fd: c_int) -> c_int {
+    if let Some(host) = host().filter(|_| owns(fd)) {
+        return if files::close(host, fd).is_ok() { 0 } else { -1 };
+    }
+    unsafe { libc::syscall(libc::SYS_close, fd) as c_int }
+}
+
+/// packetdrill calls the C library's `sendfile`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sendfile(to: c_int, from: c_int, offset: *mut off_t, count: size_t) -> ssize_t {
+    type Function = unsafe extern "C" fn(c_int, c_int, *mut off_t, size_t) -> ssize_t;
+    static REAL: OnceLock<usize> = OnceLock::new();
+    if !owns(to) {
+        let function = *REAL.get_or_init(|| real(c"sendfile") as usize);
+        return unsafe { transmute::<usize, Function>(function)(to, from, offset, count) };
+    }
+    let mut bytes = vec![0_u8; count];
+    let at = unsafe { offset.as_ref() }.copied().unwrap_or(0);
+    let length = unsafe { libc::pread(from, bytes.as_mut_ptr().cast(), count, at) };
+    let piece = [iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length.max(0) as usize }];
+    let Some(host) = host() else { return -1 };
+    write::send(host, to, &piece, 0, &[]).map_or(-1, |sent| {
+        if let Some(offset) = unsafe { offset.as_mut() } {
+            *offset += sent;
+        }
+        sent as ssize_t
+    })
+}
+
+/// Scripts change the kernel's caches and queues with commands: those that this host keeps itself are changed with them.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn system(command: *const c_char) -> c_int {
+    type Function = unsafe extern "C" fn(*const c_char) -> c_int;
+    static REAL: OnceLock<usize> = OnceLock::new();
+    let function = *REAL.get_or_init(|| real(c"system") as usize);
+    let status = unsafe { transmute::<usize, Function>(function)(command) };
+    if let Some(host) = host()
+        && !command.is_null()
+    {
+        host.note_command(&unsafe { CStr::from_ptr(command) }.to_string_lossy());
+    }
+    status
+}
