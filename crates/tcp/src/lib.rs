@@ -8,7 +8,8 @@
 //! then ask [`Connection::poll_timeout`] when to call [`Connection::on_timeout`].
 //!
 //! The connection holds no bytes. [`Transmit::data`] says which part of what was written a segment carries, [`Taken`] which
-//! part of an arriving payload is to be kept, [`Connection::acknowledged`] what need not be kept any more.
+//! part of an arriving payload is to be kept, [`Connection::acknowledged`] what need not be kept any more. [`Ring`] and
+//! [`Assembler`] keep the bytes for a driver that has no place of its own for them.
 //!
 //! ```
 //! use earlybird_tcp::{Config, Connection, Cx};
@@ -43,6 +44,7 @@ mod policy;
 mod real_time;
 mod receive;
 mod send;
+mod stream;
 mod trace;
 
 pub use config::Config;
@@ -75,4 +77,5 @@ pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::timer::TimerValue;
+pub use stream::{Assembler, Ring};
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

@@ -4,8 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts from the ground up; those of one storey do not know one another.
-const STOREYS: &[&[&str]] =
-    &[&["trace"], &["board"], &["policy"], &["real_time"], &["config"], &["send", "receive"], &["connection"]];
+const STOREYS: &[&[&str]] = &[
+    &["trace"],
+    &["board"],
+    &["policy", "stream"],
+    &["real_time"],
+    &["config"],
+    &["send", "receive"],
+    &["connection"],
+];
 
 fn storey_of(part: &str) -> Option<usize> {
     STOREYS.iter().position(|parts| parts.contains(&part))
