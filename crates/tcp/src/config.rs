@@ -1,6 +1,7 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
 use crate::policy::acking::Acking;
+use crate::policy::buffer::{BufferSize, ReceiveBuffer};
 use crate::policy::choice::{Control, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
 use crate::policy::control::CongestionControl;
 use crate::policy::control::factory::ControlSetup;
@@ -20,8 +21,10 @@ use earlybird_units::{Duration, SeedTree};
 pub struct Config {
     /// Largest payload of a segment in bytes.
     pub mss: u16,
-    /// Largest window in segments: of this sender, and offered to the peer's.
+    /// Largest congestion window in segments.
     pub window: u32,
+    /// How much is held for an application that does not read, and offered to the peer.
+    pub receive_buffer: ReceiveBuffer,
     /// Window after the handshake in segments.
     pub initial_window: u32,
     /// Whether the slow-start threshold begins at the largest window (ns-2) or without bound (RFC 5681 §3.1).
@@ -87,6 +90,7 @@ impl Config {
         Self {
             mss: 1000,
             window: 64,
+            receive_buffer: ReceiveBuffer::LikeWindow,
             initial_window: 2,
             bounded_ssthresh: true,
             limited_transmit: true,
@@ -152,6 +156,16 @@ impl Config {
             real_time: RealTime::earlybird_rt(deadline),
             ..Self::rfc()
         }
+    }
+
+    /// Gives the size of the receive buffer.
+    pub(crate) fn buffer(&self) -> BufferSize {
+        self.receive_buffer.size(u64::from(self.window) * u64::from(self.mss))
+    }
+
+    /// Gives how many full segments are offered at most.
+    pub(crate) fn buffer_segments(&self) -> u64 {
+        self.buffer().offered().div_ceil(u64::from(self.mss))
     }
 
     /// Gives what a congestion control of such a connection is made from.

@@ -51,6 +51,7 @@ pub use config::Config;
 pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
+pub use policy::buffer::ReceiveBuffer;
 pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};

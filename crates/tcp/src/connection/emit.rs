@@ -76,7 +76,7 @@ impl Connection {
     }
 
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
-        self.receiver.on_acknowledged();
+        let window = self.receiver.tell_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
         let origin = self.peer.origin;
         let skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
@@ -90,7 +90,7 @@ impl Connection {
         Segment {
             seq: self.local_origin.at(position),
             ack: origin.at(self.receiver.nxt()),
-            window: (self.receiver.window() >> self.own_window_shift()).min(u64::from(u16::MAX)) as u16,
+            window,
             len,
             flags: flags | self.echo.flags,
             ecn: Ecn::NotCapable,

@@ -110,6 +110,7 @@ impl Connection {
         let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
         self.sender.give_up_sent(steps_over);
         self.receiver.on_syn();
+        self.receiver.scale_window(self.peer.scales_window);
         if self.config.real_time.skip_notice && !self.peer.skip_notice {
             self.receiver.skip_nothing();
         }
@@ -146,12 +147,12 @@ impl Connection {
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
         let is_again = self.sender.send_opening(flags, now);
-        self.receiver.on_acknowledged();
+        let window = self.receiver.tell_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
         let segment = Segment {
             seq: self.local_origin,
             ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },
-            window: self.receiver.window().min(u64::from(u16::MAX)) as u16,
+            window,
             len: 0,
             flags: flags | self.ecn_offer(is_answer),
             ecn: Ecn::NotCapable,
@@ -166,21 +167,11 @@ impl Connection {
         let offers_sack = self.config.sack_blocks > 0 && (!is_answer || self.peer.sack);
         Options {
             mss: NonZeroU16::new(self.config.mss),
-            window_scale: (!is_answer || self.peer.scales_window).then(|| self.wanted_window_shift()),
+            window_scale: (!is_answer || self.peer.scales_window).then(|| self.receiver.wanted_shift()),
             sack_permitted: offers_sack,
             timestamps: offers_timestamps.then(|| self.timestamps(now)),
             skip_notice: offers_notice.then_some(SkipNotice::Offer),
             ..Options::default()
         }
-    }
-
-    /// Gives the smallest shift with which the whole buffer can be told (RFC 7323 §2.3).
-    fn wanted_window_shift(&self) -> u8 {
-        let buffer = u64::from(self.config.window) * u64::from(self.config.mss);
-        (0..14).find(|shift| u16::try_from(buffer >> shift).is_ok()).unwrap_or(14)
-    }
-
-    pub(super) fn own_window_shift(&self) -> u8 {
-        if self.peer.scales_window { self.wanted_window_shift() } else { 0 }
     }
 }

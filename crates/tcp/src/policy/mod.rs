@@ -2,6 +2,7 @@
 
 pub(crate) mod acking;
 pub(crate) mod backlog;
+pub(crate) mod buffer;
 pub(crate) mod choice;
 pub(crate) mod control;
 pub(crate) mod delivery;

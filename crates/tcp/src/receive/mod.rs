@@ -4,9 +4,11 @@ mod frames;
 #[cfg(test)]
 mod model;
 mod reader;
+mod room;
 mod skips;
 
 use self::reader::Reader;
+use self::room::Room;
 use crate::board::ranges::Ranges;
 use crate::config::Config;
 use crate::policy::acking::{AckDue, Acking};
@@ -30,9 +32,7 @@ pub(crate) struct Receiver {
     duplicate: Option<Range<u64>>,
     /// Bytes delivered in order that the application has not read.
     pub(crate) unread: u64,
-    buffer: u64,
-    /// First position beyond the window that the peer was last told of.
-    advertised: u64,
+    room: Room,
     fin: Option<u64>,
     /// Bytes stepped over.
     skipped: u64,
@@ -62,8 +62,7 @@ impl Receiver {
             tells_duplicates: config.duplicate_sack && config.sack_blocks > 0,
             duplicate: None,
             unread: 0,
-            buffer: u64::from(config.window) * u64::from(config.mss),
-            advertised: 0,
+            room: Room::new(config.buffer(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
             fin: None,
             skipped: 0,
             reader: Reader::new(config).map(Box::new),
@@ -73,6 +72,7 @@ impl Receiver {
     /// Takes the peer's SYN: position 0 is in.
     pub(crate) fn on_syn(&mut self) {
         self.nxt = 1;
+        self.room.told = 0;
         self.due = AckDue::Now;
     }
 
@@ -91,14 +91,16 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Gives the bytes that still fit.
-    pub(crate) fn window(&self) -> u64 {
-        self.buffer - self.unread.min(self.buffer)
+    /// Gives the first position for which there is no room. It never moves back, so that nothing is refused that fitted
+    /// when the peer was told so.
+    fn limit(&self) -> u64 {
+        self.nxt + self.room.free(self.unread)
     }
 
-    /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first).
+    /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first). Of a closed one it is the next:
+    /// what else its segment tells is believed.
     pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
-        let end = self.nxt + self.window();
+        let end = self.limit();
         if range.is_empty() {
             (self.nxt..=end).contains(&range.start)
         } else {
@@ -138,7 +140,7 @@ impl Receiver {
         if self.reader.is_some() {
             return self.store_for_reader(now, range);
         }
-        let range = range.start.max(self.nxt)..range.end.min(self.limit());
+        let range = range.start.max(self.nxt)..range.end.min(self.end());
         if range.is_empty() {
             return 0..0;
         }
@@ -158,10 +160,10 @@ impl Receiver {
         }
     }
 
-    /// Gives the position up to which something can be taken: to the end of the window – one byte of a closed one, which
-    /// probes it – but nothing behind the peer's FIN, which itself needs no room.
-    fn limit(&self) -> u64 {
-        let limit = self.nxt + self.window().max(1);
+    /// Gives the position up to which something can be taken: as far as there is room, but nothing behind the peer's FIN,
+    /// which itself needs none.
+    fn end(&self) -> u64 {
+        let limit = self.limit();
         self.fin.map_or(limit, |fin| if fin <= limit { fin + 1 } else { limit })
     }
 
@@ -217,16 +219,33 @@ impl Receiver {
     fn take_out(&mut self, bytes: u64) {
         self.unread -= bytes;
         let smallest = self.reader.as_ref().map_or(0, |reader| reader.smallest_window());
-        let is_nearly_closed = self.advertised < self.nxt + smallest.max(self.buffer / 4);
-        if is_nearly_closed && self.window() >= self.buffer / 2 && self.nxt > 1 {
+        if self.nxt > 1 && self.room.has_reopened(self.window_start(), self.unread, smallest) {
             self.due = AckDue::Now;
         }
     }
 
-    /// Learns that a segment with the current acknowledgement and window leaves.
-    pub(crate) fn on_acknowledged(&mut self) {
+    /// Learns that a segment with the current acknowledgement leaves, and gives the window that it tells; an opening one's
+    /// is not scaled.
+    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
         self.due = AckDue::Nothing;
-        self.advertised = self.nxt + self.window();
+        let start = self.window_start();
+        self.room.tell(start, self.unread);
+        self.room.field(start, is_opening)
+    }
+
+    /// Gives where the room begins: the peer's FIN takes none.
+    fn window_start(&self) -> u64 {
+        self.nxt - u64::from(self.is_finished())
+    }
+
+    /// Gives the bits by which the window is to be scaled.
+    pub(crate) fn wanted_shift(&self) -> u8 {
+        self.room.wanted_shift()
+    }
+
+    /// Learns whether windows are scaled.
+    pub(crate) fn scale_window(&mut self, is_scaled: bool) {
+        self.room.shift = if is_scaled { self.wanted_shift() } else { 0 };
     }
 
     /// Gives the time at which a delayed ACK must go, or the reader steps over what is missing.
@@ -275,8 +294,7 @@ mod tests {
             for (start, len, reads) in arrivals {
                 let range = start..start + len;
                 if receiver.is_acceptable(&range) {
-                    // To the end of the window, or one byte if it is closed.
-                    let window = 40_u64.saturating_sub(nxt - 1 - read).max(1);
+                    let window = 40 - (nxt - 1 - read);
                     held.extend(range.start.max(nxt)..range.end.min(nxt + window));
                     let before = nxt;
                     nxt = (nxt..nxt + 100).find(|byte| !held.contains(byte)).unwrap();
@@ -292,7 +310,8 @@ mod tests {
                 }
                 read += receiver.read(reads);
                 prop_assert!(read < nxt);
-                prop_assert_eq!(receiver.window(), 40_u64.saturating_sub(nxt - 1 - read));
+                prop_assert_eq!(receiver.limit(), nxt + 40 - (nxt - 1 - read));
+                prop_assert!(receiver.unread + receiver.above.total() <= 40, "held is what the buffer holds");
             }
         }
     }

@@ -71,7 +71,7 @@ impl Model {
     }
 
     fn arrives(&mut self, range: &Range<u64>) {
-        let limit = self.nxt + if self.framing { self.window() } else { self.window().max(1) };
+        let limit = self.nxt + self.window();
         let fits = |position: u64| position < limit || position == FIN && FIN <= limit;
         let before = self.nxt;
         if range.is_empty() || self.framing && !range.clone().all(fits) {
@@ -205,7 +205,7 @@ impl Both {
 
     fn check(&mut self) {
         let (receiver, model) = (&mut self.receiver, &mut self.model);
-        assert_eq!((receiver.nxt(), receiver.window()), (model.nxt, model.window()));
+        assert_eq!((receiver.nxt(), receiver.limit() - receiver.nxt()), (model.nxt, model.window()));
         assert_eq!(receiver.is_finished(), model.nxt > FIN);
         let in_order = model.nxt - 1 - u64::from(model.nxt > FIN);
         assert_eq!(receiver.received(), in_order - model.bytes_skipped);

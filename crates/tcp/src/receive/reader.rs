@@ -56,7 +56,7 @@ impl Reader {
         if !real_time.framing && !real_time.delivery.skips() {
             return None;
         }
-        let limit = FRAMES_PER_SEGMENT * config.window as usize;
+        let limit = FRAMES_PER_SEGMENT * config.buffer_segments() as usize;
         // Of the 40 bytes, timestamps take 12, a notice 16, and blocks 4 and 8 for each.
         let room = SackBlocks::MAX - usize::from(config.timestamps) - SkipNotice::WIRE_LEN / 8;
         Some(Self {
@@ -186,12 +186,12 @@ impl Receiver {
 
     /// Gives what of an arrival can be taken. A frame is taken whole or not at all, not even to probe a closed window.
     fn fitting(&self, range: Range<u64>) -> Range<u64> {
-        let cut = range.start.max(self.nxt)..range.end.min(self.limit());
+        let cut = range.start.max(self.nxt)..range.end.min(self.end());
         if self.reader.as_ref().is_none_or(|reader| reader.frames.is_none()) {
             return cut;
         }
         let behind_fin = self.fin.map_or(range.end, |fin| fin + 1);
-        let fits = self.payload_of(&range).end <= self.nxt + self.window();
+        let fits = self.payload_of(&range).end <= self.limit();
         if fits { cut.start..range.end.min(behind_fin) } else { cut.start..cut.start }
     }
 

@@ -264,6 +264,13 @@ impl Host {
         self
     }
 
+    /// Gives the right edges of the windows told since the last look, from the test's SYN on.
+    pub(crate) fn right_edges(&mut self, shift: u8) -> Vec<u64> {
+        let edge =
+            |segment: &Segment| u64::from(segment.ack.0.wrapping_sub(PEER.0)) + (u64::from(segment.window) << shift);
+        self.take_sent().iter().map(|sent| edge(&sent.segment)).collect()
+    }
+
     fn take_sent(&mut self) -> Vec<Sent> {
         std::mem::take(&mut self.sent).into()
     }

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::Config;
+use earlybird_tcp::{Config, ReceiveBuffer};
 
 fn four_segments() -> Config {
     Config { window: 4, ..plain() }
@@ -114,13 +114,89 @@ fn a_window_that_reopens_over_a_refused_probe_is_used_at_once() {
     host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends(&[&[". 1:2(1) ack 1 win 64000"], &rest[..]].concat());
 }
 
+/// RFC 9293 §3.8.6.1 and §3.10.7.4: a probe is answered, and its byte comes again. Only the FIN needs no room.
 #[test]
-fn a_closed_receiver_takes_the_byte_of_a_probe_and_a_fin() {
+fn a_closed_receiver_does_not_take_the_byte_of_a_probe_but_a_fin() {
     let mut host = Host::accepted(&Config { window: 1, ..plain() });
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 0"]);
-    host.receives(". 1001:1002(1) ack 1").sends(&[". 1:1(0) ack 1002"]);
-    host.receives("F. 1002:1002(0) ack 1").sends(&[". 1:1(0) ack 1003"]);
-    assert_eq!(host.connection.received(), 1001);
+    host.receives(". 1001:1002(1) ack 1").sends(&[". 1:1(0) ack 1001"]);
+    host.receives("F. 1001:1001(0) ack 1").sends(&[". 1:1(0) ack 1002"]);
+    assert_eq!(host.connection.received(), 1000);
+}
+
+#[test]
+fn a_peer_that_goes_on_into_a_closed_window_fills_no_memory() {
+    let mut host = Host::accepted(&four_segments());
+    for start in 1..5001 {
+        host.receives(&format!(". {start}:{}(1) ack 1", start + 1));
+    }
+    assert_eq!((host.connection.received(), host.connection.unread()), (4000, 4000));
+}
+
+/// What a closed receiver is told beside data it has no room for is believed (RFC 9293 §3.10.7.4).
+#[test]
+fn the_ack_of_a_segment_that_a_closed_window_refuses_counts() {
+    let mut host = Host::accepted(&Config { window: 1, ..plain() });
+    host.receives(". 1:1001(1000) ack 1").write(100).forget_sent();
+    host.receives(". 1001:1002(1) ack 101").sends(&[". 101:101(0) ack 1001 win 0"]);
+    assert_eq!(host.connection.outstanding(), 0);
+}
+
+/// A receiver with a buffer of 1,000,000 bytes: windows are told in steps of 16.
+fn scaled(config: &Config) -> Host {
+    let mut host = Host::listen(config);
+    host.receives("S 0:0(0) <mss 1000,sackOK,wscale 7>").receives(". 1:1(0) ack 1");
+    host.forget_sent();
+    host
+}
+
+/// RFC 7323 §2.4, RFC 9293 §3.8.6.2.2 (SHLD-14: the window is not shrunk).
+#[test]
+fn the_right_edge_does_not_move_back_where_steps_of_a_scaled_window_do_not_fit_the_segments() {
+    let mut host = scaled(&Config { window: 1000, ..plain() });
+    let (mut next, mut told) = (1, 0);
+    for number in 0..950 {
+        let len = 1000 - number % 16;
+        host.receives(&format!(". {next}:{}({len}) ack 1", next + len));
+        next += len;
+        for edge in host.right_edges(4) {
+            assert!(edge >= told, "the edge moves back from {told} to {edge}");
+            told = edge;
+        }
+    }
+    // And all that was told is taken.
+    let rest = told - next;
+    assert!(rest > 0);
+    while next < told {
+        let len = (told - next).min(1000);
+        host.receives(&format!(". {next}:{}({len}) ack 1", next + len));
+        next += len;
+    }
+    assert_eq!(host.connection.received(), told - 1);
+}
+
+/// RFC 9293 §3.8.6.2.2 (MUST-39): the edge moves on by a segment or half of the buffer.
+#[test]
+fn a_reader_of_small_pieces_does_not_open_silly_windows() {
+    let mut host = Host::accepted(&four_segments());
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
+    let mut edges = Vec::new();
+    for piece in 0..20 {
+        assert_eq!(host.read(100), 100);
+        let start = 2001 + piece;
+        host.receives(&format!(". {start}:{}(1) ack 1", start + 1));
+        edges.extend(host.right_edges(0));
+    }
+    edges.dedup();
+    assert_eq!(edges, [4001, 5001, 6001]);
+}
+
+#[test]
+fn a_buffer_of_its_own_size_is_offered_whatever_the_congestion_window_may_be() {
+    let receive_buffer = ReceiveBuffer::Fixed(3000);
+    let mut host = Host::listen(&Config { receive_buffer, window: 1000, initial_window: 10, ..plain() });
+    host.receives("S 0:0(0) <mss 1000,sackOK>").sends(&["S. 0:0(0) ack 1 win 3000 <mss 1000,sackOK>"]);
+    host.receives(". 1:1(0) ack 1").write(20_000).sends_numbers(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 /// RFC 9293 §3.10.7.4, fifth: SND.WL1 and SND.WL2 keep old segments from telling their windows.

@@ -2,9 +2,9 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
-    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, Recovery,
-    Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo,
-    VegasParameters, WindowReduction,
+    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime,
+    ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection,
+    Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -98,9 +98,9 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
-    let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4);
+    let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
     (usual_configs_with(family, repair), numbers, any::<[bool; 9]>())
-        .prop_map(|(usual, (mss, window, initial_window, sack_blocks), flags)| {
+        .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), flags)| {
             let [
                 limited_transmit,
                 precise_halving,
@@ -115,6 +115,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
             Config {
                 mss,
                 window,
+                receive_buffer: receive_buffer(mss, halves),
                 initial_window,
                 sack_blocks,
                 limited_transmit,
@@ -130,6 +131,11 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
             }
         })
         .boxed()
+}
+
+/// Gives a buffer of so many halves of a segment; below one segment, a buffer as large as the window.
+fn receive_buffer(mss: u16, halves: u64) -> ReceiveBuffer {
+    if halves < 2 { ReceiveBuffer::LikeWindow } else { ReceiveBuffer::Fixed((u64::from(mss) * halves).div_ceil(2)) }
 }
 
 /// [`usual_configs`] of one control and one recovery.

@@ -1,0 +1,126 @@
+//! The receiver's window (RFC 9293 §3.8.6.2): what fits, and how much of it the peer is told.
+
+use crate::policy::buffer::{BufferSize, LARGEST_UNSCALED};
+
+/// The room for what arrives, and the part of it that the peer was told of.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    size: BufferSize,
+    /// The told edge moves on by so much at least.
+    step: u64,
+    /// Bits by which the window is scaled down in a header.
+    pub(super) shift: u8,
+    /// First position beyond the window that was told last; in a header it may be less, where that has too few bits. 0
+    /// while the peer's numbers are not known.
+    pub(super) told: u64,
+}
+
+impl Room {
+    /// Makes the room of a buffer. `step` is the receiver's side of avoiding silly windows (RFC 9293 §3.8.6.2.2): the
+    /// window grows by a segment or half the buffer.
+    pub(super) fn new(size: BufferSize, segment: u64) -> Self {
+        Self { size, step: segment.min(size.capacity / 2), shift: 0, told: 0 }
+    }
+
+    /// Gives the smallest shift with which the whole window can be told (RFC 7323 §2.3).
+    pub(super) fn wanted_shift(&self) -> u8 {
+        (0..14).find(|shift| self.size.offered() >> shift <= LARGEST_UNSCALED).unwrap_or(14)
+    }
+
+    /// Gives the bytes that still fit.
+    pub(super) fn free(&self, unread: u64) -> u64 {
+        self.size.capacity.saturating_sub(unread)
+    }
+
+    /// Gives the edge that could be told: it never moves back, for what arrives in order makes as much room less as it
+    /// moves the start of the window.
+    fn offer(&self, nxt: u64, unread: u64) -> u64 {
+        nxt + self.size.offered().saturating_sub(unread)
+    }
+
+    /// Says whether the edge that could be told is far enough beyond the one that was.
+    fn is_step(&self, offer: u64) -> bool {
+        offer >= self.told + self.step
+    }
+
+    /// Decides what a segment that leaves now tells.
+    ///
+    /// A scaled window has steps, which move with the start of the window. What is told is rounded up where rounding down
+    /// would take back what was told before (RFC 7323 §2.4), as long as that fits into the buffer.
+    pub(super) fn tell(&mut self, nxt: u64, unread: u64) {
+        let offer = self.offer(nxt, unread);
+        let edge = if self.is_step(offer) { offer } else { self.told.max(nxt) };
+        let below = (1 << self.shift) - 1;
+        let down = nxt + ((edge - nxt) & !below);
+        let up = nxt + ((edge - nxt + below) & !below);
+        let is_backed = up <= nxt + self.free(unread);
+        self.told = if down < self.told && is_backed { up } else { down };
+    }
+
+    /// Gives the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
+    pub(super) fn field(&self, nxt: u64, is_opening: bool) -> u16 {
+        let window = self.told.saturating_sub(nxt) >> if is_opening { 0 } else { self.shift };
+        window.min(LARGEST_UNSCALED) as u16
+    }
+
+    /// Says whether a window that was nearly closed is open again, half of it at least: that is told of unasked.
+    pub(super) fn has_reopened(&self, nxt: u64, unread: u64, smallest: u64) -> bool {
+        let largest = self.size.offered().min(LARGEST_UNSCALED << self.shift);
+        let offer = self.offer(nxt, unread);
+        self.told < nxt + smallest.max(largest / 4) && offer - nxt >= largest / 2 && self.is_step(offer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const SEGMENT: u64 = 1000;
+
+    proptest! {
+        /// Whatever arrives and whoever reads: what is told fits, nothing is taken back but what rounding of the tiniest
+        /// segments has used up, and the edge moves on by a segment or half the buffer.
+        #[test]
+        fn what_is_told_fits_and_is_not_taken_back(
+            capacity in prop_oneof![1_u64..10_000, 60_000_u64..5_000_000],
+            steps in vec((0_u64..3000, 0_u64..4000), 1..400),
+        ) {
+            let mut room = Room::new(BufferSize::holding(capacity), SEGMENT);
+            room.shift = room.wanted_shift();
+            let (mut nxt, mut unread) = (1, 0);
+            room.tell(nxt, unread);
+            let mut rounded = 0;
+            for (arrived, read) in steps {
+                let (told, limit) = (room.told, nxt + room.free(unread));
+                let arrived = arrived.min(room.told.saturating_sub(nxt));
+                (nxt, unread) = (nxt + arrived, unread + arrived);
+                unread -= read.min(unread);
+                prop_assert!(nxt + room.free(unread) >= limit, "what once fitted fits");
+                room.tell(nxt, unread);
+                prop_assert!(room.told <= nxt + room.free(unread) && unread <= capacity);
+                rounded += arrived % (1 << room.shift);
+                prop_assert!(room.told >= told || rounded > room.size.kept_back, "{told} was told, then {}", room.told);
+                let moved = room.told.saturating_sub(told);
+                let granule = 1 << room.shift;
+                prop_assert!(moved < granule || moved + granule > SEGMENT.min(capacity / 2), "{moved} is silly");
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_has_the_window_in_units_of_its_scale_and_a_syn_in_bytes() {
+        for (capacity, shift, field, opening) in [
+            (4000, 0, 4000, 4000),
+            (65_535, 0, 65_535, 65_535),
+            (132_000, 1, 63_937, 65_535),
+            (1 << 40, 14, 65_535, 65_535),
+        ] {
+            let mut room = Room::new(BufferSize::holding(capacity), SEGMENT);
+            room.shift = room.wanted_shift();
+            room.tell(1, 0);
+            assert_eq!((room.shift, room.field(1, false), room.field(1, true)), (shift, field, opening));
+        }
+    }
+}
