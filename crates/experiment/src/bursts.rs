@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::recorder::{Cut, FlowRecord, Recorder};
 use earlybird_scenario::{Application, Bursts};
 use earlybird_sim::Carrier;
-use earlybird_tcp::RtoConfig;
+use earlybird_tcp::{RtoConfig, RtoRule};
 use earlybird_units::{Duration, Instant};
 
 /// What follows the last late unit this soon still belongs to its burst.
@@ -140,7 +140,7 @@ impl Path {
 /// Gives the timeout after many equal round trips: a whole tick more than what a tick clock reads, or than the round trip.
 fn settled_timeout(timer: &RtoConfig, rtt: Duration) -> Duration {
     let ticks = rtt.as_nanos() / timer.tick.as_nanos() + 2;
-    let settled = if timer.is_coarse { timer.tick * ticks } else { rtt + timer.tick };
+    let settled = if timer.rule == RtoRule::Coarse { timer.tick * ticks } else { rtt + timer.tick };
     settled.max(timer.floor)
 }
 

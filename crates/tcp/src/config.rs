@@ -4,6 +4,7 @@ use crate::policy::acking::Acking;
 use crate::policy::buffer::{BufferSize, ReceiveBuffer};
 use crate::policy::choice::{Control, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
 use crate::policy::control::CongestionControl;
+use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::factory::ControlSetup;
 use crate::policy::control::tolerant::TolerantParameters;
 use crate::policy::recovery::LossRecovery;
@@ -134,6 +135,24 @@ impl Config {
             rto: RtoConfig::RFC,
             keeps_idle_timer: false,
             ..Self::ns2()
+        }
+    }
+
+    /// Gives what Linux 6.18 does by default: CUBIC with `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions
+    /// taken back by timestamps and DSACK, an initial window of ten (RFC 6928), and its retransmission timer.
+    pub fn linux() -> Self {
+        Self {
+            // Ethernet's 1500 bytes without the headers and timestamps.
+            mss: 1448,
+            // `tcp_rmem`: 6 MB at most.
+            window: 4344,
+            initial_window: 10,
+            control: Control::Cubic(CubicConfig::LINUX),
+            recovery: Recovery::Rack,
+            window_reduction: WindowReduction::Proportional,
+            spurious: SpuriousDetection { forward_rto: true, undo: Undo::Either },
+            rto: RtoConfig::LINUX,
+            ..Self::rfc()
         }
     }
 

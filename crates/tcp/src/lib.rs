@@ -52,7 +52,7 @@ pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Tra
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;
-pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, Trigger};
+pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, RtoRule, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
 pub use policy::control::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
@@ -72,7 +72,7 @@ pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;
 pub use policy::recovery::rack::RackConfig;
 pub use policy::reduction::WindowReduction;
-pub use policy::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+pub use policy::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
 pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use policy::window_probe::WindowProbe;

@@ -15,7 +15,7 @@ use super::recovery::rack::{Rack, RackConfig};
 use super::recovery::rfc6675::Rfc6675;
 use super::recovery::sack1::Sack1;
 use super::recovery::{LossRecovery, reno, tahoe, vegas};
-use super::rto::{CoarseEstimator, Rfc6298Estimator, RtoEstimator};
+use super::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
 use super::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -146,6 +146,17 @@ pub enum Restart {
     Arrivals,
 }
 
+/// How the timeout follows from round-trip times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoRule {
+    /// In whole ticks of a clock (ns-2, 4.3BSD).
+    Coarse,
+    /// Exactly (RFC 6298).
+    Rfc6298,
+    /// As Linux does: a sample with each ACK, and a variation that falls once per round trip and has a floor.
+    Linux,
+}
+
 /// Parameters of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoConfig {
@@ -157,8 +168,8 @@ pub struct RtoConfig {
     pub ceiling: Duration,
     /// Timeout before the first sample.
     pub initial: Duration,
-    /// Round-trip times count in whole ticks (ns-2) instead of exactly (RFC 6298).
-    pub is_coarse: bool,
+    /// How the timeout follows from round-trip times.
+    pub rule: RtoRule,
     /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
     pub clock_phase: Option<Duration>,
 }
@@ -243,7 +254,7 @@ impl RtoConfig {
         floor: Duration::from_millis(200),
         ceiling: Duration::from_secs(60),
         initial: Duration::from_secs(3),
-        is_coarse: true,
+        rule: RtoRule::Coarse,
         clock_phase: None,
     };
     /// RFC 6298: 1 ms clock, 1 s floor (2.4), 60 s ceiling (2.5), 1 s before the first sample (2.1).
@@ -252,8 +263,16 @@ impl RtoConfig {
         floor: Duration::from_secs(1),
         ceiling: Duration::from_secs(60),
         initial: Duration::from_secs(1),
-        is_coarse: false,
+        rule: RtoRule::Rfc6298,
         clock_phase: None,
+    };
+    /// Linux 6.x: the floor is one of the variation (`tcp_rto_min_us`), 120 s ceiling (`TCP_RTO_MAX`), 1 s before the first
+    /// sample (`TCP_TIMEOUT_INIT`).
+    pub const LINUX: Self = Self {
+        floor: Duration::from_millis(200),
+        ceiling: Duration::from_secs(120),
+        rule: RtoRule::Linux,
+        ..Self::RFC
     };
 
     /// Makes the timer fine-grained: 1 ms tick and floor (ER-PERT paper).
@@ -263,11 +282,14 @@ impl RtoConfig {
     }
 
     pub(crate) fn estimator(&self, seeds: SeedTree) -> Box<dyn RtoEstimator> {
-        if !self.is_coarse {
-            return Box::new(Rfc6298Estimator::new(self.tick));
+        match self.rule {
+            RtoRule::Rfc6298 => Box::new(Rfc6298Estimator::new(self.tick)),
+            RtoRule::Linux => Box::new(LinuxEstimator::new(self.floor)),
+            RtoRule::Coarse => {
+                let mut random = seeds.child("clock").random();
+                let drawn = || random.duration_between(Duration::ZERO, self.tick);
+                Box::new(CoarseEstimator::new(self.tick, self.clock_phase.unwrap_or_else(drawn)))
+            }
         }
-        let mut random = seeds.child("clock").random();
-        let phase = self.clock_phase.unwrap_or_else(|| random.duration_between(Duration::ZERO, self.tick));
-        Box::new(CoarseEstimator::new(self.tick, phase))
     }
 }

@@ -129,6 +129,82 @@ impl RtoEstimator for Rfc6298Estimator {
     }
 }
 
+/// Linux's estimator (`tcp_rtt_estimator` in `net/ipv4/tcp_input.c`): that of RFC 6298, but the variation falls at most once
+/// per round trip, hardly follows round trips that grow shorter, and counts for no less than a floor.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxEstimator {
+    /// The least that four mean deviations count for (`tcp_rto_min_us`).
+    floor: Duration,
+    smoothed: Option<Duration>,
+    /// Four mean deviations, of the last sample and the largest of this round trip (`mdev`, `mdev_max`).
+    deviation: Duration,
+    largest: Duration,
+    /// What is added to the smoothed round trip (`rttvar`).
+    variation: Duration,
+    /// The round trip ends with the ACK of something sent after this.
+    round_started: Instant,
+}
+
+impl LinuxEstimator {
+    /// Makes an estimator whose timeouts are at least `floor` above the round trip.
+    pub const fn new(floor: Duration) -> Self {
+        Self {
+            floor,
+            smoothed: None,
+            deviation: Duration::ZERO,
+            largest: Duration::ZERO,
+            variation: Duration::ZERO,
+            round_started: Instant::ZERO,
+        }
+    }
+
+    fn begin(&mut self, now: Instant, sample: Duration) {
+        self.smoothed = Some(sample);
+        self.deviation = sample * 2;
+        self.variation = self.deviation.max(self.floor);
+        self.largest = self.variation;
+        self.round_started = now;
+    }
+
+    /// Moves the mean deviation by a quarter of its error; by a 32nd where it would grow because the round trip is shorter
+    /// than before.
+    fn deviate(&mut self, smoothed: Duration, sample: Duration) {
+        let (error, mean) = (smoothed.abs_diff(sample), self.deviation / 4);
+        let growth = error.saturating_sub(mean);
+        let growth = if sample < smoothed { growth / 8 } else { growth };
+        self.deviation = (self.deviation + growth).saturating_sub(mean.saturating_sub(error));
+        self.largest = self.largest.max(self.deviation);
+        self.variation = self.variation.max(self.largest);
+    }
+
+    fn end_round(&mut self, now: Instant) {
+        let excess = self.variation.saturating_sub(self.largest);
+        self.variation = self.variation.saturating_sub(excess / 4);
+        self.largest = self.floor;
+        self.round_started = now;
+    }
+}
+
+impl RtoEstimator for LinuxEstimator {
+    fn on_sample(&mut self, sent: Instant, now: Instant) {
+        let sample = now - sent;
+        let Some(smoothed) = self.smoothed else { return self.begin(now, sample) };
+        self.deviate(smoothed, sample);
+        self.smoothed = Some((smoothed * 7 + sample) / 8);
+        if sent > self.round_started {
+            self.end_round(now);
+        }
+    }
+
+    fn base(&self) -> Option<Duration> {
+        self.smoothed.map(|smoothed| smoothed + self.variation)
+    }
+
+    fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,5 +269,43 @@ mod tests {
         estimator.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000));
         assert_eq!(estimator.base(), Some(Duration::from_millis(250)));
         conforms(Area::Timer, "RTO estimator", "RFC 6298 §2", "first two samples", "2 of 2 exact");
+    }
+
+    /// A steady round trip: the timeout stays 200 ms above it, where RFC 6298 would come down to its floor.
+    #[test]
+    fn linux_waits_at_least_200_ms_longer_than_a_round_trip() {
+        let mut estimator = LinuxEstimator::new(Duration::from_millis(200));
+        for round in 0..100 {
+            let sent = Instant::from_nanos(round * 50_000_000);
+            estimator.on_sample(sent, sent + Duration::from_millis(50));
+        }
+        assert_eq!(estimator.base(), Some(Duration::from_millis(250)));
+        assert_eq!(estimator.smoothed(), Some(Duration::from_millis(50)));
+    }
+
+    /// The first sample counts for a deviation of half of it: 300 + 4·150 ms.
+    #[test]
+    fn linux_begins_with_three_round_trips() {
+        let mut estimator = LinuxEstimator::new(Duration::from_millis(200));
+        estimator.on_sample(Instant::ZERO, Instant::ZERO + Duration::from_millis(300));
+        assert_eq!(estimator.base(), Some(Duration::from_millis(900)));
+    }
+
+    /// A single longer round trip is remembered for several of them: the variation loses a quarter of its excess in each.
+    #[test]
+    fn linux_forgets_a_long_round_trip_a_quarter_per_round_trip() {
+        let mut estimator = LinuxEstimator::new(Duration::from_millis(200));
+        let mut at = Instant::ZERO;
+        let mut sample = |millis: u64| {
+            let sent = at;
+            at = sent + Duration::from_millis(millis + 1);
+            estimator.on_sample(sent, sent + Duration::from_millis(millis));
+            estimator.variation
+        };
+        assert_eq!((0..20).map(|_| sample(100)).last(), Some(Duration::from_millis(200)));
+        let risen = sample(600);
+        assert!(risen > Duration::from_millis(490), "{risen:?}");
+        let after: Vec<Duration> = (0..3).map(|_| sample(100)).collect();
+        assert!(after.windows(2).all(|pair| pair[1] < pair[0]) && after[2] > Duration::from_millis(200), "{after:?}");
     }
 }

@@ -54,7 +54,8 @@ impl Sender {
         }
         let is_echo = self.read_marks(cx.now, heard.flags, &ack);
         self.note_times(cx.now, &ack);
-        self.repair(cx, &ack, round_trip(cx.now, heard, &ack), is_echo, !was_closed);
+        let rtt = self.round_trip(cx.now, heard, &ack);
+        self.repair(cx, &ack, rtt, is_echo, !was_closed);
         if let Some(skip) = heard.skip {
             self.respond_to_skip(cx, skip, flight);
         }
@@ -91,6 +92,13 @@ impl Sender {
             ack.echo = heard.echo;
         }
         ack
+    }
+
+    /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
+    fn round_trip(&self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
+        let measures = heard.has_timestamps || self.timer.samples_each_ack();
+        let is_progress = ack.advanced > 0 && ack.skipped == 0;
+        ack.rtt.or_else(|| heard.echo.map(|echo| clock::since(now, echo))).filter(|_| measures && is_progress)
     }
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
@@ -293,10 +301,4 @@ impl Sender {
         let threshold = self.trigger.threshold();
         cx.trace.record(cx.now, TraceEvent::Duplicate { count, age: age.missing, threshold });
     }
-}
-
-/// Gives the round trip that an ACK measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
-fn round_trip(now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
-    let measures = heard.has_timestamps && ack.advanced > 0 && ack.skipped == 0;
-    ack.rtt.or_else(|| heard.echo.map(|echo| clock::since(now, echo))).filter(|_| measures)
 }

@@ -1,6 +1,6 @@
 //! The retransmission timer: when it runs, for how long, and what it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
 
-use crate::policy::choice::RtoConfig;
+use crate::policy::choice::{RtoConfig, RtoRule};
 use crate::policy::rto::RtoEstimator;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -55,6 +55,11 @@ impl RetransmissionTimer {
         (base * self.back_off).min(self.limits.ceiling).max(self.limits.tick * 2)
     }
 
+    /// Says whether every ACK that goes forward measures, not one segment at a time.
+    pub(crate) fn samples_each_ack(&self) -> bool {
+        self.limits.rule == RtoRule::Linux
+    }
+
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = now;
         self.deadline = Some(now + self.timeout());
@@ -101,7 +106,7 @@ impl RetransmissionTimer {
     /// The opening segment timed out before it was acknowledged: start again, with 3 s (RFC 6298 (5.7)). ns-2 keeps its
     /// doubled timeout.
     pub(crate) fn on_opening_lost(&mut self) {
-        if !self.limits.is_coarse && self.limits.initial < AFTER_LOST_OPENING {
+        if self.limits.rule != RtoRule::Coarse && self.limits.initial < AFTER_LOST_OPENING {
             self.limits.initial = AFTER_LOST_OPENING;
             self.back_off = 1;
         }

@@ -180,7 +180,7 @@ fn marks() -> impl Strategy<Value = EcnMode> {
 }
 
 fn undos() -> impl Strategy<Value = Undo> {
-    select(vec![Undo::None, Undo::Eifel, Undo::DuplicateSack])
+    select(vec![Undo::None, Undo::Eifel, Undo::DuplicateSack, Undo::Either])
 }
 
 fn pert() -> impl Strategy<Value = PertFlags> {
@@ -204,7 +204,12 @@ fn prague() -> impl Strategy<Value = PragueParameters> {
 
 fn cubic() -> impl Strategy<Value = CubicConfig> {
     let versions = vec![CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23];
-    let rules = vec![SlowStartRule::Standard, SlowStartRule::Hystart, SlowStartRule::HystartPlusPlus];
+    let rules = vec![
+        SlowStartRule::Standard,
+        SlowStartRule::Hystart,
+        SlowStartRule::HystartLinux,
+        SlowStartRule::HystartPlusPlus,
+    ];
     (select(versions), select(rules), any::<[bool; 2]>()).prop_map(
         |(version, slow_start, [fast_convergence, grows_only_when_used])| CubicConfig {
             slow_start,

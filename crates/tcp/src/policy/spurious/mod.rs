@@ -29,6 +29,8 @@ pub enum Undo {
     Eifel,
     /// A DSACK for every retransmission (RFC 3708).
     DuplicateSack,
+    /// Whichever of the two comes first, as in Linux.
+    Either,
 }
 
 /// What was reduced last, as long as that may prove needless.
@@ -58,8 +60,8 @@ impl Spurious {
         let is_wanted = detection != SpuriousDetection::default();
         is_wanted.then(|| Self {
             forward: detection.forward_rto.then(ForwardRto::default),
-            eifel: (detection.undo == Undo::Eifel).then(Eifel::default),
-            repeats: (detection.undo == Undo::DuplicateSack).then(Repeats::default),
+            eifel: matches!(detection.undo, Undo::Eifel | Undo::Either).then(Eifel::default),
+            repeats: matches!(detection.undo, Undo::DuplicateSack | Undo::Either).then(Repeats::default),
             reduced: None,
             reduced_at: 0,
         })

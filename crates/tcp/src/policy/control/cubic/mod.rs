@@ -54,6 +54,8 @@ impl CubicConfig {
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
     /// Gives Linux 2.6.38, which had `HyStart` on.
     pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
+    /// Gives Linux 6.x: the same window, and a `HyStart` that leaves slow start less easily.
+    pub const LINUX: Self = Self { slow_start: SlowStartRule::HystartLinux, ..Self::V23 };
 }
 
 impl ControlFactory for CubicConfig {

@@ -1,7 +1,8 @@
 //! `HyStart`: Ha and Rhee, "Taming the elephants: new TCP slow start", 2008, as Linux had it from 2.6.29 on.
 //!
 //! Two signs end slow start for good: ACKs that follow each other closely for as long as half the smallest round trip (the
-//! train is as long as the path), and a round whose first samples are all longer than the smallest round trip.
+//! train is as long as the path), and a round whose first samples are all longer than the smallest round trip. Linux of today
+//! (6.x, `net/ipv4/tcp_cubic.c`) wants a larger rise, and compares it with every sample of a round.
 
 use super::{SlowStart, Step};
 use crate::policy::control::Progress;
@@ -13,13 +14,39 @@ const TRAIN_SPACING: Duration = Duration::from_millis(2);
 const LOW_WINDOW: f64 = 16.0;
 /// Samples of a round from which its delay is taken.
 const SAMPLES: u32 = 8;
-/// A delay counts as risen by η = smallest round trip / 16, but at least 2 and at most 16 ms.
-const RISE_DIVISOR: f64 = 16.0;
-const SMALLEST_RISE: Duration = Duration::from_millis(2);
+/// A delay counts as risen by η, at most 16 ms.
 const LARGEST_RISE: Duration = Duration::from_millis(16);
 
-#[derive(Clone, Debug, Default)]
+/// What differs between the paper's kernels and today's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// η is this part of the smallest round trip, and at least `smallest_rise`.
+    rise_divisor: f64,
+    smallest_rise: Duration,
+    /// All samples of a round count, not its first eight.
+    counts_all: bool,
+    /// A train must last for half of the smallest round trip and this: so long a host may hold ACKs back to join segments.
+    longest_hold: Duration,
+}
+
+/// Linux 2.6.29.
+pub(super) const PAPER: Rules = Rules {
+    rise_divisor: 16.0,
+    smallest_rise: Duration::from_millis(2),
+    counts_all: false,
+    longest_hold: Duration::ZERO,
+};
+/// Linux 6.x (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_THRESH`; `hystart_ack_delay` at its most, which it is below 2 Gbit/s).
+pub(super) const LINUX: Rules = Rules {
+    rise_divisor: 8.0,
+    smallest_rise: Duration::from_millis(4),
+    counts_all: true,
+    longest_hold: Duration::from_millis(1),
+};
+
+#[derive(Clone, Debug)]
 pub(crate) struct Hystart {
+    rules: Rules,
     smallest: Option<Duration>,
     round: Option<Round>,
     /// Once found, not looked for again until a timeout.
@@ -43,35 +70,41 @@ impl Round {
         Self { start: now, last_ack: now, end: smax, smallest: Duration::MAX, samples: 0 }
     }
 
-    fn is_train(&mut self, now: Instant, smallest: Duration) -> bool {
+    fn is_train(&mut self, now: Instant, smallest: Duration, rules: &Rules) -> bool {
         if now - self.last_ack > TRAIN_SPACING {
             return false;
         }
         self.last_ack = now;
-        (now - self.start) * 2 >= smallest
+        (now - self.start) * 2 >= smallest + rules.longest_hold
     }
 
-    fn has_risen(&mut self, rtt: Duration, smallest: Duration) -> bool {
-        if self.samples < SAMPLES {
+    fn has_risen(&mut self, rtt: Duration, smallest: Duration, rules: &Rules) -> bool {
+        let is_early = self.samples < SAMPLES;
+        if is_early || rules.counts_all {
             self.smallest = self.smallest.min(rtt);
-            self.samples += 1;
-            return false;
         }
-        self.smallest > smallest + rise(smallest)
+        self.samples += u32::from(is_early);
+        !is_early && self.smallest > smallest + rules.rise(smallest)
     }
 }
 
-fn rise(smallest: Duration) -> Duration {
-    smallest.mul_f64(1.0 / RISE_DIVISOR).clamp(SMALLEST_RISE, LARGEST_RISE)
+impl Rules {
+    fn rise(&self, smallest: Duration) -> Duration {
+        smallest.mul_f64(1.0 / self.rise_divisor).clamp(self.smallest_rise, LARGEST_RISE)
+    }
 }
 
 impl Hystart {
+    pub(super) const fn new(rules: Rules) -> Self {
+        Self { rules, smallest: None, round: None, is_found: false }
+    }
+
     fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
         let Some(smallest) = self.smallest else { return false };
         let round = self.round.get_or_insert(Round::new(now, smax));
         // Both are looked at: each keeps its own account.
-        let is_train = round.is_train(now, smallest);
-        round.has_risen(rtt, smallest) || is_train
+        let is_train = round.is_train(now, smallest, &self.rules);
+        round.has_risen(rtt, smallest, &self.rules) || is_train
     }
 }
 
@@ -88,7 +121,7 @@ impl SlowStart for Hystart {
     }
 
     fn on_timeout(&mut self) {
-        *self = Self::default();
+        *self = Self::new(self.rules);
     }
 }
 
@@ -96,13 +129,14 @@ impl SlowStart for Hystart {
 mod tests {
     use super::super::rounds::Rounds;
     use super::*;
+    use alloc::vec::Vec;
     use earlybird_conformance::{Area, conforms};
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
     fn a_train_of_half_the_smallest_round_trip_ends_slow_start() {
-        let mut rounds = Rounds::new(Hystart::default(), 16);
+        let mut rounds = Rounds::new(Hystart::new(PAPER), 16);
         // 1 ms apart: the round of 16 lasts 16 ms, that of 32 reaches 25 ms = 50/2.
         assert!(!rounds.round(MS(1), &[MS(50)]));
         let start = rounds.now;
@@ -120,7 +154,7 @@ mod tests {
 
     #[test]
     fn acks_further_apart_than_2_ms_are_no_train() {
-        let mut rounds = Rounds::new(Hystart::default(), 16);
+        let mut rounds = Rounds::new(Hystart::new(PAPER), 16);
         for _ in 0..4 {
             assert!(!rounds.round(MS(3), &[MS(50)]));
         }
@@ -128,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_gap_ends_the_train_of_its_round() {
-        let mut rounds = Rounds::new(Hystart::default(), 64);
+        let mut rounds = Rounds::new(Hystart::new(PAPER), 64);
         (0..10).for_each(|_| assert!(!rounds.ack(MS(1), MS(50)).is_over));
         assert!(!rounds.ack(MS(5), MS(50)).is_over);
         (0..40).for_each(|_| assert!(!rounds.ack(MS(1), MS(50)).is_over));
@@ -138,7 +172,7 @@ mod tests {
     fn eight_samples_longer_by_more_than_a_sixteenth_end_slow_start() {
         // η = 64/16 = 4 ms.
         for (rtt, is_over) in [(68, false), (69, true)] {
-            let mut rounds = Rounds::new(Hystart::default(), 16);
+            let mut rounds = Rounds::new(Hystart::new(PAPER), 16);
             assert!(!rounds.round(MS(3), &[MS(64)]));
             assert_eq!(rounds.round(MS(3), &[MS(rtt)]), is_over, "{rtt}");
         }
@@ -153,21 +187,42 @@ mod tests {
 
     #[test]
     fn one_short_sample_among_eight_is_enough_to_go_on() {
-        let mut rounds = Rounds::new(Hystart::default(), 16);
+        let mut rounds = Rounds::new(Hystart::new(PAPER), 16);
         assert!(!rounds.round(MS(3), &[MS(64)]));
         assert!(!rounds.round(MS(3), &[MS(90), MS(90), MS(90), MS(64), MS(90)]));
     }
 
     #[test]
     fn the_rise_lies_between_2_and_16_ms() {
-        assert_eq!([8, 64, 1000].map(|rtt| rise(MS(rtt))), [MS(2), MS(4), MS(16)]);
+        assert_eq!([8, 64, 1000].map(|rtt| PAPER.rise(MS(rtt))), [MS(2), MS(4), MS(16)]);
     }
 
     #[test]
     fn windows_below_16_are_left_alone() {
-        let mut rounds = Rounds::new(Hystart::default(), 4);
+        let mut rounds = Rounds::new(Hystart::new(PAPER), 4);
         assert!(!rounds.round(MS(3), &[MS(64)]));
         assert!(!rounds.round(MS(3), &[MS(200)]));
         assert!(rounds.cwnd <= 16.0);
+    }
+
+    /// 3 ms more than 50 ms count as risen for the paper's rule (η = 3.1 → 2 ms at 30 ms), not for today's (4 ms at least).
+    #[test]
+    fn todays_linux_wants_a_larger_rise() {
+        for (rules, is_over) in [(PAPER, true), (LINUX, false)] {
+            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+            assert!(!rounds.round(MS(3), &[MS(30)]));
+            assert_eq!(rounds.round(MS(3), &[MS(33)]), is_over, "{rules:?}");
+        }
+    }
+
+    /// The ninth sample of a round, the first that is judged, shows that the queue is empty.
+    #[test]
+    fn todays_linux_listens_to_the_sample_that_it_judges_by() {
+        let samples: Vec<Duration> = [MS(60); 9].into_iter().chain([MS(50)]).collect();
+        for (rules, is_over) in [(PAPER, true), (LINUX, false)] {
+            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+            assert!(!rounds.round(MS(3), &[MS(50)]));
+            assert_eq!(rounds.round(MS(3), &samples), is_over, "{rules:?}");
+        }
     }
 }

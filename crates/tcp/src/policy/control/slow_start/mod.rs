@@ -17,6 +17,8 @@ pub enum SlowStartRule {
     Standard,
     /// Also where a train of ACKs or a rising delay tells that the path is full (Ha and Rhee 2008).
     Hystart,
+    /// The same as Linux has it today (6.x), which mistakes noise for a full path less often.
+    HystartLinux,
     /// Also where a rising delay persists over five more careful rounds (RFC 9406).
     HystartPlusPlus,
 }
@@ -26,7 +28,8 @@ impl SlowStartRule {
     pub(crate) fn policy(self) -> Box<dyn SlowStart> {
         match self {
             Self::Standard => Box::new(Standard),
-            Self::Hystart => Box::new(Hystart::default()),
+            Self::Hystart => Box::new(Hystart::new(hystart::PAPER)),
+            Self::HystartLinux => Box::new(Hystart::new(hystart::LINUX)),
             Self::HystartPlusPlus => Box::new(HystartPlusPlus::default()),
         }
     }
