@@ -110,10 +110,7 @@ impl Receiver {
 
     /// Takes payload (and FIN) at these positions.
     pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> Arrival {
-        // An end before what came already is a lie.
-        if has_fin && range.end > self.nxt.max(self.above.end()) {
-            self.fin.get_or_insert(range.end - 1);
-        }
+        let range = if has_fin { self.hear_fin(range) } else { range };
         self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
         let before = self.received();
@@ -123,6 +120,16 @@ impl Receiver {
         self.due = self.acking.on_data(now, self.due, is_plain);
         self.unread += delivered;
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
+    }
+
+    /// Notes where the stream ends. An end before what came already, or another than the first, is a lie, and no byte of the
+    /// stream either.
+    fn hear_fin(&mut self, range: Range<u64>) -> Range<u64> {
+        let fin = range.end - 1;
+        if fin >= self.nxt.max(self.above.end()) {
+            self.fin.get_or_insert(fin);
+        }
+        if self.fin == Some(fin) { range } else { range.start..fin }
     }
 
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).

@@ -77,6 +77,20 @@ fn a_fin_is_no_byte_of_the_stream() {
     assert_eq!(client.acknowledged(), 10);
 }
 
+/// Found by the fuzzer: the number that a second FIN takes up was delivered as a byte.
+#[test]
+fn a_second_fin_elsewhere_is_no_byte_of_the_stream() {
+    let (mut client, mut server) = pair(&plain(), strangers());
+    client.write(10).unwrap();
+    let data = sent(&mut client, 10).remove(0).segment;
+    let fin = |position| Segment { flags: Flags::ACK | Flags::FIN, len: 0, seq: data.seq.at(position), ..data };
+    assert_eq!(hand(&mut server, 20, &fin(20)).stream, 20..20);
+    assert_eq!(hand(&mut server, 30, &fin(5)).stream, 0..0);
+    assert_eq!(hand(&mut server, 40, &data).stream, 0..10);
+    assert_eq!(hand(&mut server, 50, &fin(10)).stream, 0..0);
+    assert_eq!(server.received(), 10);
+}
+
 /// RFC 7323 §5.4: each connection's clock has an offset of its own, which no measurement sees.
 #[test]
 fn timestamps_leave_with_the_offset_and_measure_without_it() {
