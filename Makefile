@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly check check-rust check-python bench docs schema packetdrill format clean tools
+.PHONY: help setup build demo test nightly hostile fuzz check check-rust check-python bench docs schema packetdrill format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -34,9 +34,16 @@ test: build ## Run all tests
 	$(RUN) pytest -n auto
 	$(RUN) python tools/conformance.py --check
 
-nightly: build ## Run the property tests with 10,000 cases each, then all tests
+nightly: build ## Run the property tests with 10,000 cases each, hostile segments and the fuzzers, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
+	$(MAKE) hostile fuzz
 	$(MAKE) test
+
+hostile: ## Try 10,000,000 hostile segments, all checks on (PACKETS=… for another number)
+	cargo run --profile hostile --locked -p earlybird-hostile -- $(or $(PACKETS),10000000)
+
+fuzz: ## Run each fuzzer for a minute (SECONDS_EACH=… for longer); needs a nightly toolchain and cargo-fuzz
+	tools/fuzz $(or $(SECONDS_EACH),60)
 
 check: check-rust check-python ## Check format, lints, types, stubs, and that the endpoint needs no standard library
 

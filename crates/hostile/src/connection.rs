@@ -1,0 +1,274 @@
+//! One connection whose peer means no good.
+
+use crate::forge::{self, Expected};
+use crate::packets::{addresses, read, write};
+use crate::witness::Witness;
+use crate::{Counts, setup};
+use arbitrary::{Result, Unstructured};
+use earlybird_tcp::{Config, Connection, Cx, Delivery, Transmit};
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Addresses, Checksums, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps};
+
+/// A connection in any state, and segments, writes, reads, pauses in any order.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn connection(data: &[u8], counts: &mut Counts) {
+    let mut data = Unstructured::new(data);
+    // Where the bytes end, so does the experiment.
+    if let Ok(mut victim) = Victim::new(&mut data, counts) {
+        while !data.is_empty() && victim.suffer(&mut data).is_ok() {}
+    }
+}
+
+/// More segments than anything may make a connection send at once.
+const BURST: usize = 300;
+
+struct Victim<'a> {
+    connection: Connection,
+    config: Config,
+    addresses: Addresses,
+    now: Instant,
+    /// What it sent last.
+    last: Segment,
+    written: u64,
+    witness: Witness,
+    counts: &'a mut Counts,
+}
+
+impl<'a> Victim<'a> {
+    /// Brings a connection to any state.
+    fn new(data: &mut Unstructured<'_>, counts: &'a mut Counts) -> Result<Self> {
+        let config = setup::config(data)?;
+        let (stage, seeds) = (data.int_in_range(0..=5_u8)?, SeedTree::new(1));
+        let connection =
+            if stage == 0 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
+        counts.connections += 1;
+        let mut victim = Self {
+            connection,
+            config,
+            addresses: addresses(data.arbitrary()?),
+            now: Instant::ZERO,
+            last: Segment::default(),
+            written: 0,
+            witness: Witness::default(),
+            counts,
+        };
+        victim.serve();
+        victim.open(stage);
+        Ok(victim)
+    }
+
+    /// Goes on with the handshake as a genuine peer would.
+    fn open(&mut self, stage: u8) {
+        let options = Options {
+            mss: core::num::NonZeroU16::new(1000),
+            window_scale: Some(1),
+            sack_permitted: true,
+            timestamps: Some(Timestamps::default()),
+            skip_notice: Some(SkipNotice::Offer),
+            ..Options::default()
+        };
+        if stage > 1 {
+            self.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
+        }
+        if stage > 2 {
+            let segment = Segment { window: 60_000, ..self.plausible() };
+            self.take(&segment);
+            self.write(30_000);
+        }
+        if stage == 5 {
+            self.connection.shutdown();
+            self.serve();
+        }
+    }
+
+    fn suffer(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        match data.int_in_range(0..=31_u8)? {
+            0..=11 => self.take_forged(data)?,
+            12..=15 => self.take_ack(data)?,
+            16..=18 => self.take_data(data)?,
+            19..=21 => self.take_mutated(data)?,
+            22 => self.take_echo(),
+            23 | 24 => self.pause(data)?,
+            _ => self.act(data)?,
+        }
+        self.serve();
+        Ok(())
+    }
+
+    /// What its application may do.
+    fn act(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let cx = &mut Cx { now: self.now, trace: &mut () };
+        match data.int_in_range(0..=15_u8)? {
+            0..=4 => self.write(data.int_in_range(0..=20_000)?),
+            5 | 6 => _ = self.connection.write_frame(cx, data.int_in_range(0..=1500)?, data.int_in_range(0..=4)?),
+            7..=10 => _ = self.connection.read(data.int_in_range(0..=20_000)?),
+            11 => _ = self.connection.read_frame(cx),
+            12 => self.connection.wait(cx),
+            13 => self.connection.stop_waiting(),
+            // Rarely: an end.
+            14 if data.ratio(1, 8_u8)? => self.connection.shutdown(),
+            15 if data.ratio(1, 32_u8)? => self.connection.abort(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: u64) {
+        self.written += self.connection.write(bytes).unwrap_or(0);
+        self.serve();
+    }
+
+    fn expected(&self) -> Expected {
+        let sent = self.last.options.timestamps.unwrap_or_default();
+        Expected {
+            seq: self.last.ack,
+            ack: self.last.seq.at(self.last.sequence_len()),
+            timestamps: Timestamps { value: (self.now.as_nanos() / 1_000_000) as u32, echo: sent.value },
+        }
+    }
+
+    /// What a genuine peer would answer.
+    fn plausible(&self) -> Segment {
+        let Expected { seq, ack, timestamps } = self.expected();
+        let options =
+            Options { timestamps: self.last.options.timestamps.is_some().then_some(timestamps), ..Options::default() };
+        Segment { seq, ack, flags: Flags::ACK, window: 30_000, options, ..Segment::default() }
+    }
+
+    fn take_forged(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let segment = forge::segment(data, &self.expected())?;
+        self.counts.packet("forged");
+        self.take(&segment);
+        Ok(())
+    }
+
+    /// A plausible ACK, but for how much it acknowledges, and the window.
+    fn take_ack(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let back = data.int_in_range(0..=5000)?;
+        let plausible = self.plausible();
+        let ack = SeqNum(plausible.ack.0.wrapping_sub(back));
+        self.counts.packet("ACK");
+        self.take(&Segment { ack, window: data.arbitrary()?, ..plausible });
+        Ok(())
+    }
+
+    /// Plausible data, but for where it lies.
+    fn take_data(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let plausible = self.plausible();
+        let len = data.int_in_range(1..=1000)?;
+        let seq = plausible.seq.at(u64::from(len) * data.int_in_range(0..=8)?);
+        self.counts.packet("data");
+        self.take(&Segment { seq, len, ..plausible });
+        Ok(())
+    }
+
+    /// What a genuine peer would say, with a few bits flipped. The checksum would tell; here it is not looked at.
+    fn take_mutated(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let len = data.int_in_range(0..=64)?;
+        let segment = Segment { len, ..self.plausible() };
+        let mut packet = write(&segment, &self.addresses, &vec![0; len.into()]).expect("it fits");
+        for _ in 0..data.int_in_range(1..=4_u8)? {
+            forge::flip(data, &mut packet)?;
+        }
+        self.counts.packet("mutated");
+        self.take_packet(&packet);
+        Ok(())
+    }
+
+    /// Its own words come back.
+    fn take_echo(&mut self) {
+        self.counts.packet("echo");
+        self.take(&self.last.clone());
+    }
+
+    /// Gives it a segment by way of a packet, if it fits into one.
+    fn take(&mut self, segment: &Segment) {
+        match write(segment, &self.addresses, &vec![0; segment.len.into()]) {
+            Ok(packet) => self.take_packet(&packet),
+            Err(_) => self.take_segment(segment),
+        }
+    }
+
+    fn take_packet(&mut self, packet: &[u8]) {
+        match read(packet, Checksums::Ignore) {
+            Ok(parsed) => self.take_segment(&parsed.segment),
+            Err(reason) => self.counts.refuse(reason),
+        }
+    }
+
+    fn take_segment(&mut self, segment: &Segment) {
+        let before = self.connection.received();
+        let taken = self.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, segment);
+        self.counts.segments += 1;
+        self.counts.offered += u64::from(segment.len);
+        self.counts.kept += self.witness.keep(segment, &taken);
+        self.counts.delivered += self.connection.received() - before;
+        self.serve();
+    }
+
+    /// Lets time pass: up to a quarter of an hour, mostly much less.
+    fn pause(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let millis = u64::from(data.arbitrary::<u8>()?) << data.int_in_range(0..=12_u8)?;
+        let end = self.now + Duration::from_millis(millis);
+        // Fine-grained timers may run out very often.
+        for _ in 0..50 {
+            let Some(deadline) = self.connection.poll_timeout().filter(|deadline| *deadline <= end) else {
+                break;
+            };
+            self.now = self.now.max(deadline);
+            self.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
+            self.serve();
+        }
+        let deadline = self.connection.poll_timeout().unwrap_or(Instant::NEVER);
+        self.now = self.now.max(Instant::from_nanos(end.as_nanos().min(deadline.as_nanos() - 1)));
+        Ok(())
+    }
+
+    /// What a driver does after every call.
+    fn serve(&mut self) {
+        for count in 0.. {
+            let cx = &mut Cx { now: self.now, trace: &mut () };
+            let Some(transmit) = self.connection.poll_transmit(cx) else {
+                break;
+            };
+            assert!(count < BURST, "the connection sends without end");
+            self.witness_departure(&transmit);
+        }
+        while self.connection.poll_event().is_some() {}
+        while self.connection.poll_discarded().is_some() {}
+        while let Some(skipped) = self.connection.poll_skipped() {
+            assert!(skipped.start < skipped.end);
+        }
+        self.check();
+    }
+
+    fn witness_departure(&mut self, transmit: &Transmit) {
+        let segment = &transmit.segment;
+        self.counts.answers += 1;
+        assert!(segment.options.wire_len() <= 40, "the options do not fit into a header");
+        assert_eq!(transmit.data.end - transmit.data.start, u64::from(segment.len));
+        if !self.config.real_time.framing {
+            assert!(transmit.data.end <= self.written, "more is sent than written");
+        }
+        if !segment.flags.contains(Flags::RST) {
+            self.last = *segment;
+        }
+    }
+
+    fn check(&self) {
+        let (cwnd, ssthresh) = (self.connection.cwnd(), self.connection.ssthresh());
+        assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
+        assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
+        let outstanding = self.connection.outstanding();
+        assert!(outstanding <= u64::from(self.config.window), "{outstanding} outstanding exceed the largest window");
+        let deadline = self.connection.poll_timeout();
+        assert!(deadline.is_none_or(|deadline| deadline > self.now), "{deadline:?} has passed at {:?}", self.now);
+        if self.config.real_time.delivery == Delivery::InOrder {
+            let (received, kept) = (self.connection.received(), self.witness.in_order());
+            assert!(received <= kept, "{received} bytes were delivered, but {kept} sent");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+use earlybird_wire::Malformed;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What was done, and what came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Packets by their kind.
+    pub packets: BTreeMap<&'static str, u64>,
+    /// Packets that the parser refused, by its reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Segments that a connection was given.
+    pub segments: u64,
+    /// Segments that connections sent.
+    pub answers: u64,
+    /// Bytes of payload offered to receivers …
+    pub offered: u64,
+    /// … kept by them, each where it belongs …
+    pub kept: u64,
+    /// … and delivered in order.
+    pub delivered: u64,
+    /// Connections that lived.
+    pub connections: u64,
+    /// Conversations that went to their end, with every byte.
+    pub completed: u64,
+}
+
+impl Counts {
+    pub(crate) fn packet(&mut self, kind: &'static str) {
+        *self.packets.entry(kind).or_default() += 1;
+    }
+
+    pub(crate) fn refuse(&mut self, reason: Malformed) {
+        let reason = match reason {
+            Malformed::Protocol(_) => "another protocol".into(),
+            Malformed::Extension(_) => "an IPv6 extension header".into(),
+            Malformed::IcmpKind(_) => "an ICMP message that reports nothing".into(),
+            reason => reason.to_string(),
+        };
+        *self.refused.entry(reason).or_default() += 1;
+    }
+
+    /// Gives the number of packets of all kinds.
+    pub fn total(&self) -> u64 {
+        self.packets.values().sum()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "packets: {}", self.total())?;
+        for (kind, count) in &self.packets {
+            writeln!(formatter, "  {count:>12}  {kind}")?;
+        }
+        writeln!(formatter, "refused: {}", self.refused.values().sum::<u64>())?;
+        for (reason, count) in &self.refused {
+            writeln!(formatter, "  {count:>12}  {reason}")?;
+        }
+        writeln!(
+            formatter,
+            "connections: {}, of which conversations to their end: {}",
+            self.connections, self.completed
+        )?;
+        writeln!(formatter, "segments given: {}, answered with: {}", self.segments, self.answers)?;
+        write!(formatter, "payload offered: {}, kept: {}, delivered: {} bytes", self.offered, self.kept, self.delivered)
+    }
+}

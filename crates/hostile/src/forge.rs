@@ -1,0 +1,107 @@
+//! Segments that no TCP would send.
+
+use arbitrary::{Result, Unstructured};
+use earlybird_wire::{Ecn, FastOpen, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
+use std::num::NonZeroU16;
+
+/// What the peer of a connection would say next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) seq: SeqNum,
+    pub(crate) ack: SeqNum,
+    pub(crate) timestamps: Timestamps,
+}
+
+/// A number: right, a little or far from it, or anywhere.
+fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNum> {
+    let distance = match data.int_in_range(0..=9_u8)? {
+        0..=3 => 0,
+        4 | 5 => i32::from(data.arbitrary::<i8>()?),
+        6 | 7 => i32::from(data.arbitrary::<i16>()?),
+        8 => i32::from(data.arbitrary::<i8>()?) << 24,
+        _ => data.arbitrary()?,
+    };
+    Ok(SeqNum(right.0.wrapping_add_signed(distance)))
+}
+
+/// Mostly an ACK, as nothing else gets far.
+fn flags(data: &mut Unstructured<'_>) -> Result<Flags> {
+    Ok(match data.int_in_range(0..=7_u8)? {
+        0..=3 => Flags::ACK,
+        4 => Flags::ACK | Flags::FIN,
+        5 => Flags::ACK | Flags::PSH | Flags::URG,
+        _ => Flags::from_bits_truncate(data.arbitrary()?),
+    })
+}
+
+fn length(data: &mut Unstructured<'_>) -> Result<u16> {
+    Ok(match data.int_in_range(0..=5_u8)? {
+        0 | 1 => 0,
+        2 | 3 => data.int_in_range(0..=1500)?,
+        4 => 1000,
+        _ => data.int_in_range(0..=60_000)?,
+    })
+}
+
+fn timestamps(data: &mut Unstructured<'_>, expected: Timestamps) -> Result<Timestamps> {
+    let stamp = |data: &mut Unstructured<'_>, right| number(data, SeqNum(right)).map(|stamp| stamp.0);
+    Ok(Timestamps { value: stamp(data, expected.value)?, echo: stamp(data, expected.echo)? })
+}
+
+fn notice(data: &mut Unstructured<'_>, expected: &Expected) -> Result<SkipNotice> {
+    if data.arbitrary()? {
+        return Ok(SkipNotice::Offer);
+    }
+    let (total, segments) = (number(data, SeqNum(0))?.0, data.arbitrary()?);
+    Ok(SkipNotice::Skipped { total, first: number(data, expected.ack)?, segments })
+}
+
+fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
+    let length = data.int_in_range(0..=16)?;
+    Ok(FastOpen::cookie(data.bytes(length)?).unwrap_or(FastOpen::REQUEST).experimental(data.arbitrary()?))
+}
+
+fn maybe<T>(data: &mut Unstructured<'_>, make: impl FnOnce(&mut Unstructured<'_>) -> Result<T>) -> Result<Option<T>> {
+    if data.arbitrary()? { make(data).map(Some) } else { Ok(None) }
+}
+
+fn options(data: &mut Unstructured<'_>, expected: &Expected, is_syn: bool) -> Result<Options> {
+    let mut options =
+        Options { timestamps: maybe(data, |data| timestamps(data, expected.timestamps))?, ..Options::default() };
+    if is_syn || data.ratio(1, 16)? {
+        options.mss = NonZeroU16::new(data.arbitrary()?);
+        options.window_scale = maybe(data, |data| data.int_in_range(0..=14))?;
+        options.sack_permitted = data.arbitrary()?;
+    }
+    if data.ratio(1, 4)? {
+        options.skip_notice = Some(notice(data, expected)?);
+    }
+    if is_syn {
+        return Ok(maybe(data, cookie)?.map_or(options, |fast_open| options.with_fast_open(fast_open)));
+    }
+    for _ in 0..data.int_in_range(0..=4_u8)? {
+        options.sack.push(SackBlock { left: number(data, expected.ack)?, right: number(data, expected.ack)? });
+    }
+    Ok(options)
+}
+
+/// Makes a segment that is near enough to what is expected to do harm.
+pub(crate) fn segment(data: &mut Unstructured<'_>, expected: &Expected) -> Result<Segment> {
+    let flags = flags(data)?;
+    Ok(Segment {
+        seq: number(data, expected.seq)?,
+        ack: number(data, expected.ack)?,
+        window: data.arbitrary()?,
+        len: length(data)?,
+        flags,
+        ecn: Ecn::from_bits(data.arbitrary()?),
+        options: options(data, expected, flags.contains(Flags::SYN))?,
+    })
+}
+
+/// Flips a bit.
+pub(crate) fn flip(data: &mut Unstructured<'_>, packet: &mut [u8]) -> Result<()> {
+    let bit = data.choose_index(packet.len() * 8)?;
+    packet[bit / 8] ^= 1 << (bit % 8);
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Tries very many hostile segments: `earlybird-hostile 100000000 [seed]`.
+
+use cap::Cap;
+use earlybird_hostile::{Counts, TARGETS};
+use earlybird_units::{Random, SeedTree};
+use std::alloc::System;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+#[global_allocator]
+static HEAP: Cap<System> = Cap::new(System, usize::MAX);
+
+/// The longest experiment reads so many bytes …
+const LONGEST: usize = 1 << 20;
+/// … and nothing else may take as much memory: a connection's is bounded, however long it is attacked.
+const BOUND: usize = 8 << 20;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+    let (Some(Ok(goal)), Ok(seed)) = (arguments.next(), arguments.next().unwrap_or(Ok(1))) else {
+        eprintln!("usage: earlybird-hostile PACKETS [SEED]");
+        return ExitCode::FAILURE;
+    };
+    run(goal, SeedTree::new(seed));
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::disallowed_methods, reason = "it tells how fast it is; the connections have a clock of their own")]
+fn run(goal: u64, seeds: SeedTree) {
+    let (start, mut counts, mut told) = (Instant::now(), Counts::default(), 0);
+    let mut data = vec![0; LONGEST];
+    for experiment in 0.. {
+        if counts.total() >= goal {
+            break;
+        }
+        let mut random = seeds.nth(experiment).random();
+        let length = length(&mut random);
+        fill(&mut random, &mut data[..length]);
+        let (_, target) = TARGETS[random.below(TARGETS.len() as u64) as usize];
+        target(&data[..length], &mut counts);
+        assert!(HEAP.max_allocated() < LONGEST + BOUND, "memory is not bounded: {} bytes", HEAP.max_allocated());
+        if counts.total() * 20 / goal > told {
+            told = counts.total() * 20 / goal;
+            tell(&counts, goal, start);
+        }
+    }
+    say(&format!(
+        "{counts}\nmost memory: {} kB, beside {} kB of input",
+        (HEAP.max_allocated() - LONGEST) >> 10,
+        LONGEST >> 10
+    ));
+}
+
+/// Mostly a few hundred events; now and then very many, so that what grows shows.
+fn length(random: &mut Random) -> usize {
+    let most = if random.below(2000) == 0 { LONGEST } else { 1 << (5 + random.below(9)) };
+    1 + random.below(most as u64) as usize
+}
+
+fn fill(random: &mut Random, data: &mut [u8]) {
+    for bytes in data.chunks_mut(4) {
+        let word = (random.below(1 << 32) as u32).to_le_bytes();
+        bytes.copy_from_slice(&word[..bytes.len()]);
+    }
+}
+
+fn tell(counts: &Counts, goal: u64, start: Instant) {
+    let (done, seconds) = (counts.total(), start.elapsed().as_secs_f64());
+    say(&format!("{:>3} % {done} packets, {:.0} a second", done * 100 / goal, done as f64 / seconds));
+}
+
+fn say(text: &str) {
+    // Who closes the pipe has read enough.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}

@@ -1,0 +1,29 @@
+//! Connections of every kind, out of a few bytes.
+
+use crate::settings::{configs, modes, readers};
+use arbitrary::{Result, Unstructured};
+use earlybird_tcp::{Config, RealTime};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+thread_local! {
+    static CONFIGS: BoxedStrategy<Config> = configs().boxed();
+    static MODES: BoxedStrategy<RealTime> = prop_oneof![readers(), modes()].boxed();
+}
+
+/// Draws a configuration as the endpoint's own tests do; one in four is of the real-time mode.
+pub(crate) fn config(data: &mut Unstructured<'_>) -> Result<Config> {
+    let seed: [u8; 4] = data.arbitrary()?;
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed.repeat(8).try_into().unwrap_or([0; 32]));
+    let mut runner = TestRunner::new_with_rng(proptest::test_runner::Config::default(), rng);
+    let config = CONFIGS.with(|configs| draw(configs, &mut runner));
+    if data.ratio(1, 4)? {
+        return Ok(Config { real_time: MODES.with(|modes| draw(modes, &mut runner)), ..config });
+    }
+    Ok(config)
+}
+
+fn draw<T: std::fmt::Debug>(strategy: &BoxedStrategy<T>, runner: &mut TestRunner) -> T {
+    strategy.new_tree(runner).expect("nothing is filtered").current()
+}

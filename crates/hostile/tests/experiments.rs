@@ -1,0 +1,70 @@
+//! Every experiment with the inputs that the fuzzer has kept, and with random ones.
+
+use earlybird_hostile::{Counts, TARGETS, Target};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::path::Path;
+
+fn kept(name: &str) -> Vec<Vec<u8>> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+    let files = std::fs::read_dir(&corpus).unwrap_or_else(|error| panic!("{}: {error}", corpus.display()));
+    files.map(|file| std::fs::read(file.expect("it is listed").path()).expect("it can be read")).collect()
+}
+
+#[test]
+fn what_the_fuzzer_has_kept_does_no_harm() {
+    let mut counts = Counts::default();
+    for (name, target) in TARGETS {
+        let inputs = kept(name);
+        assert!(!inputs.is_empty(), "the corpus of {name} is empty");
+        for input in &inputs {
+            target(input, &mut counts);
+        }
+    }
+    assert!(counts.delivered > 0 && counts.completed > 0 && counts.answers > 0, "{counts}");
+}
+
+/// On one line where a test fails.
+#[derive(Clone)]
+struct Bytes(Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:02x?}", self.0)
+    }
+}
+
+fn bytes(most: usize) -> impl Strategy<Value = Bytes> {
+    vec(any::<u8>(), 0..most).prop_map(Bytes)
+}
+
+fn with(target: Target, data: &Bytes) {
+    target(&data.0, &mut Counts::default());
+}
+
+proptest! {
+    #[test]
+    fn any_packet(data in bytes(200)) {
+        with(earlybird_hostile::parse, &data);
+    }
+
+    #[test]
+    fn any_options(data in bytes(42)) {
+        with(earlybird_hostile::options, &data);
+    }
+
+    #[test]
+    fn any_report(data in bytes(200)) {
+        with(earlybird_hostile::icmp, &data);
+    }
+
+    #[test]
+    fn any_attack_on_a_connection(data in bytes(4000)) {
+        with(earlybird_hostile::connection, &data);
+    }
+
+    #[test]
+    fn any_network_between_two_connections(data in bytes(1000)) {
+        with(earlybird_hostile::conversation, &data);
+    }
+}
