@@ -48,7 +48,9 @@ mod stream;
 mod trace;
 
 pub use config::Config;
-pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Transmit};
+pub use connection::{
+    Connection, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
+};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;

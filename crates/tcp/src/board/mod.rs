@@ -155,6 +155,13 @@ impl Board {
         self.segments.push_back(Sent { end, departed: Instant::ZERO, transmissions: 0, flags });
     }
 
+    /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
+    pub(crate) fn stretch_opening(&mut self, end: u64) {
+        if let Some(opening) = self.segments.front_mut().filter(|_| self.una == 0) {
+            opening.end = end;
+        }
+    }
+
     /// Takes note that `number` is sent now, and says whether it was sent before.
     pub(crate) fn on_sent(&mut self, number: u64, now: Instant) -> bool {
         self.nxt = self.nxt.max(number + 1);

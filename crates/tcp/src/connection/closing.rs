@@ -2,10 +2,11 @@
 
 use super::Connection;
 use super::events::Event;
+use super::rejection::Rejection;
 use super::state::{FirstToClose, ReceiveSide, SendSide, Sides, State};
 use crate::policy::acking::AckDue;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Flags, Segment, SeqNum};
+use earlybird_wire::{Flags, Segment};
 
 /// Twice the maximum segment lifetime, as Linux takes it (RFC 9293 §3.4.2 asks for four minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -62,13 +63,7 @@ impl Connection {
 
     /// Answers a segment that fits no connection with a reset that its sender will believe (RFC 9293 §3.10.7.1).
     pub(super) fn reject(&mut self, segment: &Segment) {
-        self.due.rejection = if segment.flags.contains(Flags::RST) {
-            None
-        } else if segment.flags.contains(Flags::ACK) {
-            Some((segment.ack, None))
-        } else {
-            Some((SeqNum(0), Some(segment.seq.at(segment.sequence_len()))))
-        };
+        self.due.rejection = Rejection::of(segment);
     }
 
     pub(super) fn on_reset(&mut self) {

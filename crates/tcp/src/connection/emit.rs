@@ -1,9 +1,10 @@
 //! From a decision to a segment.
 
+use super::rejection::Rejection;
 use super::{Connection, Transmit};
 use crate::board::clock;
 use earlybird_units::Instant;
-use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
 
 /// What is to be sent before anything else, or in its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,8 +13,8 @@ pub(super) struct Due {
     pub(super) opening: bool,
     /// A reset that ends the connection.
     pub(super) reset: bool,
-    /// The answer to a segment that fits no connection: its number, and what it acknowledges.
-    pub(super) rejection: Option<(SeqNum, Option<SeqNum>)>,
+    /// The answer to a segment that fits no connection.
+    pub(super) rejection: Option<Rejection>,
 }
 
 impl Due {
@@ -51,9 +52,7 @@ impl Connection {
     }
 
     fn emit_rejection(&mut self) -> Option<Transmit> {
-        let (seq, ack) = self.due.rejection.take()?;
-        let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
-        let segment = Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() };
+        let segment = self.due.rejection.take()?.segment();
         Some(Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 })
     }
 

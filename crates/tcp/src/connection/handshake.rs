@@ -6,7 +6,7 @@ use super::{Connection, Taken, Transmit};
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use core::num::NonZeroU16;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, SkipNotice};
 
 /// What is known of the peer.
@@ -40,25 +40,35 @@ impl Connection {
         }
     }
 
-    pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
-        let accepts = segment.flags.contains(Flags::ACK) && segment.ack == self.local_origin.at(1);
-        match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepts) {
-            (_, true, true) => self.end(Event::Reset),
-            (true, false, true) => {
+    pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+        let accepted = self.opening_accepted(segment);
+        match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepted) {
+            (_, true, Some(_)) => self.end(Event::Reset),
+            (true, false, Some(ack)) => {
                 self.learn_peer(cx.now, segment);
-                self.establish(cx, segment);
+                self.establish(cx, segment, ack);
+                let taken = self.take_opening_payload(cx, segment.len, segment.flags.contains(Flags::FIN));
                 self.receiver.due = AckDue::Now;
                 self.due.opening = self.counts_marks();
+                return taken;
             }
-            (true, false, false) if !segment.flags.contains(Flags::ACK) => {
+            (true, false, None) if !segment.flags.contains(Flags::ACK) => {
                 // Both sides opened at once.
                 self.learn_peer(cx.now, segment);
                 self.state = State::SynReceived;
                 self.due.opening = true;
             }
-            (_, false, false) if segment.flags.contains(Flags::ACK) => self.reject(segment),
+            (_, false, None) if segment.flags.contains(Flags::ACK) => self.reject(segment),
             _ => {}
         }
+        Taken::default()
+    }
+
+    /// Gives the stream position that a segment acknowledges, if it acknowledges our opening segment and nothing that was
+    /// never sent.
+    fn opening_accepted(&self, segment: &Segment) -> Option<u64> {
+        let ack = segment.ack.unwrap_near(self.local_origin, 1)?;
+        (segment.flags.contains(Flags::ACK) && (1..=self.sent_end()).contains(&ack)).then_some(ack)
     }
 
     pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
@@ -75,13 +85,13 @@ impl Connection {
     }
 
     fn on_first_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        if segment.ack != self.local_origin.at(1) {
+        let Some(ack) = self.opening_accepted(segment) else {
             self.guard.refusals.acks_ahead += 1;
             self.reject(segment);
             return Taken::default();
-        }
+        };
         self.learn_handshake_mark(segment);
-        self.establish(cx, segment);
+        self.establish(cx, segment, ack);
         self.on_transfer_segment(cx, segment)
     }
 
@@ -119,20 +129,27 @@ impl Connection {
         }
     }
 
-    fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment) {
-        let change = self.sender.board.apply(1, self.local_origin, &segment.options.sack, false, cx.now);
+    fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment, ack: u64) {
+        self.learn_fast_open(segment, ack);
+        let rtt = if self.is_fast_server() { self.early_rtt(cx.now) } else { self.settle_opening(cx.now, segment) };
         self.sender.learn_window(u64::from(segment.window) << self.established_shift(segment));
         self.sender.watch.last_progress = cx.now;
-        let echoed = change.rtt.filter(|_| self.peer.timestamps);
+        let echoed = rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
-        self.sender.open_path(cx.now, change.rtt);
+        self.sender.open_path(cx.now, rtt);
         self.sender.on_peer(self.peer.sack);
         let mut sides = Sides::default();
-        if self.sender.queue.fin_queued {
+        if self.sender.queue.ends() {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
         }
         self.state = State::Transfer(sides);
         self.events.tell(Event::Established);
+    }
+
+    /// Takes the opening segment off the board, and gives its round trip if that is known.
+    fn settle_opening(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        let board = &mut self.sender.board;
+        board.apply(board.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
     }
 
     /// The window in a SYN is never scaled (RFC 7323 §2.2).
@@ -146,19 +163,25 @@ impl Connection {
         }
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
-        let is_again = self.sender.send_opening(flags, now);
+        let is_again = if self.is_fast_server() {
+            self.sender.send_answer_early(flags, now)
+        } else {
+            self.sender.send_opening(flags, now)
+        };
+        let mut options = self.opening_options(now, is_answer);
+        let len = self.add_fast_open(is_again, &mut options);
         let window = self.receiver.tell_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
         let segment = Segment {
             seq: self.local_origin,
-            ack: if is_answer { self.peer.origin.at(1) } else { SeqNum(0) },
+            ack: if is_answer { self.peer.origin.at(self.receiver.nxt()) } else { SeqNum(0) },
             window,
-            len: 0,
+            len: len as u16,
             flags: flags | self.ecn_offer(is_answer),
             ecn: Ecn::NotCapable,
-            options: self.opening_options(now, is_answer),
+            options,
         };
-        Transmit { segment, number: Some(0), is_again, frame: None, data: 0..0 }
+        Transmit { segment, number: Some(0), is_again, frame: None, data: 0..len }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

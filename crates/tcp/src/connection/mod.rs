@@ -4,23 +4,28 @@ mod accurate_marks;
 mod closing;
 mod emit;
 mod events;
+mod fast_open;
 mod handshake;
 mod marks;
 mod notices;
 mod reading;
 mod refusals;
+mod rejection;
 mod state;
 mod validate;
 mod views;
 mod writing;
 
 pub use self::events::Event;
+pub use self::fast_open::{FastOpenOffer, FastOpenOutcome};
 pub use self::refusals::Refusals;
+pub use self::rejection::reject;
 pub use self::state::RfcState;
 
 use self::accurate_marks::Echo;
 use self::emit::Due;
 use self::events::Events;
+use self::fast_open::Fast;
 use self::handshake::Peer;
 use self::refusals::Guard;
 use self::state::State;
@@ -31,6 +36,7 @@ use crate::send::expiry::Expiry;
 use crate::send::pacer::Pacer;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
+use alloc::boxed::Box;
 use core::ops::Range;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
@@ -51,6 +57,8 @@ pub struct Connection {
     /// What every segment tells of the marks that came.
     echo: Echo,
     events: Events,
+    /// Present with TCP Fast Open.
+    fast: Option<Box<Fast>>,
     time_wait_ends: Option<Instant>,
 }
 
@@ -131,6 +139,7 @@ impl Connection {
             due: Due::default(),
             echo: Echo::default(),
             events: Events::default(),
+            fast: None,
             time_wait_ends: None,
         }
     }
@@ -141,7 +150,7 @@ impl Connection {
             State::Transfer(_) => return self.on_transfer_segment(cx, segment),
             State::SynReceived => return self.on_syn_received_segment(cx, segment),
             State::Listen => self.on_listen_segment(cx.now, segment),
-            State::SynSent => self.on_syn_sent_segment(cx, segment),
+            State::SynSent => return self.on_syn_sent_segment(cx, segment),
             State::TimeWait => self.on_time_wait_segment(cx.now, segment),
             State::Closed => self.reject(segment),
         }
@@ -163,10 +172,19 @@ impl Connection {
         if self.recovery_deadline().is_some_and(|deadline| deadline <= cx.now) {
             self.sender.on_recovery_deadline(cx);
         }
-        if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now)
-            && self.sender.on_timeout(cx) == Expiry::Loss
-        {
-            self.due.opening = matches!(self.state, State::SynSent | State::SynReceived);
+        if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now) {
+            self.on_silence(cx);
+        }
+    }
+
+    /// The retransmission timer ran out.
+    fn on_silence(&mut self, cx: &mut Cx<'_>) {
+        let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
+        if is_opening && self.is_fast_server() {
+            self.sender.on_answer_lost(cx);
+            self.due.opening = true;
+        } else if self.sender.on_timeout(cx) == Expiry::Loss {
+            self.due.opening = is_opening;
         }
     }
 
@@ -182,6 +200,15 @@ impl Connection {
         (first < Instant::NEVER).then_some(first)
     }
 
+    #[inline]
+    fn may_send_data(&self) -> bool {
+        match self.state {
+            State::Transfer(_) => true,
+            State::SynReceived => self.may_send_early(),
+            State::Listen | State::SynSent | State::TimeWait | State::Closed => false,
+        }
+    }
+
     fn recovery_deadline(&self) -> Option<Instant> {
         if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { None }
     }
@@ -192,7 +219,7 @@ impl Connection {
         if self.due.is_first() {
             return Some(self.emit_first(cx.now));
         }
-        if matches!(self.state, State::Transfer(_))
+        if self.may_send_data()
             && !self.sender.has_nothing_to_send()
             && let Some(number) = self.sender.next(cx.now)
         {

@@ -119,7 +119,7 @@ impl Connection {
         })
     }
 
-    fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
+    pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
         let start = range.start;
         let arrival = self.receiver.on_data(cx.now, range, has_fin);
         if arrival.delivered > 0 {

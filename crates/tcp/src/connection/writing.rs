@@ -27,7 +27,7 @@ impl Connection {
     pub(super) fn is_open_for_writing(&self) -> bool {
         match self.state {
             State::Transfer(sides) => sides.send == SendSide::Open,
-            State::Listen | State::SynSent | State::SynReceived => !self.sender.queue.fin_queued,
+            State::Listen | State::SynSent | State::SynReceived => !self.sender.queue.ends(),
             State::TimeWait | State::Closed => false,
         }
     }

@@ -9,6 +9,7 @@ mod giving_up;
 pub(crate) mod mark_count;
 pub(crate) mod marks;
 pub(crate) mod notices;
+mod opening;
 pub(crate) mod pacer;
 mod path;
 pub(crate) mod persist;

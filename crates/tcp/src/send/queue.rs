@@ -28,6 +28,13 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// Says whether a FIN was written: nothing may follow it.
+    pub(crate) fn ends(&self) -> bool {
+        self.fin_queued || self.fin_at.is_some()
+    }
+}
+
 impl Sender {
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
     #[inline]

@@ -1,9 +1,9 @@
 //! One end of a conversation; the test plays the other.
 
 use crate::notation;
-use earlybird_tcp::{Config, Connection, Cx, Event, RfcState, Trace, TraceEvent, WriteError};
+use earlybird_tcp::{Config, Connection, Cx, Event, FastOpenOffer, Identity, RfcState, Trace, TraceEvent, WriteError};
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Flags, SackBlock, Segment, SeqNum};
+use earlybird_wire::{FastOpen, Flags, SackBlock, Segment, SeqNum};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -51,6 +51,23 @@ impl Host {
     /// Waits for the test's SYN.
     pub(crate) fn listen(config: &Config) -> Self {
         Self::new(Connection::listen(config, SeedTree::new(1)))
+    }
+
+    /// Opens a connection whose SYN asks for Fast Open or uses it, after so many bytes were written.
+    pub(crate) fn connect_fast(config: &Config, offer: FastOpenOffer, bytes: u64) -> Self {
+        let mut connection = Connection::connect(config, SeedTree::new(1));
+        connection.open_fast(offer);
+        assert_eq!(connection.write(bytes), Ok(bytes));
+        Self::new(connection)
+    }
+
+    /// Takes a SYN at time 0 with its data.
+    pub(crate) fn accept_fast(config: &Config, syn: &str, cookie: Option<FastOpen>) -> Self {
+        let (syn, seeds) = (notation::read(syn, PEER, SeqNum(0), PEER_WINDOW), SeedTree::new(1));
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let (connection, taken) = Connection::accept_fast(cx, config, Identity::drawn(seeds), seeds, &syn, cookie);
+        assert_eq!(taken.stream, 0..u64::from(syn.len), "all that came is taken");
+        Self::new(connection)
     }
 
     /// Opens a connection, answered 100 ms later by a peer with SACK and 1000-byte segments. Nothing of it is left to

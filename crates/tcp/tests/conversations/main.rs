@@ -12,6 +12,7 @@ mod congestion;
 mod discards;
 mod early_retransmission;
 mod ecn;
+mod fast_open;
 mod handshake;
 mod host;
 mod notation;

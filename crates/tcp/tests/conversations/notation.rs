@@ -3,9 +3,9 @@
 //! `S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>`: flags, stream positions `first:end(length)` without counting SYN and
 //! FIN, acknowledgement, window, options. `E`, `W` and `A` are the flags ECE, CWR and AE; `[ect0]`, `[ect1]` or `[ce]` in front is
 //! the ECN field of the packet. `snack` offers skip notices, `snack 3 101:2` is one: three segments skipped in all, the newest
-//! skip begins at 101 and has two. Positions count from the SYN, so the first byte of data is number 1.
+//! skip begins at 101 and has two. `FO` asks for a Fast Open cookie, `FO abcd1234` is one; `FOEXP` under the experimental kind. Positions count from the SYN, so the first byte of data is number 1.
 
-use earlybird_wire::{Ecn, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
+use earlybird_wire::{Ecn, FastOpen, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
@@ -58,6 +58,7 @@ fn write_options(options: &Options, peer: SeqNum) -> Vec<String> {
             format!("snack {total} {}:{segments}", first.0.wrapping_sub(peer.0))
         }
     }));
+    words.extend(options.fast_open().map(write_fast_open));
     if !options.sack.is_empty() {
         let mut word = "sack".to_owned();
         for block in options.sack.as_slice() {
@@ -67,6 +68,14 @@ fn write_options(options: &Options, peer: SeqNum) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+fn write_fast_open(option: FastOpen) -> String {
+    let mut word = if option.is_experimental() { "FOEXP" } else { "FO" }.to_owned();
+    for (index, byte) in option.as_slice().iter().enumerate() {
+        put(&mut word, format_args!("{}{byte:02x}", if index == 0 { " " } else { "" }));
+    }
+    word
 }
 
 /// Reads a segment that a side with SYN number `origin` sends to one with SYN number `peer`. A window that is left out
@@ -116,11 +125,19 @@ fn read_options(text: &str, peer: SeqNum) -> Options {
             "wscale" => options.window_scale = Some(value.parse().expect("a shift")),
             "snack" => options.skip_notice = Some(read_notice(value, peer)),
             "TS" => options.timestamps = Some(read_timestamps(value)),
+            "FO" => options = options.with_fast_open(read_fast_open(value)),
+            "FOEXP" => options = options.with_fast_open(read_fast_open(value).experimental(true)),
             "sack" => value.split(' ').for_each(|block| options.sack.push(read_block(block, peer))),
             _ => panic!("unknown option {name}"),
         }
     }
     options
+}
+
+fn read_fast_open(text: &str) -> FastOpen {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("ascii"), 16).expect("hexadecimal");
+    let bytes: Vec<u8> = text.as_bytes().chunks(2).map(byte).collect();
+    if bytes.is_empty() { FastOpen::REQUEST } else { FastOpen::cookie(&bytes).expect("4 to 16 bytes") }
 }
 
 fn read_timestamps(text: &str) -> Timestamps {

@@ -1,0 +1,35 @@
+//! The answer to a segment that fits no connection (RFC 9293 §3.10.7.1).
+
+use earlybird_wire::{Flags, Segment, SeqNum};
+
+/// A reset that the sender of a segment will believe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rejection {
+    seq: SeqNum,
+    ack: Option<SeqNum>,
+}
+
+impl Rejection {
+    /// Gives the answer to a segment; a reset gets none.
+    pub(super) fn of(segment: &Segment) -> Option<Self> {
+        if segment.flags.contains(Flags::RST) {
+            None
+        } else if segment.flags.contains(Flags::ACK) {
+            Some(Self { seq: segment.ack, ack: None })
+        } else {
+            Some(Self { seq: SeqNum(0), ack: Some(segment.seq.at(segment.sequence_len())) })
+        }
+    }
+
+    pub(super) fn segment(self) -> Segment {
+        let flags = if self.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
+        Segment { seq: self.seq, ack: self.ack.unwrap_or_default(), flags, ..Segment::default() }
+    }
+}
+
+/// Gives the reset that answers a segment for which there is neither connection nor listener; a reset gets none.
+///
+/// How many of them leave is for the driver to limit.
+pub fn reject(segment: &Segment) -> Option<Segment> {
+    Rejection::of(segment).map(Rejection::segment)
+}

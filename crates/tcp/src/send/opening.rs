@@ -1,0 +1,51 @@
+//! The opening segment where Fast Open lets data go with it, or right behind it (RFC 7413).
+
+use super::sender::Sender;
+use crate::trace::Cx;
+use earlybird_units::{Duration, Instant};
+use earlybird_wire::{Flags, SackBlocks, SeqNum};
+
+impl Sender {
+    /// The opening segment carried `bytes` of what was written, and the peer took them. What else it carried was never cut
+    /// off: it leaves as new data.
+    pub(crate) fn on_opening_carried(&mut self, bytes: u64) {
+        self.queue.unsent -= bytes;
+        self.board.stretch_opening(1 + bytes);
+    }
+
+    /// Data may leave before the handshake ends: the window opens.
+    pub(crate) fn on_opened_early(&mut self, peer_window: u64) {
+        self.learn_window(peer_window);
+        self.control.on_established(self.initial_window);
+    }
+
+    /// Sends the answer to a SYN, for the first time or again, where data leave behind it at once: it is off the board, for
+    /// it takes no room in the window. Says whether it was sent before.
+    pub(crate) fn send_answer_early(&mut self, flags: Flags, now: Instant) -> bool {
+        let is_again = self.board.smax() > 0;
+        if is_again {
+            self.statistics.segments_sent += 1;
+            self.statistics.retransmissions += 1;
+            self.timer.cancel_measurement();
+        } else {
+            self.send_opening(flags, now);
+            self.board.apply(1, SeqNum(0), &SackBlocks::default(), false, now);
+        }
+        is_again
+    }
+
+    /// The answer's ACK did not come in time. What was sent behind it is sent again, when it has come.
+    pub(crate) fn on_answer_lost(&mut self, cx: &mut Cx<'_>) {
+        if self.board.outstanding() > 0 {
+            self.on_timeout(cx);
+        } else {
+            self.timer.back_off(cx.now);
+            self.statistics.timeouts += 1;
+        }
+    }
+
+    /// Gives the round trip of an answer that was sent before what is on the board.
+    pub(crate) fn answered_rtt(&self, now: Instant) -> Duration {
+        self.board.age(now).last_in_order
+    }
+}
