@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly hostile fuzz check check-rust check-python bench docs schema packetdrill format clean tools
+.PHONY: help setup build demo test nightly hostile fuzz check check-rust publish-check check-python bench docs schema packetdrill format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -51,6 +51,11 @@ check-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	tools/check-no-std earlybird-units earlybird-wire earlybird-tcp
+	$(MAKE) publish-check
+
+# The crates that others may take: units, wire and tcp, each built from what would be uploaded.
+publish-check: ## Check that units, wire and tcp could be published
+	cargo publish --workspace --dry-run --allow-dirty --locked
 
 check-python: build
 	$(RUN) ruff check

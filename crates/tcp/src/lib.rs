@@ -1,37 +1,36 @@
-//! The TCP endpoint of earlybird: no clock, no threads, no IO.
+#![doc = include_str!("../README.md")]
 //!
-//! A [`Connection`] is told what happened – a segment arrived, time passed, the application wrote – and asked what to
-//! do about it. Time is always an argument, so the same code runs in the simulator, over a TUN device and in tests.
+//! # Who calls what, and when
 //!
-//! After any call that may change something – one that takes a [`Cx`], [`Connection::write`], [`Connection::read`],
-//! [`Connection::shutdown`], [`Connection::abort`] –, drain [`Connection::poll_transmit`], then [`Connection::poll_event`],
-//! then ask [`Connection::poll_timeout`] when to call [`Connection::on_timeout`].
+//! A *driver* has what a [`Connection`] has not: the device, the clock, the bytes, the other connections. Time is an argument of
+//! its calls ([`Cx`]) and never goes back. The driver tells what happened:
 //!
-//! The connection holds no bytes. [`Transmit::data`] says which part of what was written a segment carries, [`Taken`] which
-//! part of an arriving payload is to be kept, [`Connection::acknowledged`] what need not be kept any more. [`Ring`] and
-//! [`Assembler`] keep the bytes for a driver that has no place of its own for them.
+//! | what happened | call | and with the bytes |
+//! |---|---|---|
+//! | a segment came for this connection | [`Connection::on_segment`] | keep what [`Taken`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
+//! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
+//! | the application writes | [`Connection::write`] | first [`Ring::append`], whose room is the limit: the connection has none |
+//! | the application reads | [`Connection::read`], which opens the window again | [`Assembler::read`] |
+//! | it has no more to write, or no more interest | [`Connection::shutdown`], [`Connection::abort`] | |
 //!
-//! ```
-//! use earlybird_tcp::{Config, Connection, Cx};
-//! use earlybird_units::{Instant, SeedTree};
+//! and then asks, in this order, after any of them:
 //!
-//! let (config, seeds, at) = (Config::rfc(), SeedTree::new(1), Instant::from_nanos);
-//! let mut client = Connection::connect(&config, seeds.child("client"));
-//! let mut server = Connection::listen(&config, seeds.child("server"));
-//! client.write(100_000)?;
-//! for round in 0..100 {
-//!     let cx = &mut Cx { now: at(round * 10_000_000), trace: &mut () };
-//!     while let Some(transmit) = client.poll_transmit(cx) {
-//!         server.on_segment(cx, &transmit.segment);
-//!     }
-//!     while let Some(transmit) = server.poll_transmit(cx) {
-//!         client.on_segment(cx, &transmit.segment);
-//!     }
-//!     server.read(u64::MAX);
-//! }
-//! assert_eq!(server.received(), 100_000);
-//! # Ok::<(), earlybird_tcp::WriteError>(())
-//! ```
+//! 1. [`Connection::poll_transmit`] until there is nothing more: each [`Transmit`] is a segment, and names the part of the written
+//!    bytes that it carries ([`Ring::slices`]);
+//! 2. [`Connection::poll_event`] until there is nothing more;
+//! 3. [`Connection::poll_timeout`]: when to come back if nothing happens before. The answer may be another after every call.
+//!
+//! Several segments may be handed over before asking. They are then acknowledged together, with fewer ACKs than one by one.
+//!
+//! What a connection leaves to its driver:
+//!
+//! * whether the bytes of a packet are a sound segment, and whose: `earlybird_wire::parse`, and a table of addresses;
+//! * numbers that strangers cannot guess ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The
+//!   plain constructors draw theirs from a seed, for simulations;
+//! * the largest segment that the path takes, [`Config::mss`].
+//!
+//! With frames ([`RealTime::framing`]) one write is one segment: [`Connection::write_frame`], [`Connection::read_frame`], and
+//! [`Transmit::frame`] in place of [`Transmit::data`].
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,4 @@
-//! Time, rates and reproducible randomness: the vocabulary every other part of earlybird speaks.
-//!
-//! All times are integers in nanoseconds, so that a run gives the same bytes on every platform.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 

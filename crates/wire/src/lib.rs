@@ -1,8 +1,4 @@
-//! TCP segments and datagrams as values, and their translation to and from bytes.
-//!
-//! The endpoints and the simulator pass [`Segment`]s and [`Datagram`]s around; only captures and real networks need the bytes:
-//! [`emit`] writes a packet, [`parse`] judges and reads one that came from anywhere, [`parse_icmp`] reads what routers say about
-//! packets that were sent.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -61,9 +61,13 @@ impl Ring {
         taken
     }
 
-    /// Gives a part as the two pieces in which it lies, the second one mostly empty; `None` unless all of it is held.
+    /// Gives a part as the two pieces in which it lies, the second one mostly empty; `None` unless all of it is held. Nothing,
+    /// as a segment without payload carries, is always held.
     pub fn slices(&self, part: Range<u64>) -> Option<[&[u8]; 2]> {
-        let is_held = self.acknowledged <= part.start && part.start <= part.end && part.end <= self.written();
+        if part.is_empty() {
+            return Some([&[], &[]]);
+        }
+        let is_held = self.acknowledged <= part.start && part.end <= self.written();
         let index = |offset: u64| (offset - self.acknowledged) as usize;
         is_held.then(|| pieces(&self.bytes, index(part.start)..index(part.end)))
     }
@@ -111,7 +115,8 @@ mod tests {
                 prop_assert_eq!((ring.acknowledged(), ring.written()), (acknowledged as u64, all.len() as u64));
                 let start = (acknowledged as u64 + start).saturating_sub(20);
                 let part = start as usize..(start + len) as usize;
-                let expected = all.get(part.clone()).filter(|_| part.start >= acknowledged).map(<[u8]>::to_vec);
+                let held = all.get(part.clone()).filter(|_| part.start >= acknowledged).map(<[u8]>::to_vec);
+                let expected = if len == 0 { Some(vec![]) } else { held };
                 let mut copied = vec![0; 20];
                 let count = ring.copy(start..start + len, &mut copied);
                 prop_assert_eq!(count.map(|count| copied[..count].to_vec()), expected);
@@ -125,6 +130,15 @@ mod tests {
         assert_eq!(ring.append(&[1, 2, 3]), 3);
         assert_eq!((ring.copy(0..3, &mut [0; 2]), ring.copy(0..3, &mut [0; 3])), (None, Some(3)));
         assert_eq!(ring.slices(u64::MAX - 1..u64::MAX), None);
+    }
+
+    /// A pure ACK carries 0..0, whatever was acknowledged.
+    #[test]
+    fn the_payload_of_a_segment_without_payload_is_there() {
+        let mut ring = Ring::new(4);
+        assert_eq!(ring.append(&[1, 2, 3]), 3);
+        ring.forget_below(3);
+        assert_eq!((ring.slices(0..0), ring.copy(0..0, &mut [])), (Some([&[][..], &[]]), Some(0)));
     }
 
     #[test]
