@@ -29,6 +29,12 @@ impl Ranges {
         &self.ranges
     }
 
+    /// Says whether a range overlaps or touches one of the set, so that adding it makes no more of them.
+    pub(crate) fn meets(&self, range: &Range<u64>) -> bool {
+        let place = self.ranges.partition_point(|held| held.end < range.start);
+        self.ranges.get(place).is_some_and(|held| held.start <= range.end)
+    }
+
     /// Says whether the set holds a number.
     pub(crate) fn contains(&self, number: u64) -> bool {
         let index = self.ranges.partition_point(|range| range.end <= number);
@@ -102,14 +108,17 @@ impl Ranges {
         }
     }
 
-    /// Takes out the lowest range if it starts at or below `start`.
-    pub(crate) fn take_from(&mut self, start: u64) -> Option<Range<u64>> {
-        if self.ranges.first()?.start > start {
-            return None;
-        }
-        let range = self.ranges.remove(0);
-        self.total -= range.end - range.start;
-        Some(range)
+    /// Takes out what begins below `start` or hangs together from there on, and gives where that ends.
+    pub(crate) fn take_from(&mut self, start: u64) -> u64 {
+        let reaches = |end: &mut u64, range: &Range<u64>| {
+            let is_reached = range.start <= *end;
+            *end = if is_reached { range.end.max(*end) } else { *end };
+            is_reached.then_some(*end)
+        };
+        let ends = self.ranges.iter().scan(start, reaches);
+        let (count, end) = ends.fold((0, start), |(count, _), end| (count + 1, end));
+        self.total -= self.ranges.drain(..count).map(|range| range.end - range.start).sum::<u64>();
+        end
     }
 
     /// Gives the lowest number from `from` on that is missing below some number of the set.
@@ -143,7 +152,9 @@ mod tests {
         fn behaves_like_a_set(inserts in proptest::collection::vec((0_u64..60, 1_u64..8), 1..30), cut in 0_u64..70) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             for (start, len) in inserts {
+                let (before, meets) = (ranges.as_slice().len(), ranges.meets(&(start..start + len)));
                 let holder = ranges.insert(start..start + len);
+                prop_assert_eq!(meets, ranges.as_slice().len() <= before);
                 prop_assert!(holder.start <= start && holder.end >= start + len);
                 set.extend(start..start + len);
                 prop_assert_eq!(ranges.total(), set.len() as u64);
@@ -152,6 +163,12 @@ mod tests {
             let top = set.last().copied().unwrap_or(0);
             let hole = (cut..top).find(|number| !set.contains(number));
             prop_assert_eq!(ranges.next_hole(cut), hole);
+            let mut taken = ranges.clone();
+            taken.remove_below(cut);
+            let end = taken.take_from(cut);
+            prop_assert_eq!(Some(end), (cut..100).find(|number| !set.contains(number)));
+            prop_assert_eq!(taken.total(), set.range(end..).count() as u64);
+            prop_assert!(taken.first().is_none_or(|first| first > end));
             ranges.remove(cut + 3);
             set.remove(&(cut + 3));
             ranges.remove_below(cut);

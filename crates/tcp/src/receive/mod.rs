@@ -25,6 +25,8 @@ pub(crate) struct Receiver {
     pub(crate) due: AckDue,
     nxt: u64,
     above: Ranges,
+    /// The most ranges that are kept behind holes.
+    places: usize,
     recent: ArrayVec<Range<u64>, { SackBlocks::MAX }>,
     sack_blocks: usize,
     tells_duplicates: bool,
@@ -39,6 +41,12 @@ pub(crate) struct Receiver {
     /// For frames and skipping.
     reader: Option<Box<Reader>>,
 }
+
+/// Ranges, frames and waits held for each segment of the buffer: a peer that sends a byte at a time must not fill the memory.
+/// Sound in 100-byte frames beside full segments stays below it.
+const PLACES_PER_SEGMENT: u64 = 16;
+/// The most ranges, however large the buffer: finding the place of one costs what moving so many costs.
+const MOST_PLACES: u64 = 4096;
 
 /// What became of a segment's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +64,7 @@ impl Receiver {
             due: AckDue::Nothing,
             nxt: 0,
             above: Ranges::default(),
+            places: (PLACES_PER_SEGMENT * config.buffer_segments()).min(MOST_PLACES) as usize,
             recent: ArrayVec::new(),
             // Beside timestamps only three fit into a header (RFC 2018 §3).
             sack_blocks: config.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps)),
@@ -148,11 +157,18 @@ impl Receiver {
             return self.store_for_reader(now, range);
         }
         let range = range.start.max(self.nxt)..range.end.min(self.end());
-        if range.is_empty() {
+        if range.is_empty() || !self.has_place(&range) {
             return 0..0;
         }
         self.place(range.clone());
         range
+    }
+
+    /// Says whether there is a place for what would be stored. What is refused for want of one was never told of as there, so
+    /// that nothing has to be taken back (RFC 2018 §8), and what is next in order always has one.
+    #[inline]
+    fn has_place(&self, range: &Range<u64>) -> bool {
+        range.start == self.nxt || self.above.as_slice().len() < self.places || self.above.meets(range)
     }
 
     #[inline]
@@ -176,9 +192,7 @@ impl Receiver {
 
     #[inline(never)]
     fn close_holes(&mut self) {
-        while let Some(range) = self.above.take_from(self.nxt) {
-            self.nxt = self.nxt.max(range.end);
-        }
+        self.nxt = self.above.take_from(self.nxt);
         let nxt = self.nxt;
         self.recent.retain(|range| range.end > nxt);
     }

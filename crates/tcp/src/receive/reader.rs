@@ -8,9 +8,9 @@
 //! the hole and is at the end: whatever is missing has missed its time as any frame would have, and a sender that gave it
 //! up will never fill the hole.
 
-use super::Receiver;
 use super::frames::Frames;
 use super::skips::Skips;
+use super::{PLACES_PER_SEGMENT, Receiver};
 use crate::config::Config;
 use crate::policy::acking::AckDue;
 use crate::policy::delivery::Delivery;
@@ -45,10 +45,6 @@ struct Wait {
     end: u64,
 }
 
-/// Frames held for each segment of the window: a peer that sends a byte at a time must not fill the memory. Sound in
-/// 100-byte frames beside full segments stays below it.
-const FRAMES_PER_SEGMENT: usize = 16;
-
 impl Reader {
     /// Gives nothing for ordinary TCP, which needs none of this.
     pub(super) fn new(config: &Config) -> Option<Self> {
@@ -56,7 +52,7 @@ impl Reader {
         if !real_time.framing && !real_time.delivery.skips() {
             return None;
         }
-        let limit = FRAMES_PER_SEGMENT * config.buffer_segments() as usize;
+        let limit = (PLACES_PER_SEGMENT * config.buffer_segments()) as usize;
         // Of the 40 bytes, timestamps take 12, a notice 16, and blocks 4 and 8 for each.
         let room = SackBlocks::MAX - usize::from(config.timestamps) - SkipNotice::WIRE_LEN / 8;
         Some(Self {
@@ -162,7 +158,7 @@ impl Receiver {
         }
         if self.reader.as_ref().is_some_and(|reader| reader.frames.is_some()) {
             self.store_frames(&range);
-        } else {
+        } else if self.has_place(&range) {
             self.place(range.clone());
         }
         self.note_arrival(now, &range);
@@ -216,6 +212,9 @@ impl Receiver {
     fn store_frame(&mut self, new: Range<u64>) {
         let payload = self.payload_of(&new);
         let is_next = new.start == self.nxt;
+        if !self.has_place(&new) {
+            return;
+        }
         let frames = self.reader.as_mut().and_then(|reader| reader.frames.as_mut());
         if payload.is_empty() || frames.is_some_and(|frames| frames.insert(payload, is_next)) {
             self.place(new);

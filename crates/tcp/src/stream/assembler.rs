@@ -90,9 +90,7 @@ impl Assembler {
     }
 
     fn close_hole(&mut self) {
-        while let Some(range) = self.above.take_from(self.missing) {
-            self.missing = self.missing.max(range.end);
-        }
+        self.missing = self.above.take_from(self.missing);
     }
 
     /// Reads in order, as much as there is and fits; gives how many bytes that were.

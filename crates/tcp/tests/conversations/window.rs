@@ -133,6 +133,22 @@ fn a_peer_that_goes_on_into_a_closed_window_fills_no_memory() {
     assert_eq!((host.connection.received(), host.connection.unread()), (4000, 4000));
 }
 
+/// 64 ranges behind holes for a buffer of four segments; what has no place is neither kept nor told of as there, and comes
+/// again.
+#[test]
+fn a_flood_of_single_bytes_behind_holes_takes_64_places_and_what_is_next_is_taken_still() {
+    let mut host = Host::accepted(&four_segments());
+    for number in 0..1000 {
+        host.receives(&format!(". {}:{}(1) ack 1", 3 + 2 * number, 4 + 2 * number));
+    }
+    let last = host.take_texts().pop();
+    assert_eq!(last.as_deref(), Some(". 1:1(0) ack 1 <sack 129:130 127:128 125:126>"));
+    // What touches a range needs no place of its own.
+    host.receives(". 130:131(1) ack 1").sends(&[". 1:1(0) ack 1 <sack 129:131 127:128 125:126>"]);
+    host.receives(". 1:131(130) ack 1").sends(&[". 1:1(0) ack 131 win 3870 <sack 3:4>"]);
+    assert_eq!(host.connection.received(), 130);
+}
+
 /// What a closed receiver is told beside data it has no room for is believed (RFC 9293 §3.10.7.4).
 #[test]
 fn the_ack_of_a_segment_that_a_closed_window_refuses_counts() {
