@@ -1773,6 +1773,10 @@ class Endpoint:
     """
     The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
     """
+    receive_buffer: int | Parameter | None = None
+    """
+    Bytes that the receiver holds for an application that does not read (default: as many as `window` offers).
+    """
     recovery: Recovery | None = None
     """
     How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).

@@ -11,7 +11,7 @@ use earlybird_scenario::{Endpoint, Flow, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
-    Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters,
+    ReceiveBuffer, Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters,
     WindowReduction,
 };
 use earlybird_units::Duration;
@@ -99,6 +99,7 @@ fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
     Config {
         mss,
         window: endpoint.window.unwrap_or(base.window),
+        receive_buffer: endpoint.receive_buffer.map_or(base.receive_buffer, |size| ReceiveBuffer::Fixed(size.into())),
         initial_window: endpoint.initial_window.unwrap_or(initial_window),
         limited_transmit: endpoint.limited_transmit.unwrap_or(base.limited_transmit),
         holds_new_data: endpoint.hold_new_data.unwrap_or(base.holds_new_data),

@@ -226,6 +226,10 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
     "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (default 64)."
 )]
 #[case(
+    "endpoint.receive-buffer=0",
+    "endpoint.receive-buffer: `0` is too small; allowed: a whole number of at least 1. hint: Bytes that the receiver holds for an application that does not read (default: as many as `window` offers)."
+)]
+#[case(
     "endpoint.initial-window=0",
     "endpoint.initial-window: `0` is too small; allowed: a whole number of at least 1. hint: Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390)."
 )]

@@ -37,6 +37,10 @@ pub struct Endpoint {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
+    /// Bytes that the receiver holds for an application that does not read (default: as many as `window` offers).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<u32>,
     /// Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
