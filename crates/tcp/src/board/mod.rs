@@ -18,13 +18,15 @@ pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
     pub(crate) departed: Instant,
-    pub(crate) transmissions: u32,
+    /// What the timestamp clock told when it was first sent.
+    first_told: u32,
+    pub(crate) transmissions: u16,
     pub(crate) flags: Flags,
 }
 
 impl Sent {
     fn delivered(&self, number: u64) -> Delivered {
-        Delivered { number, departed: self.departed, transmissions: self.transmissions }
+        Delivered { number, departed: self.departed, transmissions: u32::from(self.transmissions) }
     }
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) is_bare: bool,
     /// What arrived twice, as DSACK tells (RFC 2883), where that is read.
     pub(crate) duplicate: Option<Span>,
+    /// What the timestamp clock told when the oldest of what it newly acknowledges was first sent.
+    pub(crate) oldest_told: u32,
     /// The time of sending that the peer echoes, where that is read.
     pub(crate) echo: Option<u32>,
 }
@@ -69,6 +73,10 @@ pub(crate) struct Board {
     una_position: u64,
     /// Stream position of the highest cumulative ACK: below `una_position` only where segments were abandoned.
     acknowledged: u64,
+    /// What the timestamp clock told when the oldest of the segments in between was first sent.
+    abandoned_told: u32,
+    /// Blocks of SACK that cannot be.
+    refused_blocks: u64,
     sacked: Ranges,
     last_in_order_at: Instant,
     lists_delivered: bool,
@@ -140,6 +148,11 @@ impl Board {
         self.segments.back().is_some_and(|sent| sent.flags.contains(Flags::FIN))
     }
 
+    /// Gives how many blocks of SACK told of something never sent, or of nothing.
+    pub(crate) fn refused_blocks(&self) -> u64 {
+        self.refused_blocks
+    }
+
     pub(crate) fn sacked(&self) -> &Ranges {
         &self.sacked
     }
@@ -152,7 +165,7 @@ impl Board {
 
     /// Appends a new segment that ends at stream position `end`.
     pub(crate) fn push(&mut self, end: u64, flags: Flags) {
-        self.segments.push_back(Sent { end, departed: Instant::ZERO, transmissions: 0, flags });
+        self.segments.push_back(Sent { end, departed: Instant::ZERO, first_told: 0, transmissions: 0, flags });
     }
 
     /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
@@ -168,7 +181,10 @@ impl Board {
         let index = (number - self.una) as usize;
         let sent = &mut self.segments[index];
         sent.departed = now;
-        sent.transmissions += 1;
+        if sent.transmissions == 0 {
+            sent.first_told = clock::timestamp(now);
+        }
+        sent.transmissions = sent.transmissions.saturating_add(1);
         sent.transmissions > 1
     }
 
@@ -207,6 +223,7 @@ impl Board {
     }
 
     fn advance(&mut self, ack: u64, now: Instant, change: &mut Acknowledgement) {
+        change.oldest_told = self.oldest_told();
         let mut was_retransmitted = false;
         while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
             self.segments.pop_front();
@@ -226,9 +243,17 @@ impl Board {
         self.sacked.remove_below(self.una);
     }
 
+    fn oldest_told(&self) -> u32 {
+        match self.segments.front() {
+            Some(sent) if self.acknowledged == self.una_position => sent.first_told,
+            _ => self.abandoned_told,
+        }
+    }
+
     /// Only what was abandoned is acknowledged: that is progress all the same.
     #[cold]
     fn advance_in_abandoned(&mut self, ack: u64, change: &mut Acknowledgement) {
+        change.oldest_told = self.abandoned_told;
         self.acknowledged = ack;
         change.advanced = 1;
         change.is_of_abandoned = true;
@@ -241,6 +266,8 @@ impl Board {
             let right = block.right.unwrap_near(origin, self.una_position);
             if let (Some(left), Some(right)) = (left, right) {
                 self.mark(left, right);
+            } else {
+                self.refused_blocks += 1;
             }
         }
         self.sacked.total() != before
@@ -262,7 +289,11 @@ impl Board {
     /// Marks the whole segments between two stream positions; nonsense from the peer is ignored. The first segment is never
     /// among them: it would be acknowledged.
     fn mark(&mut self, left: u64, right: u64) {
-        if left <= self.acknowledged || right > self.end_position() || left >= right {
+        if right > self.end_position() || left >= right {
+            self.refused_blocks += 1;
+            return;
+        }
+        if left <= self.acknowledged {
             return;
         }
         let left = left.max(self.una_position);
@@ -321,6 +352,7 @@ impl Board {
 
     /// Takes the first `count` segments off, although nobody acknowledged them.
     pub(crate) fn abandon(&mut self, count: u64) {
+        self.abandoned_told = self.oldest_told();
         for sent in self.segments.drain(..count as usize) {
             self.una_position = sent.end;
         }

@@ -26,6 +26,10 @@ pub struct Refusals {
     pub acks_behind: u64,
     /// Without ACK, where every segment has one.
     pub without_ack: u64,
+    /// Echoed timestamps that were never sent, or too long ago: they measure nothing. Counted where an echo is read.
+    pub echoes: u64,
+    /// Blocks of SACK that tell of something never sent, or of nothing.
+    pub sack_blocks: u64,
     /// ACKs that were sent because of any of these.
     pub challenges: u64,
     /// ACKs that were not sent: one had been, too short a time ago.
@@ -54,8 +58,12 @@ impl Guard {
 
 impl Connection {
     /// Gives what came and was not believed.
-    pub fn refusals(&self) -> &Refusals {
-        &self.guard.refusals
+    pub fn refusals(&self) -> Refusals {
+        Refusals {
+            echoes: self.sender.impossible_echoes,
+            sack_blocks: self.sender.board.refused_blocks(),
+            ..self.guard.refusals
+        }
     }
 
     /// Says what is expected to whoever sent a segment that is not believed, unless that was said a moment ago: an attacker

@@ -89,16 +89,28 @@ impl Sender {
         }
         if self.needs_details() {
             ack.duplicate = self.board.duplicate(heard.origin, heard.sack);
-            ack.echo = heard.echo;
+            ack.echo = self.believed_echo(now, heard, &ack);
         }
         ack
     }
 
     /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
-    fn round_trip(&self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
+    fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
         let measures = heard.has_timestamps || self.timer.samples_each_ack();
-        let is_progress = ack.advanced > 0 && ack.skipped == 0;
-        ack.rtt.or_else(|| heard.echo.map(|echo| clock::since(now, echo))).filter(|_| measures && is_progress)
+        if !measures || ack.advanced == 0 || ack.skipped > 0 {
+            return None;
+        }
+        ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard, ack)?)))
+    }
+
+    /// Gives the echoed timestamp if it can be one: the clock has told it already, and not before the oldest segment that is
+    /// newly acknowledged was first sent. A peer that echoes nonsense, or zero, would make a round trip of all the time since.
+    fn believed_echo(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<u32> {
+        let echo = heard.echo?;
+        let oldest = if ack.advanced > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
+        let is_possible = clock::age(now, echo) <= oldest;
+        self.impossible_echoes += u64::from(!is_possible);
+        is_possible.then_some(echo)
     }
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
@@ -247,7 +259,7 @@ impl Sender {
     fn missing(&self, now: Instant, duplicates: u32, age: &Age) -> Missing {
         let transmissions = self.board.segment(self.board.una()).map_or(0, |(_, sent)| sent.transmissions);
         let sent = Instant::from_nanos(now.as_nanos() - age.missing.as_nanos());
-        Missing { duplicates, transmissions, sent: Some(sent) }
+        Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, missing: Missing, flight: u64, age: &Age) {

@@ -58,6 +58,8 @@ pub(crate) struct Sender {
     pub(super) was_emptied: bool,
     pub(crate) notices: Notices,
     pub(crate) statistics: Statistics,
+    /// Echoed timestamps that were read and cannot be.
+    pub(crate) impossible_echoes: u64,
 }
 
 /// Pacing by the window, as Linux does it (`tcp_pacing_ss_ratio`): below half the slow-start threshold.
@@ -93,6 +95,7 @@ impl Sender {
             was_emptied: false,
             notices: Notices::default(),
             statistics: Statistics::default(),
+            impossible_echoes: 0,
         }
     }
 

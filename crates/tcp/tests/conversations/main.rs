@@ -15,6 +15,7 @@ mod ecn;
 mod fast_open;
 mod handshake;
 mod host;
+mod lies;
 mod notation;
 mod notices;
 mod own_control;
