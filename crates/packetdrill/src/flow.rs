@@ -158,8 +158,16 @@ impl Flow {
                 Event::Established => outcome.is_established = true,
                 Event::Readable => outcome.is_readable = true,
                 Event::PeerClosed => self.has_peer_closed = true,
-                Event::Reset => outcome.error = Some(if self.has_peer_closed { libc::EPIPE } else { reset }),
-                Event::Drained | Event::Closed | Event::LossReported => {}
+                Event::Reset | Event::Refused => {
+                    outcome.error = Some(if self.has_peer_closed { libc::EPIPE } else { reset });
+                }
+                Event::TimedOut => outcome.error = Some(libc::ETIMEDOUT),
+                Event::Drained
+                | Event::Closed
+                | Event::LossReported
+                | Event::Aborted
+                | Event::Unanswered
+                | Event::MadeWay => {}
             }
         }
         outcome

@@ -264,11 +264,16 @@ impl<O: Observer> World<O> {
             TcpEvent::Readable => self.on_readable(id),
             TcpEvent::Drained if id.is_opener() => self.on_drained(id),
             TcpEvent::PeerClosed => self.shut_down(id),
-            TcpEvent::Closed | TcpEvent::Reset => self.release(id),
+            TcpEvent::Closed
+            | TcpEvent::Reset
+            | TcpEvent::Refused
+            | TcpEvent::TimedOut
+            | TcpEvent::Aborted
+            | TcpEvent::MadeWay => self.release(id),
             TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
                 self.read_impatiently(id);
             }
-            TcpEvent::Established | TcpEvent::Drained | TcpEvent::LossReported => {}
+            TcpEvent::Established | TcpEvent::Drained | TcpEvent::LossReported | TcpEvent::Unanswered => {}
         }
     }
 

@@ -7,6 +7,7 @@ use crate::policy::control::CongestionControl;
 use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::factory::ControlSetup;
 use crate::policy::control::tolerant::TolerantParameters;
+use crate::policy::lifetimes::Lifetimes;
 use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::rack::RackConfig;
@@ -42,6 +43,8 @@ pub struct Config {
     pub requires_timestamps: bool,
     /// How long after an answer to a segment that is not believed the next one is held back; none is if it is zero.
     pub challenge_interval: Duration,
+    /// How long to wait for the peer before the connection ends by itself.
+    pub lifetimes: Lifetimes,
     /// The most SACK blocks in an ACK.
     pub sack_blocks: usize,
     /// Tell in the first block what arrived twice (DSACK, RFC 2883).
@@ -100,6 +103,7 @@ impl Config {
             timestamps: false,
             requires_timestamps: false,
             challenge_interval: Duration::ZERO,
+            lifetimes: Lifetimes::UNLIMITED,
             sack_blocks: 3,
             duplicate_sack: false,
             ecn: EcnMode::Off,
@@ -129,6 +133,7 @@ impl Config {
             timestamps: true,
             requires_timestamps: true,
             challenge_interval: CHALLENGE_INTERVAL,
+            lifetimes: Lifetimes::RFC,
             duplicate_sack: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,
@@ -152,6 +157,8 @@ impl Config {
             window_reduction: WindowReduction::Proportional,
             spurious: SpuriousDetection { forward_rto: true, undo: Undo::Either },
             rto: RtoConfig::LINUX,
+            requires_timestamps: false,
+            lifetimes: Lifetimes::LINUX,
             ..Self::rfc()
         }
     }

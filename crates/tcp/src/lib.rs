@@ -48,7 +48,7 @@ mod trace;
 
 pub use config::Config;
 pub use connection::{
-    Connection, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
+    Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
 };
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
@@ -69,6 +69,7 @@ pub use policy::control::tolerant::TolerantParameters;
 pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
 pub use policy::delivery::Delivery;
+pub use policy::lifetimes::{KeepAlive, Lifetimes};
 pub use policy::recovery::counting::Rules;
 pub use policy::recovery::newreno::NewRenoFlags;
 pub use policy::recovery::rack::RackConfig;

@@ -13,6 +13,8 @@ pub(super) struct Due {
     pub(super) opening: bool,
     /// A reset that ends the connection.
     pub(super) reset: bool,
+    /// A segment that asks the peer whether it is there.
+    pub(super) probe: bool,
     /// The answer to a segment that fits no connection.
     pub(super) rejection: Option<Rejection>,
 }
@@ -41,12 +43,13 @@ impl Connection {
 
     /// Emits what goes where there is nothing else.
     pub(super) fn emit_last(&mut self, now: Instant) -> Option<Transmit> {
-        if self.sender.persist.take_empty() { Some(self.emit_window_probe(now)) } else { self.emit_rejection() }
+        let asks = core::mem::take(&mut self.due.probe) | self.sender.persist.take_empty();
+        if asks { Some(self.emit_probe(now)) } else { self.emit_rejection() }
     }
 
     /// Emits a segment that lies below the receiver's window: it must be answered, with what the window is now
-    /// (RFC 9293 §3.10.7.4).
-    fn emit_window_probe(&mut self, now: Instant) -> Transmit {
+    /// (RFC 9293 §3.10.7.4). One that asks whether the peer is there looks the same (§3.8.4: SEG.SEQ = SND.NXT-1).
+    fn emit_probe(&mut self, now: Instant) -> Transmit {
         let segment = self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0);
         Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
     }
@@ -68,6 +71,9 @@ impl Connection {
         let mut segment = self.emit(now, flags, start, len as u16);
         if !is_again {
             self.make_markable(&mut segment, start + len);
+        }
+        if let Some(limit) = self.config.lifetimes.user_timeout {
+            self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
         let frame = self.sender.frame(number);
         let data = start - 1..start - 1 + len;

@@ -19,10 +19,21 @@ pub enum Event {
     Reset,
     /// The peer stepped over more than it had told before: [`Connection::losses_reported`] has grown.
     LossReported,
+    /// The peer refused the connection that this side opened.
+    Refused,
+    /// The peer did not answer for too long: the connection ended ([`Lifetimes`](crate::Lifetimes)).
+    TimedOut,
+    /// Data came after [`Connection::close`], which nobody will read: the peer was reset.
+    Aborted,
+    /// The same segment was sent four times without an answer (R1 of RFC 9293 §3.8.3). The connection goes on trying.
+    Unanswered,
+    /// In TIME-WAIT the peer opened a new connection between the same ports, and this one ended to make way: the segment that
+    /// was just given is for whoever listens (RFC 6191).
+    MadeWay,
 }
 
 /// In the order in which they are told.
-const EVENTS: [Event; 7] = [
+const EVENTS: [Event; 12] = [
     Event::Established,
     Event::Readable,
     Event::Drained,
@@ -30,6 +41,11 @@ const EVENTS: [Event; 7] = [
     Event::Closed,
     Event::Reset,
     Event::LossReported,
+    Event::Refused,
+    Event::TimedOut,
+    Event::Aborted,
+    Event::Unanswered,
+    Event::MadeWay,
 ];
 
 /// The events that were not asked for yet, each at most once.

@@ -43,7 +43,7 @@ impl Connection {
     pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let accepted = self.opening_accepted(segment);
         match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepted) {
-            (_, true, Some(_)) => self.end(Event::Reset),
+            (_, true, Some(_)) => self.on_reset(),
             (true, false, Some(ack)) => {
                 self.learn_peer(cx.now, segment);
                 self.establish(cx, segment, ack);
@@ -143,6 +143,8 @@ impl Connection {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
         }
         self.state = State::Transfer(sides);
+        self.lifetime.heard = cx.now;
+        self.watch_limits(cx.now);
         self.events.tell(Event::Established);
     }
 
@@ -168,6 +170,9 @@ impl Connection {
         } else {
             self.sender.send_opening(flags, now)
         };
+        if !is_again {
+            self.begin_wait(now);
+        }
         let mut options = self.opening_options(now, is_answer);
         let len = self.add_fast_open(is_again, &mut options);
         let window = self.receiver.tell_window(true);

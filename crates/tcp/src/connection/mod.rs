@@ -6,6 +6,7 @@ mod emit;
 mod events;
 mod fast_open;
 mod handshake;
+mod lifetime;
 mod marks;
 mod notices;
 mod reading;
@@ -16,6 +17,7 @@ mod validate;
 mod views;
 mod writing;
 
+pub use self::closing::Ending;
 pub use self::events::Event;
 pub use self::fast_open::{FastOpenOffer, FastOpenOutcome};
 pub use self::refusals::Refusals;
@@ -27,6 +29,7 @@ use self::emit::Due;
 use self::events::Events;
 use self::fast_open::Fast;
 use self::handshake::Peer;
+use self::lifetime::Lifetime;
 use self::refusals::Guard;
 use self::state::State;
 use crate::config::Config;
@@ -59,7 +62,11 @@ pub struct Connection {
     events: Events,
     /// Present with TCP Fast Open.
     fast: Option<Box<Fast>>,
-    time_wait_ends: Option<Instant>,
+    lifetime: Lifetime,
+    /// How it ended.
+    ending: Option<Ending>,
+    /// This side opened the connection.
+    is_opener: bool,
 }
 
 /// A segment to send, and which part of the stream it is.
@@ -140,7 +147,9 @@ impl Connection {
             echo: Echo::default(),
             events: Events::default(),
             fast: None,
-            time_wait_ends: None,
+            lifetime: Lifetime::default(),
+            ending: None,
+            is_opener: state == State::SynSent,
         }
     }
 
@@ -162,9 +171,8 @@ impl Connection {
         if let Some(readable) = self.receiver.on_timeout(cx.now) {
             self.on_stepped(cx.now, readable);
         }
-        if self.time_wait_ends.is_some_and(|ends| ends <= cx.now) {
-            self.time_wait_ends = None;
-            self.state = State::Closed;
+        if self.lifetime.wakes <= cx.now {
+            self.on_limit(cx.now);
         }
         if let Some(pacer) = &mut self.sender.pacer {
             pacer.on_timeout(cx.now);
@@ -182,9 +190,10 @@ impl Connection {
         let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
         if is_opening && self.is_fast_server() {
             self.sender.on_answer_lost(cx);
-            self.due.opening = true;
-        } else if self.sender.on_timeout(cx) == Expiry::Loss {
-            self.due.opening = is_opening;
+            self.on_expiry(cx.now, Expiry::Loss);
+        } else {
+            let expiry = self.sender.on_timeout(cx);
+            self.on_expiry(cx.now, expiry);
         }
     }
 
@@ -193,10 +202,9 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pacer = self.sender.pacer.as_ref().and_then(Pacer::deadline);
         let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
-        let others = [self.receiver.deadline(), self.time_wait_ends];
         // Asked after every packet: a fold over plain numbers is several times faster than one over options.
         let earliest = |first: Instant, next: Option<Instant>| first.min(next.unwrap_or(Instant::NEVER));
-        let first = others.into_iter().fold(sender.into_iter().fold(Instant::NEVER, earliest), earliest);
+        let first = sender.into_iter().fold(earliest(self.lifetime.wakes, self.receiver.deadline()), earliest);
         (first < Instant::NEVER).then_some(first)
     }
 

@@ -20,6 +20,7 @@ impl Connection {
             self.challenge(cx.now);
             return taken;
         };
+        self.lifetime.heard = cx.now;
         self.note_timestamp(cx.now, segment, range.start);
         self.note_mark(segment);
         self.on_acknowledgement(cx, &heard);
@@ -120,6 +121,10 @@ impl Connection {
     }
 
     pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
+        if self.lifetime.is_orphan && range.end - u64::from(has_fin) > self.receiver.nxt() {
+            self.reset_peer();
+            return Taken::default();
+        }
         let start = range.start;
         let arrival = self.receiver.on_data(cx.now, range, has_fin);
         if arrival.delivered > 0 {

@@ -6,6 +6,7 @@ pub(crate) mod buffer;
 pub(crate) mod choice;
 pub(crate) mod control;
 pub(crate) mod delivery;
+pub(crate) mod lifetimes;
 pub(crate) mod quantum;
 pub(crate) mod recovery;
 pub(crate) mod reduction;

@@ -25,6 +25,11 @@ impl Persist {
         self.intervals.is_some()
     }
 
+    /// Says whether the window was asked for the first time.
+    pub(crate) fn is_first(&self) -> bool {
+        self.intervals == Some(1)
+    }
+
     /// Says, once, that an empty segment is to leave that the peer must answer.
     pub(crate) fn take_empty(&mut self) -> bool {
         core::mem::take(&mut self.is_empty_due)

@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::Event::{Drained, Established, PeerClosed, Readable, Reset};
+use earlybird_tcp::Event::{Drained, Established, PeerClosed, Readable, Refused, Reset};
 use earlybird_tcp::{Config, FastOpenOffer, FastOpenOutcome, RfcState};
 use earlybird_units::Duration;
 use earlybird_wire::FastOpen;
@@ -147,7 +147,7 @@ fn a_cookie_in_an_answer_to_a_repeated_syn_is_kept() {
 #[test]
 fn a_reset_of_a_syn_with_data_refuses_the_connection() {
     for ack in [1, 301] {
-        with_300_bytes().receives(&format!("R. 0:0(0) ack {ack}")).is_in(RfcState::Closed).tells(&[Reset]);
+        with_300_bytes().receives(&format!("R. 0:0(0) ack {ack}")).is_in(RfcState::Closed).tells(&[Refused]);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::Event::{Established, Reset};
-use earlybird_tcp::{Config, RfcState};
+use earlybird_tcp::Event::{Established, Refused, Reset};
+use earlybird_tcp::{Config, Lifetimes, RfcState};
 
 #[test]
 fn the_opener_sends_syn_then_ack_and_offers_mss_sack_timestamps_and_scale() {
@@ -84,7 +84,7 @@ fn a_shift_of_255_counts_as_14() {
 /// RFC 6298 (2.1): 1 s before the first sample; (5.5): doubled each time, here up to the ceiling of 60 s.
 #[test]
 fn a_lost_syn_goes_again_after_1_2_4_8_16_32_60_60_s() {
-    let mut host = Host::connect(&plain());
+    let mut host = Host::connect(&Config { lifetimes: Lifetimes::UNLIMITED, ..plain() });
     host.at(200_000);
     let times = [0, 1, 3, 7, 15, 31, 63, 123, 183];
     host.sends_timed(&times.map(|second| (second * 1000, 0)));
@@ -176,7 +176,7 @@ fn a_listener_resets_an_ack_and_ignores_a_reset() {
 fn a_reset_that_acknowledges_the_syn_refuses_the_connection() {
     let mut host = Host::connect(&plain());
     host.forget_sent().receives("R 0:0(0)").receives("R. 0:0(0) ack 9").is_in(RfcState::SynSent);
-    host.receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).tells(&[Reset]).sends_nothing();
+    host.receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).tells(&[Refused]).sends_nothing();
     assert_eq!(host.deadline(), None);
 }
 

@@ -1,7 +1,9 @@
 //! One end of a conversation; the test plays the other.
 
 use crate::notation;
-use earlybird_tcp::{Config, Connection, Cx, Event, FastOpenOffer, Identity, RfcState, Trace, TraceEvent, WriteError};
+use earlybird_tcp::{
+    Config, Connection, Cx, Event, FastOpenOffer, Identity, KeepAlive, RfcState, Trace, TraceEvent, WriteError,
+};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{FastOpen, Flags, SackBlock, Segment, SeqNum};
 use std::collections::VecDeque;
@@ -227,6 +229,22 @@ impl Host {
     pub(crate) fn shutdown(&mut self) -> &mut Self {
         self.connection.shutdown();
         self.transmit();
+        self
+    }
+
+    pub(crate) fn close(&mut self) -> &mut Self {
+        self.connection.close(&mut Cx { now: self.now, trace: &mut self.decisions });
+        self.transmit();
+        self
+    }
+
+    pub(crate) fn user_timeout(&mut self, limit: Option<Duration>) -> &mut Self {
+        self.connection.set_user_timeout(&mut Cx { now: self.now, trace: &mut self.decisions }, limit);
+        self
+    }
+
+    pub(crate) fn keep_alive(&mut self, keep_alive: Option<KeepAlive>) -> &mut Self {
+        self.connection.set_keep_alive(&mut Cx { now: self.now, trace: &mut self.decisions }, keep_alive);
         self
     }
 

@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, Restart, RtoConfig, TraceEvent};
+use earlybird_tcp::{Config, Lifetimes, Restart, RtoConfig, TraceEvent};
 use earlybird_units::Duration;
 
 /// A floor of 200 ms, so that measured timeouts show.
@@ -97,7 +97,7 @@ fn an_expiry_sends_the_earliest_segment_and_doubles_the_timeout() {
 /// RFC 6298 (2.5) and (5.5): the ceiling acts after the doubling.
 #[test]
 fn the_timeout_stops_growing_at_60_s() {
-    let mut host = Host::connected(&plain());
+    let mut host = Host::connected(&Config { lifetimes: Lifetimes::UNLIMITED, ..plain() });
     host.write(1000).forget_sent().at(400_000);
     let intervals = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60];
     let mut time = 100;

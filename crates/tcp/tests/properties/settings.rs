@@ -2,9 +2,9 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
-    EcnMode, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime,
-    ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection,
-    Trigger, Undo, VegasParameters, WindowReduction,
+    EcnMode, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig,
+    RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule,
+    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -145,6 +145,8 @@ pub(crate) fn usual_configs_with(family: Family, repair: Repair) -> BoxedStrateg
     (profiles, scheme, triggers(), ackings(), any::<[bool; 3]>(), marks(), undos())
         .prop_map(|(profile, (control, recovery, rack), trigger, acking, flags, ecn, undo)| {
             let [timestamps, is_proportional, forward_rto] = flags;
+            // A line may lose eight SYNs in a row.
+            let profile = Config { lifetimes: Lifetimes::UNLIMITED, ..profile };
             let config = Config { control, recovery, rack, trigger, acking, timestamps, ecn, ..profile };
             with_options(config, [is_proportional, forward_rto], undo)
         })
