@@ -102,7 +102,10 @@ def scripts(folder: Path, version: Version, only: str) -> list[Path]:
 def command(checkout: Path, script: Path, version: Version, library: Path | None) -> list[str]:
     """Give the command line that runs a script in a new network namespace."""
     prepare = "ip link set lo up"
-    options = [*OPTIONS[version], "--send_omit_free"]
+    # What stands on the command line goes before what a script says itself: that is left out.
+    own = {line.split("=")[0] for line in script.read_text(encoding="utf-8").splitlines() if line.startswith("--")}
+    options = [option for option in OPTIONS[version] if option.split("=")[0] not in own]
+    options.append("--send_omit_free")
     run = [str(program(checkout)), *options, script.name]
     if library is not None:
         # The scripts' first commands configure the device that packetdrill makes when it tests the kernel.

@@ -7,6 +7,7 @@ use crate::calls::Answer;
 use crate::world::{Micros, World};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// What an attempt at a call gave.
 pub(crate) enum Step<T> {
@@ -35,6 +36,8 @@ pub(crate) struct Turns {
     is_news: bool,
     /// A call was woken and is on its way back: it has not read the clock yet.
     is_returning: bool,
+    /// A call has come back, and has not told packetdrill yet.
+    has_returned: bool,
 }
 
 impl Turns {
@@ -74,6 +77,7 @@ impl Host {
     pub(crate) fn wait<T>(&self, mut attempt: impl FnMut(&mut World) -> Step<T>) -> Answer<T> {
         let mut world = self.lock();
         let mut has_waited = false;
+        let patience = world.now() + PATIENCE;
         loop {
             let step = attempt(&mut world);
             world.transmit();
@@ -88,7 +92,11 @@ impl Host {
                 Step::Block(deadline) => deadline,
             };
             has_waited = true;
-            world = if self.is_runner() { Self::pass_until_news(world, deadline)? } else { self.park(world, deadline) };
+            world = if self.is_runner() {
+                Self::pass_until_news(world, deadline, patience)?
+            } else {
+                self.park(world, deadline)
+            };
         }
     }
 
@@ -104,9 +112,13 @@ impl Host {
     }
 
     /// The thread that moves the clock blocks: it moves the clock to whatever comes next.
-    fn pass_until_news(mut world: MutexGuard<'_, World>, deadline: Option<Micros>) -> Answer<MutexGuard<'_, World>> {
+    fn pass_until_news(
+        mut world: MutexGuard<'_, World>,
+        deadline: Option<Micros>,
+        patience: Micros,
+    ) -> Answer<MutexGuard<'_, World>> {
         let next = [deadline, world.next_deadline()].into_iter().flatten().min();
-        let Some(next) = next else { return Err(libc::EINTR) };
+        let Some(next) = next.filter(|next| *next <= patience) else { return Err(libc::EINTR) };
         world.move_clock(next);
         Ok(world)
     }
@@ -155,7 +167,13 @@ impl Host {
 
     /// Lets time pass: over the end of the sleep by what packetdrill would spin.
     pub(crate) fn sleep(&self, micros: Micros) {
-        let world = self.lock();
+        let mut world = self.lock();
+        if core::mem::take(&mut world.turns.has_returned) {
+            // packetdrill's lock is free while this thread sleeps: the other one takes it to tell what its call gave.
+            drop(world);
+            thread::sleep(Duration::from_millis(3));
+            world = self.lock();
+        }
         let to = world.now() + micros + SPIN;
         drop(self.advance(world, to));
     }
@@ -166,6 +184,7 @@ impl Host {
         let mut world = self.lock();
         if !self.is_runner() && world.turns.is_returning {
             world.turns.is_returning = false;
+            world.turns.has_returned = true;
             self.changed.notify_all();
             return world.now();
         }

@@ -1,10 +1,12 @@
 //! A connection, and what Linux keeps beside it.
 
+use crate::feeding::Feeding;
+use crate::limits::Limits;
 use crate::packet;
 use crate::send_queue::SendQueue;
 use crate::sysctl;
 use crate::world::Micros;
-use earlybird_tcp::{Connection, Cx, Event, RfcState, Transmit};
+use earlybird_tcp::{Connection, Cx, Event, FastOpenOffer, RfcState, Transmit};
 use earlybird_units::Instant;
 use earlybird_wire::{Flags, Segment};
 use std::net::SocketAddr;
@@ -23,6 +25,14 @@ pub(crate) struct Flow {
     /// The largest window that the peer told.
     pub(crate) largest_window: u64,
     pub(crate) peer_shift: u8,
+    pub(crate) feeding: Feeding,
+    pub(crate) limits: Limits,
+    /// It was opened by a SYN whose data counts: it is used before the handshake ends.
+    pub(crate) is_early: bool,
+    /// That SYN carried data.
+    pub(crate) took_syn_data: bool,
+    /// What its SYN asked of Fast Open, or used.
+    pub(crate) asked: Option<FastOpenOffer>,
 }
 
 /// What is counted for `tcp_info`.
@@ -72,15 +82,27 @@ impl Flow {
             counts,
             largest_window: 0,
             peer_shift: 0,
+            feeding: Feeding::default(),
+            limits: Limits::default(),
+            is_early: false,
+            took_syn_data: false,
+            asked: None,
         }
     }
 
     /// Says whether the handshake is done.
     pub(crate) fn is_connected(&self) -> bool {
-        !matches!(
-            self.connection.state(),
-            RfcState::Listen | RfcState::SynSent | RfcState::SynReceived | RfcState::Closed
-        )
+        match self.connection.state() {
+            RfcState::Listen | RfcState::SynSent | RfcState::Closed => false,
+            RfcState::SynReceived => self.is_early,
+            _ => true,
+        }
+    }
+
+    /// Says whether data on a SYN was taken, as `tcp_info` tells it.
+    pub(crate) fn has_fast_data(&self) -> bool {
+        let outcome = self.connection.fast_open();
+        self.took_syn_data || outcome.is_some_and(|outcome| outcome.carried > 0 && outcome.accepted == outcome.carried)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -122,11 +144,12 @@ impl Flow {
 
     /// Acts on a deadline.
     pub(crate) fn on_timeout(&mut self, now: Micros) -> Outcome {
+        self.release(now);
         self.connection.on_timeout(&mut Cx { now: instant(now), trace: &mut () });
         self.outcome(libc::ETIMEDOUT)
     }
 
-    fn note_arrival(&mut self, now: Micros, segment: &Segment) {
+    pub(crate) fn note_arrival(&mut self, now: Micros, segment: &Segment) {
         let counts = &mut self.counts;
         counts.segments_in += 1;
         if segment.len > 0 {
@@ -142,6 +165,7 @@ impl Flow {
         self.largest_window = self.largest_window.max(counts.window);
         if segment.flags.contains(Flags::ACK) {
             counts.ack_received_at = now;
+            self.feeding.has_more = false;
         }
     }
 
@@ -155,7 +179,10 @@ impl Flow {
         while let Some(event) = self.connection.poll_event() {
             outcome.is_changed |= event != Event::Readable && event != Event::Drained;
             match event {
-                Event::Established => outcome.is_established = true,
+                Event::Established => {
+                    outcome.is_established = true;
+                    self.counts.data_received_at = self.counts.ack_received_at;
+                }
                 Event::Readable => outcome.is_readable = true,
                 Event::PeerClosed => self.has_peer_closed = true,
                 Event::Reset | Event::Refused => {
@@ -176,11 +203,20 @@ impl Flow {
     /// Gives all packets that are to leave now.
     pub(crate) fn transmit(&mut self, now: Micros) -> Vec<Departure> {
         let largest_burst = self.largest_burst();
-        let cx = &mut Cx { now: instant(now), trace: &mut () };
-        let mut batch: Vec<Transmit> = core::iter::from_fn(|| self.connection.poll_transmit(cx)).collect();
-        for transmit in &mut batch {
-            self.note_departure(now, transmit);
+        let mut batch = Vec::new();
+        loop {
+            let is_fed = self.feed();
+            let before = batch.len();
+            let cx = &mut Cx { now: instant(now), trace: &mut () };
+            while let Some(transmit) = self.connection.poll_transmit(cx) {
+                self.note_departure(now, &transmit);
+                batch.push(transmit);
+            }
+            if !is_fed && batch.len() == before {
+                break;
+            }
         }
+        self.watch_held(now);
         self.mark_pushes(&mut batch, largest_burst);
         batch.iter().map(|transmit| self.emit(transmit)).collect()
     }
@@ -196,6 +232,9 @@ impl Flow {
             counts.bytes_sent += u64::from(segment.len);
             counts.bytes_again += if transmit.is_again { u64::from(segment.len) } else { 0 };
             self.queue.on_sent(transmit.data.end);
+            if !segment.flags.contains(Flags::SYN) {
+                self.note_small(u64::from(segment.len), transmit.data.end);
+            }
         }
     }
 
@@ -205,7 +244,7 @@ impl Flow {
         let mut count = 0;
         for index in 0..batch.len() {
             batch[index].segment.flags.remove(Flags::PSH);
-            if batch[index].segment.len == 0 {
+            if batch[index].segment.len == 0 || batch[index].segment.flags.contains(Flags::SYN) {
                 count = 0;
                 continue;
             }

@@ -10,7 +10,24 @@ pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
     match &socket.role {
         Role::Flow(flow) => of_flow(flow, socket, now),
         Role::Listener(_) => padded(vec![10]),
-        Role::Fresh | Role::Dead => padded(vec![7]),
+        Role::Fresh | Role::Deferred(_) | Role::Dead => padded(vec![7]),
+    }
+}
+
+/// `TCPI_OPT_SYN_DATA`
+const OPTION_SYN_DATA: u8 = 32;
+
+/// Gives Linux's number of the state of congestion (`tcp_ca_state`).
+fn congestion(flow: &Flow) -> u8 {
+    let connection = &flow.connection;
+    if connection.timer().back_off > 1 {
+        4
+    } else if connection.is_recovering() {
+        3
+    } else if connection.is_reducing() {
+        2
+    } else {
+        u8::from(connection.sacked() > 0)
     }
 }
 
@@ -63,26 +80,31 @@ fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
     let (counts, timer) = (&flow.counts, connection.timer());
     let micros = |duration: Option<earlybird_units::Duration>| duration.map_or(0, |d| d.as_nanos() / 1000);
     let since = |at: Micros| (now - at) / 1000;
-    let congestion = if connection.is_recovering() { 3 } else { 0 };
     let ssthresh = connection.ssthresh();
     let mut fields = Fields(Vec::with_capacity(280));
-    fields.bytes(&[state(connection.state()), congestion, 0, 0, 0, 0, flow.peer_shift, 0]);
+    let options = u8::from(flow.has_fast_data()) * OPTION_SYN_DATA;
+    fields.bytes(&[state(connection.state()), congestion(flow), 0, 0, 0, options, flow.peer_shift, 0]);
     fields.words(&[micros(Some(timer.timeout)), 40_000, flow.mss(), u64::from(counts.largest_received.max(536))]);
-    fields.words(&[connection.outstanding(), 0, 0, 0, 0]);
+    let again = connection.sent_again();
+    fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
     fields.words(&[since(counts.data_sent_at), 0, since(counts.data_received_at), since(counts.ack_received_at)]);
     fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), 0]);
     fields.words(&[
         if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
         connection.cwnd() as u64,
         u64::from(crate::calls::open::largest_segment(&socket.settings, flow.local.ip())),
-        3,
+        connection.reordering(),
     ]);
     fields.words(&[0, 0, u64::from(counts.retransmissions)]);
     fields.longs(&[0, u64::MAX, flow.queue.acknowledged(), connection.received()]);
     fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent(), 0]);
     fields.words(&[u64::from(counts.data_segments_in), u64::from(counts.data_segments_out)]);
-    fields.longs(&[0, 0, 0, 0]);
-    fields.words(&[connection.highest_acknowledged().map_or(0, |number| number + 1), 0]);
+    fields.longs(&[0]);
+    fields.longs(&flow.limits.times(now));
+    let delivered = connection.highest_acknowledged().map_or(0, |number| number + 1);
+    let delivered = delivered + connection.sacked();
+    let is_answer_out = connection.state() == RfcState::SynReceived;
+    fields.words(&[delivered - u64::from(is_answer_out && delivered > 0), 0]);
     fields.longs(&[counts.bytes_sent, counts.bytes_again]);
     fields.words(&[0, 0, 0, counts.window]);
     padded(fields.0)

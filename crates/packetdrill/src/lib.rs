@@ -12,11 +12,15 @@
 
 mod calls;
 mod clock;
+mod cookies;
 mod device;
 mod epoll;
+mod fast_open;
+mod feeding;
 mod flow;
 mod info;
 mod interface;
+mod limits;
 mod notifications;
 mod packet;
 mod preload;

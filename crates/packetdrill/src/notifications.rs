@@ -79,16 +79,18 @@ impl Notifications {
 
     /// Bytes up to `end` have been acknowledged. Says whether something was queued.
     pub(crate) fn on_acknowledged(&mut self, end: u64, at: Micros, wanted: u32) -> bool {
-        let before = self.queue.len();
+        let mut has_news = false;
         while let Some((_, number)) = self.zero_copies.pop_front_if(|(last, _)| *last <= end) {
             self.complete(number);
+            has_news = true;
         }
         while let Some(stamp) = self.stamps.pop_front_if(|stamp| stamp.end <= end) {
             if wanted & TX_ACK != 0 {
                 self.queue.push_back(Notification::Stamped { event: ACKNOWLEDGED, byte: stamp.byte, at });
+                has_news = true;
             }
         }
-        self.queue.len() > before
+        has_news
     }
 
     /// Consecutive sends share an entry, even where it waits already to be read.

@@ -19,6 +19,13 @@ pub(crate) struct Arrival {
     pub(crate) segment: Segment,
 }
 
+impl Arrival {
+    /// Gives the segment as if it carried nothing.
+    pub(crate) fn without_payload(&self) -> Segment {
+        Segment { len: 0, ..self.segment }
+    }
+}
+
 /// Reads a packet; `None` if it is neither a segment nor a notice about one, or signed: no connection here has a key.
 pub(crate) fn read(packet: &[u8]) -> Option<Injected> {
     if let Ok(notice) = parse_icmp(packet, Checksums::Verify) {

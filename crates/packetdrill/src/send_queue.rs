@@ -15,6 +15,8 @@ struct Chunk {
     /// A write ended in it: its last segment asks the receiver to hand the data over.
     pushes: bool,
     ends_record: bool,
+    /// It has as many pieces as a packet may have: what follows lies in another.
+    is_full: bool,
     /// It has left, all of it.
     is_sent: bool,
 }
@@ -40,6 +42,10 @@ impl SendQueue {
         self.start
     }
 
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
     /// Gives the bytes that have not left.
     pub(crate) fn not_sent(&self) -> u64 {
         self.written - self.sent.min(self.written)
@@ -53,15 +59,24 @@ impl SendQueue {
     /// Gives the room that the last chunk has, if it may grow to `largest`.
     pub(crate) fn room_in_last(&self, largest: u64) -> u64 {
         let before = self.chunks.len().checked_sub(2).map_or(self.start, |index| self.chunks[index].end);
-        self.chunks.back().filter(|last| !last.is_sent && !last.ends_record && last.end > self.sent).map_or(0, |last| {
-            let begin = before.max(self.sent);
-            largest.saturating_sub(last.end - begin)
-        })
+        self.chunks
+            .back()
+            .filter(|last| !last.is_sent && !last.ends_record && !last.is_full && last.end > self.sent)
+            .map_or(0, |last| {
+                let begin = before.max(self.sent);
+                largest.saturating_sub(last.end - begin)
+            })
     }
 
     /// Begins a chunk.
     pub(crate) fn begin(&mut self) {
-        self.chunks.push_back(Chunk { end: self.written, pushes: false, ends_record: false, is_sent: false });
+        self.chunks.push_back(Chunk {
+            end: self.written,
+            pushes: false,
+            ends_record: false,
+            is_full: false,
+            is_sent: false,
+        });
     }
 
     /// Appends bytes to the last chunk.
@@ -92,6 +107,20 @@ impl SendQueue {
         }
     }
 
+    /// The last chunk takes no more pieces.
+    pub(crate) fn fill(&mut self) {
+        self.push();
+        if let Some(last) = self.chunks.back_mut() {
+            last.is_full = true;
+        }
+    }
+
+    /// Gives where the next segment of what has not left must end at the latest, and whether that is for want of room for pieces.
+    pub(crate) fn next_boundary(&self) -> (u64, bool) {
+        let found = self.chunks.iter().find(|chunk| chunk.end > self.sent && (chunk.ends_record || chunk.is_full));
+        found.map_or((self.written, false), |chunk| (chunk.end, chunk.is_full))
+    }
+
     /// Bytes up to `end` have left.
     pub(crate) fn on_sent(&mut self, end: u64) {
         self.sent = self.sent.max(end);
@@ -114,9 +143,9 @@ impl SendQueue {
         self.chunks.iter().any(|chunk| chunk.end == end && chunk.pushes)
     }
 
-    /// Says whether a record ends here.
+    /// Says whether a record ends here, or a chunk that takes no more.
     pub(crate) fn ends_record_at(&self, end: u64) -> bool {
-        self.chunks.iter().any(|chunk| chunk.end == end && chunk.ends_record)
+        self.chunks.iter().any(|chunk| chunk.end == end && (chunk.ends_record || chunk.is_full))
     }
 }
 

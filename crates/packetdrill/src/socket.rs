@@ -46,6 +46,8 @@ pub(crate) struct Settings {
 pub(crate) enum Role {
     /// Nothing yet.
     Fresh,
+    /// `connect` waits for the first bytes (`TCP_FASTOPEN_CONNECT`).
+    Deferred(SocketAddr),
     Listener(Listener),
     Flow(Box<Flow>),
     /// It was closed by this side or the other, and nothing is left but its error.
@@ -178,6 +180,7 @@ impl Socket {
     pub(crate) fn poll_mask(&mut self) -> i16 {
         let mut mask = match &self.role {
             Role::Fresh => libc::POLLOUT | libc::POLLHUP,
+            Role::Deferred(_) => libc::POLLOUT | libc::POLLWRNORM,
             Role::Listener(listener) if listener.waiting.is_empty() => 0,
             Role::Listener(_) => libc::POLLIN | libc::POLLRDNORM,
             Role::Dead => libc::POLLIN | libc::POLLRDNORM | libc::POLLRDHUP | libc::POLLHUP | libc::POLLOUT,

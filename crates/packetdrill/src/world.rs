@@ -1,15 +1,18 @@
 //! Everything the host has: sockets, descriptors, packets on their way out.
 
+use crate::calls::open;
 use crate::clock::Turns;
+use crate::cookies::Cookies;
 use crate::device;
 use crate::epoll::Epoll;
+use crate::fast_open::{self, Decision};
 use crate::flow::{Flow, Outcome, instant};
 use crate::packet::{self, Arrival, Injected};
 use crate::socket::{Listener, Role, Socket, SocketId};
 use core::ffi::c_int;
-use earlybird_tcp::{Config, Connection, Cx};
+use earlybird_tcp::{Config, Connection, Cx, Identity};
 use earlybird_units::SeedTree;
-use earlybird_wire::{Flags, Icmp};
+use earlybird_wire::{FastOpen, Flags, Icmp, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +42,7 @@ pub(crate) struct World {
     pub(crate) sockets: BTreeMap<SocketId, Socket>,
     next_id: SocketId,
     outgoing: VecDeque<(Micros, Vec<u8>)>,
+    pub(crate) cookies: Cookies,
     addresses: Vec<IpAddr>,
     next_port: u16,
     drops_everything: bool,
@@ -64,6 +68,7 @@ impl World {
             sockets: BTreeMap::new(),
             next_id: 0,
             outgoing: VecDeque::new(),
+            cookies: Cookies::default(),
             addresses: flags.split(',').filter_map(|address| address.parse().ok()).collect(),
             next_port: FIRST_PORT,
             drops_everything: false,
@@ -76,6 +81,9 @@ impl World {
 
     /// Acts on a command that the script ran.
     pub(crate) fn note_command(&mut self, command: &str) {
+        if command.contains("tcp_metrics flush") || command.contains("tcp_fastopen_cookies") {
+            self.cookies.clear();
+        }
         if command.contains("qdisc") {
             self.drops_everything = device::drops_everything();
         }
@@ -135,8 +143,8 @@ impl World {
 
     /// Gives the time at which something falls due.
     pub(crate) fn next_deadline(&self) -> Option<Micros> {
-        let due = |socket: &Socket| socket.flow()?.connection.poll_timeout();
-        self.sockets.values().filter_map(due).min().map(|at| at.as_nanos().div_ceil(1000).max(self.now))
+        let due = |socket: &Socket| socket.flow()?.deadline();
+        self.sockets.values().filter_map(due).min().map(|at| at.max(self.now))
     }
 
     /// Gives the time at which something falls due, or a blocked call gives up.
@@ -148,9 +156,7 @@ impl World {
     pub(crate) fn move_clock(&mut self, to: Micros) {
         self.now = self.now.max(to);
         let now = self.now;
-        let is_due = |socket: &Socket| {
-            socket.flow().and_then(|flow| flow.connection.poll_timeout()).is_some_and(|at| at <= instant(now))
-        };
+        let is_due = |socket: &Socket| socket.flow().and_then(Flow::deadline).is_some_and(|at| at <= now);
         let due: Vec<SocketId> = self.sockets.iter().filter(|(_, socket)| is_due(socket)).map(|(id, _)| *id).collect();
         for id in due {
             let outcome = self.sockets.get_mut(&id).and_then(Socket::flow_mut).map(|flow| flow.on_timeout(now));
@@ -179,6 +185,7 @@ impl World {
         let Role::Flow(flow) = &mut socket.role else { return };
         let departures = flow.transmit(now);
         let outcome = flow.outcome(libc::ECONNRESET);
+        flow.watch_limits(now, socket.wants_room);
         for departure in departures {
             socket.notifications.on_sent(departure.end, now, socket.settings.stamping);
             if !self.drops_everything {
@@ -245,7 +252,15 @@ impl World {
         if let Some(error) = outcome.error {
             socket.error = Some(error);
         }
+        if outcome.is_established {
+            let learned =
+                socket.flow().and_then(|flow| Some((flow.remote.ip(), flow.connection.fast_open()?, flow.asked)));
+            if let Some((server, result, asked)) = learned {
+                fast_open::remember(self.cookies.of(server), &result, asked);
+            }
+        }
         if outcome.is_established
+            && let Some(socket) = self.sockets.get_mut(&id)
             && let Some(listener) = socket.listener.take()
         {
             self.queue(listener, id);
@@ -274,13 +289,45 @@ impl World {
         child.local = arrival.to;
         child.is_held = false;
         child.listener = Some(listener);
-        let config = crate::calls::open::config(&child.settings, arrival.to.ip());
-        let connection = Connection::listen(&config, self.seeds());
+        let config = open::config(&child.settings, arrival.to.ip(), false);
+        let decision = fast_open::decide(&child.settings, arrival);
+        let connection = match decision {
+            Decision::Plain => Connection::listen(&config, self.seeds()),
+            Decision::Give(cookie) => self.accept_fast(&config, &arrival.without_payload(), Some(cookie)),
+            Decision::Take(cookie) => self.accept_fast(&config, &arrival.segment, cookie),
+        };
         let mut flow = Flow::new(connection, arrival.to, arrival.from, self.now);
         flow.is_passive = true;
+        flow.feeding.no_delay = child.settings.no_delay;
+        flow.is_early = matches!(decision, Decision::Take(_));
+        flow.took_syn_data = flow.is_early && arrival.segment.len > 0;
         child.role = Role::Flow(Box::new(flow));
         let id = self.add_socket(child);
-        self.deliver(id, arrival);
+        match decision {
+            Decision::Plain => self.deliver(id, arrival),
+            Decision::Give(_) => self.note(id, arrival),
+            Decision::Take(_) => {
+                self.note(id, arrival);
+                if let Some(socket) = self.sockets.get_mut(&id) {
+                    socket.listener = None;
+                }
+                self.queue(listener, id);
+            }
+        }
+    }
+
+    /// Opens a connection by Fast Open.
+    fn accept_fast(&self, config: &Config, syn: &Segment, cookie: Option<FastOpen>) -> Connection {
+        let cx = &mut Cx { now: instant(self.now), trace: &mut () };
+        let seeds = self.seeds();
+        Connection::accept_fast(cx, config, Identity::drawn(seeds), seeds, syn, cookie).0
+    }
+
+    /// Counts a segment that the connection was made of.
+    fn note(&mut self, id: SocketId, arrival: &Arrival) {
+        if let Some(flow) = self.sockets.get_mut(&id).and_then(Socket::flow_mut) {
+            flow.note_arrival(self.now, &arrival.segment);
+        }
     }
 
     /// Answers a segment that belongs to no connection (RFC 9293 §3.10.7.1).

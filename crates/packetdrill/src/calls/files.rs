@@ -43,7 +43,7 @@ pub(crate) fn close(host: &Host, fd: c_int) -> Answer<c_int> {
         match &mut socket.role {
             Role::Listener(_) => world.end_listener(id),
             Role::Flow(_) => close_flow(socket),
-            Role::Fresh | Role::Dead => {}
+            Role::Fresh | Role::Deferred(_) | Role::Dead => {}
         }
         Ok(0)
     })
@@ -58,7 +58,7 @@ fn close_flow(socket: &mut Socket) {
     } else {
         flow.shut_read = true;
         flow.shut_write = true;
-        flow.connection.shutdown();
+        flow.end();
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn shutdown(host: &Host, fd: c_int, how: c_int) -> Answer<c_int> {
         flow.shut_read |= how != libc::SHUT_WR;
         if how != libc::SHUT_RD {
             flow.shut_write = true;
-            flow.connection.shutdown();
+            flow.end();
         }
         Ok(0)
     })

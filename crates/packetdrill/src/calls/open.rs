@@ -3,13 +3,14 @@
 use super::Answer;
 use crate::clock::{Host, Step};
 use crate::device;
+use crate::fast_open;
 use crate::flow::Flow;
 use crate::socket::{Listener, Role, Settings, Socket, SocketId};
 use crate::sysctl;
 use crate::world::{Descriptor, World};
 use core::ffi::c_int;
 use core::mem;
-use earlybird_tcp::{Acking, Config, Connection, Control, CubicConfig, EcnMode, RackConfig, Recovery, WindowReduction};
+use earlybird_tcp::{Config, Connection, EcnMode, RackConfig, WindowProbe};
 use libc::{sockaddr, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -144,11 +145,20 @@ pub(crate) fn connect(host: &Host, fd: c_int, to: &[u8]) -> Answer<c_int> {
 fn begin_connect(world: &mut World, fd: c_int, remote: SocketAddr) -> Answer<bool> {
     let socket = world.socket(fd)?;
     match &socket.role {
-        Role::Fresh => {
-            start(world, fd, remote)?;
+        Role::Fresh if socket.settings.fast_open_connect => {
+            let settings = socket.settings.clone();
+            if fast_open::can_defer(&settings, world.cookies.of(remote.ip())) {
+                world.socket(fd)?.role = Role::Deferred(remote);
+                return Ok(false);
+            }
+            start(world, fd, remote, true)?;
             Ok(true)
         }
-        Role::Listener(_) => Err(libc::EISCONN),
+        Role::Fresh => {
+            start(world, fd, remote, false)?;
+            Ok(true)
+        }
+        Role::Deferred(_) | Role::Listener(_) => Err(libc::EISCONN),
         Role::Flow(flow) if flow.is_connected() => Err(libc::EISCONN),
         Role::Flow(_) if socket.settings.is_nonblocking => Err(libc::EALREADY),
         Role::Flow(_) => Ok(false),
@@ -173,15 +183,24 @@ fn connected(socket: &mut Socket, is_new: bool) -> Step<c_int> {
     }
 }
 
-/// Sends the SYN.
-pub(crate) fn start(world: &mut World, fd: c_int, remote: SocketAddr) -> Answer<()> {
+/// Begins a connection, with Fast Open if wanted; gives the bytes that the SYN may carry.
+pub(crate) fn start(world: &mut World, fd: c_int, remote: SocketAddr, is_fast: bool) -> Answer<u64> {
     let bound = world.socket(fd)?.local;
+    let remembered = world.cookies.of(remote.ip()).clone();
     let (local, seeds, now) = (world.local_for(bound, remote), world.seeds().child("client"), world.now());
     let socket = world.socket(fd)?;
     socket.local = local;
-    let connection = Connection::connect(&config(&socket.settings, local.ip()), seeds);
-    socket.role = Role::Flow(Box::new(Flow::new(connection, local, remote, now)));
-    Ok(())
+    let config = config(&socket.settings, local.ip(), true);
+    let mut flow = Flow::new(Connection::connect(&config, seeds), local, remote, now);
+    let offer = is_fast.then(|| fast_open::offer(&socket.settings, &remembered));
+    if let Some(offer) = offer {
+        flow.connection.open_fast(offer);
+        flow.asked = Some(offer);
+    }
+    flow.feeding.no_delay = socket.settings.no_delay;
+    flow.feeding.cork = socket.settings.cork;
+    socket.role = Role::Flow(Box::new(flow));
+    Ok(offer.map_or(0, |offer| fast_open::room(offer, config.mss)))
 }
 
 /// Gives the largest segment that this side tells the peer it takes.
@@ -191,22 +210,24 @@ pub(crate) fn largest_segment(settings: &Settings, address: IpAddr) -> u16 {
 }
 
 /// Gives the endpoint's parameters for a socket: Linux's, as far as the script has not set them.
-pub(crate) fn config(settings: &Settings, address: IpAddr) -> Config {
+pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> Config {
     let mss = largest_segment(settings, address);
+    let linux = Config::linux();
     let largest = sysctl::numbers("tcp_rmem").get(2).copied().unwrap_or(6_291_456);
     Config {
         mss,
         window: (largest / u64::from(mss)) as u32,
-        initial_window: 10,
         timestamps: sysctl::is_on("tcp_timestamps"),
+        requires_timestamps: false,
         sack_blocks: if sysctl::is_on("tcp_sack") { 4 } else { 0 },
         duplicate_sack: sysctl::is_on("tcp_dsack"),
-        ecn: if sysctl::number("tcp_ecn", 2) == 1 { EcnMode::Classic } else { EcnMode::Off },
-        acking: Acking::EverySegment,
-        control: Control::Cubic(CubicConfig::V23),
-        recovery: Recovery::Rack,
-        rack: RackConfig { probes_tail: sysctl::number("tcp_early_retrans", 3) >= 3, ..RackConfig::RFC },
-        window_reduction: WindowReduction::Proportional,
-        ..Config::rfc()
+        ecn: match sysctl::number("tcp_ecn", 2) {
+            1 => EcnMode::Classic,
+            2 if !is_client => EcnMode::Classic,
+            _ => EcnMode::Off,
+        },
+        rack: RackConfig { probes_tail: sysctl::number("tcp_early_retrans", 3) >= 3, ..linux.rack },
+        window_probe: WindowProbe::Empty,
+        ..linux
     }
 }

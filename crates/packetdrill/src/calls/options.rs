@@ -155,5 +155,22 @@ fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> Answer<()> {
         TCP_FASTOPEN_NO_COOKIE => settings.fast_open_no_cookie = number != 0,
         _ => keep(settings, libc::SOL_TCP, name, &number.to_ne_bytes()),
     }
+    apply_to_flow(socket, name, number != 0);
     Ok(())
+}
+
+/// Lets go what was held back, where an option says so.
+fn apply_to_flow(socket: &mut Socket, name: c_int, is_on: bool) {
+    let settings = &socket.settings;
+    let (no_delay, cork) = (settings.no_delay, settings.cork);
+    let Role::Flow(flow) = &mut socket.role else { return };
+    (flow.feeding.no_delay, flow.feeding.cork) = (no_delay, cork);
+    match name {
+        libc::TCP_NODELAY if is_on => flow.force(),
+        libc::TCP_CORK if !is_on => {
+            flow.queue.push();
+            flow.feeding.has_more = false;
+        }
+        _ => {}
+    }
 }

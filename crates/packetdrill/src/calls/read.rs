@@ -34,6 +34,7 @@ fn take(socket: &mut Socket, vector: &[iovec], wanted: u64) -> Answer<u64> {
             }
             flow.is_at_end()
         }
+        Role::Deferred(_) => false,
         Role::Dead => true,
         Role::Fresh | Role::Listener(_) => return Err(libc::ENOTCONN),
     };

@@ -2,6 +2,7 @@
 
 use super::{Answer, open};
 use crate::clock::{Host, Step};
+use crate::fast_open;
 use crate::send_queue::largest_chunk;
 use crate::socket::{Role, Socket};
 use crate::world::World;
@@ -11,14 +12,21 @@ use libc::iovec;
 /// Sends; `to` is the peer's address, where the call names one.
 pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &[u8]) -> Answer<i64> {
     let wanted: u64 = vector.iter().map(|piece| piece.iov_len as u64).sum();
-    let mut sent = 0;
+    let (mut sent, mut with_opening) = (0, 0);
     host.call(|world| check(world.socket(fd)?, vector, flags, to))?;
-    let result = host.wait(|world| match attempt(world, fd, wanted, &mut sent, flags) {
+    if let Some(started) = host.call(|world| start_fast(world, fd, flags, to, wanted))? {
+        (sent, with_opening) = (started, started);
+        if !host.call(|world| Ok(is_patient(world, fd, flags)))? {
+            return if sent > 0 { Ok(sent as i64) } else { Err(libc::EINPROGRESS) };
+        }
+    }
+    let ends = host.call(|world| Ok(chunk_ends(world.socket(fd)?, vector, flags)))?;
+    let result = host.wait(|world| match attempt(world, fd, &ends, &mut sent, flags) {
         Err(libc::EAGAIN) if is_patient(world, fd, flags) => Step::Block(None),
         answer => Step::Done(answer),
     });
     match result {
-        Err(_) if sent > 0 => Ok(sent as i64),
+        Err(_) if sent > with_opening => Ok(sent as i64),
         Err(error) => Err(error),
         Ok(()) => Ok(sent as i64),
     }
@@ -26,6 +34,37 @@ pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &
 
 fn is_patient(world: &mut World, fd: c_int, flags: c_int) -> bool {
     flags & libc::MSG_DONTWAIT == 0 && world.socket(fd).is_ok_and(|socket| !socket.settings.is_nonblocking)
+}
+
+/// Opens a connection with the first bytes, where the call says so or `connect` has waited for them. Gives how many left with
+/// the SYN, if it has left now.
+fn start_fast(world: &mut World, fd: c_int, flags: c_int, to: &[u8], wanted: u64) -> Answer<Option<u64>> {
+    let is_fast = flags & libc::MSG_FASTOPEN != 0;
+    if is_fast {
+        fast_open::is_on_for_clients()?;
+    }
+    let remote = match &world.socket(fd)?.role {
+        Role::Deferred(remote) => *remote,
+        Role::Fresh if is_fast => open::parse_address(to)?,
+        Role::Flow(flow) if is_fast && !flow.is_connected() && !flow.is_closed() => return Err(libc::EALREADY),
+        _ => return Ok(None),
+    };
+    let room = open::start(world, fd, remote, true)?;
+    let bytes = room.min(wanted);
+    let socket = world.socket(fd)?;
+    if let Role::Flow(flow) = &mut socket.role
+        && bytes > 0
+    {
+        flow.queue.begin();
+        flow.queue.extend(bytes);
+        flow.queue.push();
+        flow.force();
+        flow.feed();
+    }
+    if bytes > 0 {
+        note_write(socket, flags);
+    }
+    Ok(Some(bytes))
 }
 
 /// Refuses what cannot be sent at all.
@@ -47,7 +86,8 @@ fn check(socket: &mut Socket, vector: &[iovec], flags: c_int, to: &[u8]) -> Answ
 
 /// Queues as much as memory allows, in chunks, with pushes where Linux has them (`tcp_sendmsg_locked`). `EAGAIN` if not all of
 /// it found room.
-fn attempt(world: &mut World, fd: c_int, wanted: u64, sent: &mut u64, flags: c_int) -> Answer<()> {
+fn attempt(world: &mut World, fd: c_int, ends: &[u64], sent: &mut u64, flags: c_int) -> Answer<()> {
+    let wanted = ends.last().copied().unwrap_or(0);
     let id = world.id(fd)?;
     is_ready(world.socket(fd)?, *sent > 0)?;
     let before = *sent;
@@ -64,10 +104,13 @@ fn attempt(world: &mut World, fd: c_int, wanted: u64, sent: &mut u64, flags: c_i
             flow.queue.begin();
             room = largest;
         }
-        let bytes = room.min(wanted - *sent);
+        let end = ends.iter().copied().find(|end| *end > *sent).unwrap_or(wanted);
+        let bytes = room.min(end - *sent);
         flow.queue.extend(bytes);
-        flow.connection.write(bytes).map_err(|_| libc::EPIPE)?;
         *sent += bytes;
+        if *sent == end && end < wanted {
+            flow.queue.fill();
+        }
         if *sent < wanted && bytes == room {
             if flow.queue.is_push_due(flow.largest_window) {
                 flow.queue.push();
@@ -78,6 +121,17 @@ fn attempt(world: &mut World, fd: c_int, wanted: u64, sent: &mut u64, flags: c_i
     finish(world.socket(fd)?, *sent - before, *sent == wanted, flags)?;
     world.transmit_from(id);
     Ok(())
+}
+
+/// What is sent without copy takes no more than so many pieces into a chunk (`MAX_SKB_FRAGS`).
+const MOST_PIECES: usize = 17;
+
+/// Gives where chunks must end at the latest, the last one with the write.
+fn chunk_ends(socket: &Socket, vector: &[iovec], flags: c_int) -> Vec<u64> {
+    let is_zero_copy = flags & libc::MSG_ZEROCOPY != 0 && socket.settings.zero_copy;
+    let most = if is_zero_copy { MOST_PIECES } else { vector.len().max(1) };
+    let sizes = vector.chunks(most).map(|pieces| pieces.iter().map(|piece| piece.iov_len as u64).sum::<u64>());
+    sizes.scan(0, |end, size| Some(*end += size).map(|()| *end)).collect()
 }
 
 /// Says whether something can be written now.
@@ -92,28 +146,32 @@ fn is_ready(socket: &mut Socket, has_begun: bool) -> Answer<()> {
 
 /// Ends an attempt: the last chunk is pushed, its record ended, its completion noted.
 fn finish(socket: &mut Socket, bytes: u64, is_all: bool, flags: c_int) -> Answer<()> {
-    let (is_zero_copy, stamping) =
-        (flags & libc::MSG_ZEROCOPY != 0 && socket.settings.zero_copy, socket.settings.stamping);
-    let stamping_from = socket.settings.stamping_from;
     let Role::Flow(flow) = &mut socket.role else { return Err(libc::EPIPE) };
     if bytes > 0 {
-        if flags & libc::MSG_MORE == 0 || !is_all {
+        flow.feeding.has_more = flags & libc::MSG_MORE != 0 && is_all;
+        if !flow.feeding.has_more {
             flow.queue.push();
         }
         if is_all && flags & libc::MSG_EOR != 0 {
             flow.queue.end_record();
         }
-        let end = flow.queue.written();
-        if stamping != 0 {
-            socket.notifications.on_stamped_write(end, (end - stamping_from - 1) as u32);
-        }
-        if is_zero_copy {
-            socket.notifications.on_zero_copy(end);
-        }
+        note_write(socket, flags);
     }
     if is_all {
         return Ok(());
     }
     socket.wants_room = true;
     Err(libc::EAGAIN)
+}
+
+/// Notes what is to be told of a write later.
+fn note_write(socket: &mut Socket, flags: c_int) {
+    let end = socket.flow().map_or(0, |flow| flow.queue.written());
+    let (settings, notifications) = (&socket.settings, &mut socket.notifications);
+    if settings.stamping != 0 {
+        notifications.on_stamped_write(end, (end - settings.stamping_from - 1) as u32);
+    }
+    if flags & libc::MSG_ZEROCOPY != 0 && settings.zero_copy {
+        notifications.on_zero_copy(end);
+    }
 }

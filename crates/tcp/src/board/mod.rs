@@ -78,6 +78,8 @@ pub(crate) struct Board {
     /// Blocks of SACK that cannot be.
     refused_blocks: u64,
     sacked: Ranges,
+    /// How far a segment was seen to be overtaken.
+    reordering: u64,
     last_in_order_at: Instant,
     lists_delivered: bool,
     delivered: Vec<Delivered>,
@@ -91,6 +93,9 @@ pub(crate) struct Delivered {
     pub(crate) departed: Instant,
     pub(crate) transmissions: u32,
 }
+
+/// Duplicates by which loss is told, before anything is known of the path (RFC 5681 §3.2).
+const USUAL_REORDERING: u64 = 3;
 
 impl Board {
     /// Makes an empty board; `lists_delivered` says whether [`Self::delivered`] is of use.
@@ -302,11 +307,32 @@ impl Board {
             self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
         if first < last {
             let range = self.una + first as u64..self.una + last as u64;
+            self.note_reordering(&range);
             if self.lists_delivered {
                 self.list_delivered(range.clone());
             }
             self.sacked.insert(range);
         }
+    }
+
+    /// A segment that was sent once arrives behind one sent later: it was overtaken.
+    fn note_reordering(&mut self, range: &Range<u64>) {
+        let lowest = self.sacked.next_hole(range.start).filter(|number| *number < range.end);
+        let overtaken = lowest.filter(|number| self.segment(*number).is_some_and(|(_, sent)| sent.transmissions == 1));
+        if let Some(number) = overtaken {
+            self.reordering = self.reordering.max(self.sacked.end() - number);
+        }
+    }
+
+    /// Gives how far packets were seen to overtake others, in segments.
+    pub(crate) fn reordering(&self) -> u64 {
+        self.reordering.max(USUAL_REORDERING)
+    }
+
+    /// Gives the segments that were sent more than once and not reported by SACK.
+    pub(crate) fn sent_again(&self) -> u64 {
+        let again = (self.una..).zip(&self.segments).filter(|(_, sent)| sent.transmissions > 1);
+        again.filter(|(number, _)| !self.sacked.contains(*number)).count() as u64
     }
 
     fn list_delivered(&mut self, range: Range<u64>) {
@@ -459,6 +485,18 @@ mod tests {
         let none = SackBlocks::default();
         assert_eq!(board.apply(11, ORIGIN, &none, true, Instant::from_nanos(60)).rtt, Some(Duration::from_nanos(59)));
         assert_eq!(board.apply(31, ORIGIN, &none, true, Instant::from_nanos(70)).rtt, None);
+    }
+
+    #[test]
+    fn a_segment_reported_behind_later_ones_was_overtaken_unless_it_was_sent_again() {
+        let mut board = board(&[10; 10]);
+        board.apply(1, ORIGIN, &blocks(&[(81, 91)]), true, Instant::ZERO);
+        assert_eq!(board.reordering(), 3, "a gap may be a loss");
+        board.on_sent(2, Instant::from_nanos(50));
+        board.apply(1, ORIGIN, &blocks(&[(11, 21), (81, 91)]), true, Instant::ZERO);
+        assert_eq!((board.reordering(), board.sent_again()), (3, 0), "the second one may have arrived");
+        board.apply(1, ORIGIN, &blocks(&[(31, 41), (81, 91)]), true, Instant::ZERO);
+        assert_eq!(board.reordering(), 6);
     }
 
     #[test]

@@ -48,6 +48,33 @@ impl Connection {
         self.sender.recovery.pipe(&self.sender.board)
     }
 
+    /// Gives the segments beyond the first gap that the peer has told it holds, by SACK.
+    pub fn sacked(&self) -> u64 {
+        self.sender.board.sacked().total()
+    }
+
+    /// Gives the segments that count as lost and were not sent again since.
+    pub fn lost(&self) -> u64 {
+        let (board, mut count) = (&self.sender.board, 0);
+        self.sender.recovery.visit_lost(board, &mut |_| count += 1);
+        count
+    }
+
+    /// Gives the segments that were sent again and are still not known to have arrived.
+    pub fn sent_again(&self) -> u64 {
+        self.sender.board.sent_again()
+    }
+
+    /// Gives how far packets were seen to overtake others, in segments: 3 before any did, as Linux counts.
+    pub fn reordering(&self) -> u64 {
+        self.sender.board.reordering()
+    }
+
+    /// Says whether the window is on its way down to what a loss or a mark left of it.
+    pub fn is_reducing(&self) -> bool {
+        self.sender.is_falling()
+    }
+
     /// Gives how many bytes of the stream the peer has acknowledged, from the first one on: a driver needs them no more.
     pub fn acknowledged(&self) -> u64 {
         self.sender.board.acknowledged().min(self.sender.queue.fin_at.unwrap_or(u64::MAX)).saturating_sub(1)
