@@ -1,10 +1,13 @@
 //! Two endpoints in memory exchange a text, packet by packet, while every seventh packet gets lost.
 
-use earlybird_tcp::{Assembler, Config, Connection, Cx, Event, Identity, Ring};
+use earlybird_tcp::{Assembler, Config, Connection, Cx, Event, Identity, ReceiveBuffer, Ring};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Addresses, Checksums, SeqNum, Style, emit, parse};
 use std::collections::VecDeque;
 use std::error::Error;
+
+/// What each side holds of either direction. The assembler must hold all that the connection takes.
+const BUFFER: usize = 1 << 16;
 
 /// What a driver keeps for a connection, whatever carries its packets.
 struct Endpoint {
@@ -19,7 +22,7 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(connection: Connection, addresses: Addresses) -> Self {
-        let (ring, assembler) = (Ring::new(1 << 16), Assembler::new(1 << 16));
+        let (ring, assembler) = (Ring::new(BUFFER), Assembler::new(BUFFER));
         Self { connection, addresses, ring, assembler, heard: Vec::new() }
     }
 
@@ -78,7 +81,7 @@ fn endpoints() -> [Endpoint; 2] {
         destination_port: 80,
     };
     // An MTU of 1500 less the headers of IPv4 and of TCP, timestamps included.
-    let config = Config { mss: 1448, ..Config::rfc() };
+    let config = Config { mss: 1448, receive_buffer: ReceiveBuffer::Fixed(BUFFER as u64), ..Config::rfc() };
     // A driver on a real network draws these from a secret, so that strangers cannot guess them (RFC 6528).
     let [first, second] = [7_u32, 8].map(|origin| Identity { origin: SeqNum(origin << 20), timestamp_offset: origin });
     let seeds = SeedTree::new(1);
@@ -101,11 +104,11 @@ fn transfer(text: &[u8]) -> Result<(Vec<u8>, Instant, usize), Box<dyn Error>> {
                 ends[0].connection.shutdown();
             }
         }
-        for end in 0..2 {
-            for packet in ends[end].send(now)? {
+        for (number, end) in ends.iter_mut().enumerate() {
+            for packet in end.send(now)? {
                 sent += 1;
                 if sent % 7 != 0 {
-                    wire.push_back((now + Duration::from_millis(10), 1 - end, packet));
+                    wire.push_back((now + Duration::from_millis(10), 1 - number, packet));
                 }
             }
         }
@@ -127,7 +130,7 @@ fn transfer(text: &[u8]) -> Result<(Vec<u8>, Instant, usize), Box<dyn Error>> {
 }
 
 /// Runs it, and says what happened.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let text = "The early bird catches the worm. ".repeat(10_000);
     let (heard, end, packets) = transfer(text.as_bytes())?;
     assert_eq!(heard, text.as_bytes());

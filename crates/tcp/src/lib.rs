@@ -27,7 +27,8 @@
 //! * whether the bytes of a packet are a sound segment, and whose: `earlybird_wire::parse`, and a table of addresses;
 //! * numbers that strangers cannot guess ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The
 //!   plain constructors draw theirs from a seed, for simulations;
-//! * the largest segment that the path takes, [`Config::mss`].
+//! * the largest segment that the path takes, [`Config::mss`];
+//! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
 //!
 //! With frames ([`RealTime::framing`]) one write is one segment: [`Connection::write_frame`], [`Connection::read_frame`], and
 //! [`Transmit::frame`] in place of [`Transmit::data`].
