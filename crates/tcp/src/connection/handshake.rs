@@ -58,7 +58,7 @@ impl Connection {
                 self.state = State::SynReceived;
                 self.due.opening = true;
             }
-            (_, false, None) if segment.flags.contains(Flags::ACK) => self.reject(segment),
+            (_, false, None) if segment.flags.contains(Flags::ACK) => self.reject_ack(cx.now, segment),
             _ => {}
         }
         Taken::default()
@@ -86,13 +86,21 @@ impl Connection {
 
     fn on_first_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let Some(ack) = self.opening_accepted(segment) else {
-            self.guard.refusals.acks_ahead += 1;
-            self.reject(segment);
+            self.reject_ack(cx.now, segment);
             return Taken::default();
         };
         self.learn_handshake_mark(segment);
         self.establish(cx, segment, ack);
         self.on_transfer_segment(cx, segment)
+    }
+
+    /// An ACK of something else than our opening segment is one for an earlier connection, whose end hears of that
+    /// (RFC 9293 §3.5.1, figures 8 and 9), but not for each that comes.
+    fn reject_ack(&mut self, now: Instant, segment: &Segment) {
+        self.guard.refusals.acks_ahead += 1;
+        if self.may_answer(now) {
+            self.reject(segment);
+        }
     }
 
     fn learn_peer(&mut self, now: Instant, syn: &Segment) {

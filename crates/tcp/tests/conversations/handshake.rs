@@ -196,3 +196,76 @@ fn an_aborted_opener_is_silent() {
     host.forget_sent().abort().is_in(RfcState::Closed).sends_nothing();
     assert_eq!(host.deadline(), None);
 }
+
+/// RFC 9293 §3.10.7.2 lets data on a SYN wait for the handshake, and so they do where they came from: they are not
+/// acknowledged, and come again. The FIN behind them too.
+#[test]
+fn data_and_a_fin_on_a_syn_are_taken_when_they_come_again() {
+    let mut host = Host::listen(&plain());
+    host.receives("SF 0:100(100) <mss 1000,sackOK>").is_in(RfcState::SynReceived).tells(&[]);
+    host.sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]);
+    host.receives(". 1:1(0) ack 1").is_in(RfcState::Established);
+    assert_eq!(host.connection.received(), 0);
+    host.receives("F. 1:101(100) ack 1").is_in(RfcState::CloseWait).sends(&[". 1:1(0) ack 102 win 63900"]);
+    assert_eq!(host.connection.received(), 100);
+}
+
+/// RFC 9293 §3.10.7.3, fourth: the SYN-ACK may carry data.
+#[test]
+fn data_on_a_syn_ack_are_taken() {
+    let mut host = Host::connect(&plain());
+    host.forget_sent().receives("S. 0:100(100) ack 1 <mss 1000>").is_in(RfcState::Established);
+    host.sends(&[". 1:1(0) ack 101 win 63900"]);
+    assert_eq!(host.connection.received(), 100);
+}
+
+/// RFC 9293 §3.10.7.3: data on a SYN that crosses ours come again behind the handshake.
+#[test]
+fn both_open_at_once_with_data_on_one_syn() {
+    let mut host = Host::connect(&plain());
+    host.forget_sent().receives("S 0:100(100) <mss 1000,sackOK>").is_in(RfcState::SynReceived);
+    host.sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]);
+    host.receives(". 1:101(100) ack 1").is_in(RfcState::Established).sends(&[". 1:1(0) ack 101 win 63900"]);
+    assert_eq!(host.connection.received(), 100);
+}
+
+/// RFC 9293 figure 7 with losses: one side's SYN-ACK is lost, and its retransmission establishes the other.
+#[test]
+fn both_open_at_once_and_a_syn_ack_is_lost() {
+    let mut host = Host::connect(&plain());
+    host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent();
+    host.at(1000).sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]).is_in(RfcState::SynReceived);
+    host.at(1100).receives(". 1:1(0) ack 1").is_in(RfcState::Established).sends_nothing();
+}
+
+/// RFC 9293 §3.10.7.3, fifth: "if neither of the SYN or RST bits is set, then drop the segment and return"; and before, an
+/// acceptable ACK alone opens nothing.
+#[test]
+fn an_opener_drops_what_is_neither_syn_nor_reset() {
+    let mut host = Host::connect(&plain());
+    host.forget_sent().receives(". 1:101(100) ack 1").receives("F. 1:1(0) ack 1").receives("F 1:1(0)");
+    host.receives(" 1:1(0)").is_in(RfcState::SynSent).tells(&[]).sends_nothing();
+}
+
+/// RFC 9293 §3.5.1: resets for an earlier connection, but not for each segment of a storm.
+#[test]
+fn a_storm_of_wrong_acks_of_the_syn_gets_two_resets_a_second() {
+    let mut hosts = [Host::connect(&plain()), Host::listen(&plain())];
+    hosts[1].receives("S 0:0(0) <mss 1000>");
+    for host in &mut hosts {
+        for millis in 0..10_000 {
+            host.at(millis).receives(". 1:1(0) ack 777");
+        }
+        let resets = host.take_texts().iter().filter(|text| text.starts_with('R')).count();
+        assert_eq!((resets, host.connection.refusals().acks_ahead), (20, 10_000));
+    }
+}
+
+/// RFC 6093 §5 and RFC 9293 §3.8.5: urgent data stay in line, and the flag changes nothing.
+#[test]
+fn urgent_data_are_read_in_line() {
+    let mut host = Host::accepted(&plain());
+    host.receives("U. 1:101(100) ack 1").receives("UP. 101:102(1) ack 1").forget_sent();
+    assert_eq!((host.read(1000), host.connection.received()), (101, 101));
+    host.receives("SU 500:500(0)").is_in(RfcState::Established);
+}

@@ -9,11 +9,12 @@ use earlybird_wire::{Ecn, FastOpen, Flags, Options, SackBlock, Segment, SeqNum, 
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
-const FLAGS: [(char, Flags); 8] = [
+const FLAGS: [(char, Flags); 9] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
     ('P', Flags::PSH),
+    ('U', Flags::URG),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
     ('A', Flags::AE),

@@ -81,3 +81,11 @@ fn an_abort_with_a_delayed_ack_due_leaves_no_timer() {
     host.receives(". 1:1001(1000) ack 1").abort().sends(&["R. 1:1(0) ack 1001 win 63000"]);
     assert_eq!(host.deadline(), None);
 }
+
+/// RFC 9293 §3.10.7.1: "All data in the incoming segment is discarded"; the reset covers them.
+#[test]
+fn a_closed_connection_answers_a_syn_with_data_with_a_reset_that_acknowledges_all() {
+    let mut host = Host::listen(&plain());
+    host.shutdown().receives("S 0:100(100) <mss 1000>").sends(&["R. 0:0(0) ack 101 win 0"]);
+    host.receives("F 500:510(10)").sends(&["R. 0:0(0) ack 511"]);
+}
