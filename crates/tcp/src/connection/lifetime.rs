@@ -119,10 +119,11 @@ impl Connection {
             if warns {
                 self.events.tell(Event::Unanswered);
             }
-        } else if self.sender.persist.is_running() {
-            if self.sender.persist.is_first() {
-                self.lifetime.blocked = now;
-            }
+        }
+        if self.sender.persist.is_first() {
+            self.lifetime.blocked = now;
+        }
+        if self.sender.waits_for_window() {
             self.lifetime.on_probe(now);
         }
         self.on_limit(now);
@@ -148,10 +149,17 @@ impl Connection {
     fn patience(&self) -> Option<(Instant, Limit)> {
         let progress = self.sender.watch.last_progress;
         let is_outstanding = self.sender.board.outstanding() > 0;
-        let (silent_since, stuck_since) = if self.sender.persist.is_running() {
-            (self.lifetime.is_unanswered().then_some(self.lifetime.probes.0), Some(self.lifetime.blocked.max(progress)))
+        let (first_probe, last_probe) = self.lifetime.probes;
+        let stuck_since = if self.sender.persist.is_running() {
+            Some(self.lifetime.blocked.max(progress))
         } else {
-            (is_outstanding.then_some(progress), is_outstanding.then_some(progress))
+            is_outstanding.then_some(progress)
+        };
+        let silent_since = if self.sender.waits_for_window() {
+            self.lifetime.is_unanswered().then_some(first_probe)
+        } else {
+            // The window may have been closed until a moment ago.
+            is_outstanding.then_some(progress.max(last_probe))
         };
         let orphan = self.config.lifetimes.orphan.filter(|_| self.lifetime.is_orphan);
         let limits = [

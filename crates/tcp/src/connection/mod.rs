@@ -95,11 +95,15 @@ pub struct Taken {
 }
 
 /// What makes a connection one that no stranger can guess; drivers choose it anew for each (RFC 6528, RFC 7323 §5.4).
+///
+/// A keyed hash of both addresses and ports under a secret of the host does it, if a clock is added to the first of the
+/// numbers: then they differ where anybody could compare them, and still go forward from one connection between the same ends
+/// to the next, which is how a peer in TIME-WAIT tells a new SYN from an old one (RFC 6191).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The first sequence number (ISS).
+    /// The first sequence number (ISS): the hash and a clock that ticks every 4 µs (RFC 6528 §3).
     pub origin: SeqNum,
-    /// What the timestamps that leave are ahead of the clock, in its ticks.
+    /// What the timestamps that leave are ahead of the clock, in its ticks: the hash alone, for the clock goes on by itself.
     pub timestamp_offset: u32,
 }
 

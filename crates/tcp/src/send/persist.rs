@@ -83,6 +83,13 @@ impl Sender {
         self.restart_timer(now);
     }
 
+    /// Says whether the receiver has to open its window before anything can be acknowledged. One that took back what it had
+    /// told leaves segments beyond it, which go on being repeated (RFC 9293 §3.8.6, SHLD-15 to SHLD-18).
+    pub(crate) fn waits_for_window(&self) -> bool {
+        let edge = self.board.acknowledged() + self.peer_window.size;
+        self.persist.is_running() || self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.end > edge)
+    }
+
     /// Says whether what was sent last lies beyond the receiver's window.
     fn is_beyond_window(&self) -> bool {
         self.board.end_position() > self.board.acknowledged() + self.peer_window.size

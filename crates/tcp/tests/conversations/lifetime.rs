@@ -112,6 +112,27 @@ fn a_peer_that_closed_its_window_and_went_away_is_given_up() {
     is_over(&mut host, Ending::TimedOut);
 }
 
+/// RFC 9293 §3.8.6: a sender "SHOULD NOT time out the connection if data beyond the right window edge is not acknowledged".
+#[test]
+fn a_peer_that_took_its_window_back_but_answers_keeps_the_connection_open() {
+    let mut host = Host::connected(&plain());
+    host.write(1000).receives(". 1:1(0) ack 1 win 0").sends_numbers(&[1]);
+    for minute in 0..600 {
+        host.at(1000 + minute * MINUTE).receives(". 1:1(0) ack 1 win 0").is_in(RfcState::Established);
+    }
+    host.forget_sent().at(600 * MINUTE).receives(". 1:1(0) ack 1 win 1000").at(601 * MINUTE);
+    assert!(host.take_numbers().contains(&1));
+    host.ack(2, &[]).write(1000).sends_numbers(&[2]);
+}
+
+#[test]
+fn a_peer_that_took_its_window_back_and_went_away_is_given_up() {
+    let mut host = Host::connected(&plain());
+    host.write(1000).receives(". 1:1(0) ack 1 win 0").at(1100 + 5 * MINUTE - 1).is_in(RfcState::Established);
+    host.at(1100 + 5 * MINUTE);
+    is_over(&mut host, Ending::TimedOut);
+}
+
 /// RFC 6429 §4: an application may end it. From the first probe on, one second after the write.
 #[test]
 fn a_user_timeout_ends_a_connection_to_a_peer_that_never_reads() {
