@@ -11,8 +11,8 @@ use earlybird_scenario::{Endpoint, Flow, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, EcnMode, NewRenoFlags, PragueParameters, RackConfig,
-    ReceiveBuffer, Recovery, Restart, RtoConfig, SpuriousDetection, TolerantParameters, Trigger, Undo, VegasParameters,
-    WindowReduction,
+    ReceiveBuffer, Recovery, Restart, RtoConfig, Segmentation, SpuriousDetection, TolerantParameters, Trigger, Undo,
+    VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -98,6 +98,7 @@ fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
     let recovery = recovery_of(endpoint, base.recovery);
     Config {
         mss,
+        segmentation: Segmentation::Simulated,
         window: endpoint.window.unwrap_or(base.window),
         receive_buffer: endpoint.receive_buffer.map_or(base.receive_buffer, |size| ReceiveBuffer::Fixed(size.into())),
         initial_window: endpoint.initial_window.unwrap_or(initial_window),

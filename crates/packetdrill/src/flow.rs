@@ -185,6 +185,7 @@ impl Flow {
                 }
                 Event::Readable => outcome.is_readable = true,
                 Event::PeerClosed => self.has_peer_closed = true,
+                Event::Unreachable => outcome.error = Some(libc::ECONNREFUSED),
                 Event::Reset | Event::Refused => {
                     outcome.error = Some(if self.has_peer_closed { libc::EPIPE } else { reset });
                 }
@@ -194,7 +195,8 @@ impl Flow {
                 | Event::LossReported
                 | Event::Aborted
                 | Event::Unanswered
-                | Event::MadeWay => {}
+                | Event::MadeWay
+                | Event::Writable => {}
             }
         }
         outcome

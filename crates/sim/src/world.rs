@@ -269,11 +269,16 @@ impl<O: Observer> World<O> {
             | TcpEvent::Refused
             | TcpEvent::TimedOut
             | TcpEvent::Aborted
-            | TcpEvent::MadeWay => self.release(id),
+            | TcpEvent::MadeWay
+            | TcpEvent::Unreachable => self.release(id),
             TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
                 self.read_impatiently(id);
             }
-            TcpEvent::Established | TcpEvent::Drained | TcpEvent::LossReported | TcpEvent::Unanswered => {}
+            TcpEvent::Established
+            | TcpEvent::Drained
+            | TcpEvent::LossReported
+            | TcpEvent::Unanswered
+            | TcpEvent::Writable => {}
         }
     }
 

@@ -12,6 +12,7 @@ use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::rack::RackConfig;
 use crate::policy::reduction::WindowReduction;
+use crate::policy::segmentation::{IpVersion, Segmentation};
 use crate::policy::spurious::{SpuriousDetection, Undo};
 use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
@@ -21,8 +22,18 @@ use earlybird_units::{Duration, SeedTree};
 /// Parameters and policies of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Largest payload of a segment in bytes.
+    /// Largest segment in bytes: of payload alone, or with its options, as [`Self::segmentation`] says.
     pub mss: u16,
+    /// How the stream is cut into segments.
+    pub segmentation: Segmentation,
+    /// What carries the segments.
+    pub ip: IpVersion,
+    /// A short segment waits while another one is outstanding (RFC 9293 §3.7.4, Minshall's variant).
+    pub nagle: bool,
+    /// The most bytes that are held: written, and not acknowledged. `None`: without bound.
+    pub send_buffer: Option<u64>,
+    /// Nothing is taken while so many bytes or more wait to be sent for the first time.
+    pub unsent_limit: Option<u64>,
     /// Largest congestion window in segments.
     pub window: u32,
     /// How much is held for an application that does not read, and offered to the peer.
@@ -93,6 +104,11 @@ impl Config {
     pub fn ns2() -> Self {
         Self {
             mss: 1000,
+            segmentation: Segmentation::Simulated,
+            ip: IpVersion::V4,
+            nagle: false,
+            send_buffer: None,
+            unsent_limit: None,
             window: 64,
             receive_buffer: ReceiveBuffer::LikeWindow,
             initial_window: 2,
@@ -129,6 +145,7 @@ impl Config {
         Self {
             // RFC 3390: min(4·MSS, max(2·MSS, 4380 B)) with 1000-byte segments.
             initial_window: 4,
+            segmentation: Segmentation::Real,
             bounded_ssthresh: false,
             timestamps: true,
             requires_timestamps: true,

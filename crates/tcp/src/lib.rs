@@ -76,6 +76,7 @@ pub use policy::recovery::newreno::NewRenoFlags;
 pub use policy::recovery::rack::RackConfig;
 pub use policy::reduction::WindowReduction;
 pub use policy::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
+pub use policy::segmentation::{IpVersion, Segmentation};
 pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use policy::window_probe::WindowProbe;

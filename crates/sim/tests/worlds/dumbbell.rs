@@ -4,7 +4,7 @@ use earlybird_sim::{
     Discipline, EndpointSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Loss, Network,
     NodeId, Observer, QueueLimit, RouteId, World,
 };
-use earlybird_tcp::Config;
+use earlybird_tcp::{Config, Segmentation};
 use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
@@ -47,6 +47,7 @@ pub(crate) fn ns2(config: Config) -> EndpointSettings {
 
 /// Connections as current standards have them.
 pub(crate) fn rfc(config: Config) -> EndpointSettings {
+    let config = Config { segmentation: Segmentation::Simulated, ..config };
     EndpointSettings { opener: config, listener: config, headers: HeaderSize::Real, closes_with_fin: true }
 }
 

@@ -25,6 +25,11 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
+    /// Gives the stream position after the payload.
+    pub(crate) fn payload_end(&self) -> u64 {
+        self.end - u64::from(self.flags.contains(Flags::FIN))
+    }
+
     fn delivered(&self, number: u64) -> Delivered {
         Delivered { number, departed: self.departed, transmissions: u32::from(self.transmissions) }
     }
@@ -166,6 +171,12 @@ impl Board {
     pub(crate) fn segment(&self, number: u64) -> Option<(u64, &Sent)> {
         let index = number.checked_sub(self.una)? as usize;
         Some((self.start_of(index), self.segments.get(index)?))
+    }
+
+    /// Gives the number of the outstanding segment in which a stream position lies.
+    pub(crate) fn number_at(&self, position: u64) -> Option<u64> {
+        let index = self.segments.partition_point(|sent| sent.end <= position);
+        (self.una_position..self.end_position()).contains(&position).then_some(self.una + index as u64)
     }
 
     /// Appends a new segment that ends at stream position `end`.

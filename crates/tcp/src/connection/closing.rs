@@ -22,6 +22,8 @@ pub enum Ending {
     Refused,
     /// The peer did not answer for too long.
     TimedOut,
+    /// The peer cannot be reached, as a router said while the connection was yet to be opened.
+    Unreachable,
 }
 
 impl Ending {
@@ -32,6 +34,7 @@ impl Ending {
             Self::Reset => Event::Reset,
             Self::Refused => Event::Refused,
             Self::TimedOut => Event::TimedOut,
+            Self::Unreachable => Event::Unreachable,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::rejection::Rejection;
 use super::{Connection, Transmit};
 use crate::board::clock;
+use crate::send::pieces::Piece;
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
 
@@ -64,34 +65,50 @@ impl Connection {
         Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
     }
 
-    pub(super) fn emit_number(&mut self, now: Instant, number: u64) -> Option<Transmit> {
-        let (start, sent) = self.sender.board.segment(number)?;
-        let len = sent.end - start - u64::from(sent.flags.contains(Flags::FIN));
-        let (flags, is_again) = (sent.flags, sent.transmissions > 1);
-        let mut segment = self.emit(now, flags, start, len as u16);
+    /// Emits the next segment of the stream: a piece of one that is too large by now, or what the sender decides.
+    pub(super) fn emit_next(&mut self, now: Instant) -> Option<Transmit> {
+        if self.sender.pieces.is_some() {
+            let piece = self.sender.next_piece();
+            if self.sender.pieces.is_some() || piece.is_some() {
+                return Some(self.emit_piece(now, &piece?));
+            }
+        }
+        let number = self.sender.next(now)?;
+        let piece = self.sender.first_piece(number)?;
+        Some(self.emit_piece(now, &piece))
+    }
+
+    fn emit_piece(&mut self, now: Instant, piece: &Piece) -> Transmit {
+        let (number, part) = (piece.number, &piece.part);
+        let sent = self.sender.board.segment(number).map(|(_, sent)| (sent.flags, sent.transmissions > 1));
+        let (flags, is_again) = sent.unwrap_or_default();
+        let flags = if piece.is_last { flags } else { flags.difference(Flags::PSH | Flags::FIN) };
+        let mut segment = self.emit(now, flags, part.start, (part.end - part.start) as u16);
         if !is_again {
-            self.make_markable(&mut segment, start + len);
+            self.make_markable(&mut segment, part.end);
         }
         if let Some(limit) = self.config.lifetimes.user_timeout {
             self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
         let frame = self.sender.frame(number);
-        let data = start - 1..start - 1 + len;
-        Some(Transmit { segment, number: Some(number), is_again, frame, data })
+        Transmit { segment, number: Some(number), is_again, frame, data: part.start - 1..part.end - 1 }
     }
 
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
+        let owed = self.receiver.due;
         let window = self.receiver.tell_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
         let origin = self.peer.origin;
-        let skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
-        let has_notice = skip_notice.is_some();
-        let options = Options {
-            timestamps: self.peer.timestamps.then(|| self.timestamps(now)),
-            sack: if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() },
-            skip_notice,
-            ..Options::default()
-        };
+        let mut options =
+            Options { timestamps: self.peer.timestamps.then(|| self.timestamps(now)), ..Options::default() };
+        if len == 0 || self.sender.queue.has_room_beside(len) {
+            options.skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
+            let has_notice = options.skip_notice.is_some();
+            options.sack = if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() };
+        } else if self.receiver.has_more_to_tell() {
+            // It goes alone, right behind.
+            self.receiver.due = owed;
+        }
         Segment {
             seq: self.local_origin.at(position),
             ack: origin.at(self.receiver.nxt()),

@@ -30,10 +30,14 @@ pub enum Event {
     /// In TIME-WAIT the peer opened a new connection between the same ports, and this one ended to make way: the segment that
     /// was just given is for whoever listens (RFC 6191).
     MadeWay,
+    /// There is room again for what a [`Connection::write`] could not take: at least a third of the send buffer.
+    Writable,
+    /// The peer cannot be reached, as a router said while the connection was yet to be opened.
+    Unreachable,
 }
 
 /// In the order in which they are told.
-const EVENTS: [Event; 12] = [
+const EVENTS: [Event; 14] = [
     Event::Established,
     Event::Readable,
     Event::Drained,
@@ -46,6 +50,8 @@ const EVENTS: [Event; 12] = [
     Event::Aborted,
     Event::Unanswered,
     Event::MadeWay,
+    Event::Writable,
+    Event::Unreachable,
 ];
 
 /// The events that were not asked for yet, each at most once.
@@ -71,6 +77,6 @@ impl Connection {
     /// Gives the next thing the application should know.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.next()
+        self.events.next().or_else(|| self.take_writable())
     }
 }

@@ -120,10 +120,8 @@ impl Connection {
             last_ack_sent: 0,
         };
         self.learn_ecn(syn);
-        // RFC 9293 §3.7.1: 536 bytes if the peer says nothing.
-        let peer_mss = options.mss.map_or(536, NonZeroU16::get);
-        self.sender.queue.mss = self.sender.queue.mss.min(u64::from(peer_mss));
-        self.sender.on_shorter_mss();
+        let peer_mss = options.mss.map_or(self.config.ip.default_mss(), NonZeroU16::get);
+        self.sender.on_mss(u64::from(peer_mss), timestamps);
         let real_time = &self.config.real_time;
         let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
         self.sender.give_up_sent(steps_over);

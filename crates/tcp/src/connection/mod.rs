@@ -9,6 +9,7 @@ mod handshake;
 mod lifetime;
 mod marks;
 mod notices;
+mod path;
 mod reading;
 mod refusals;
 mod rejection;
@@ -42,7 +43,7 @@ use crate::trace::Cx;
 use alloc::boxed::Box;
 use core::ops::Range;
 use earlybird_units::{Instant, SeedTree};
-use earlybird_wire::{Flags, Segment, SeqNum};
+use earlybird_wire::{Flags, Segment, SeqNum, Trouble};
 
 /// A TCP connection, from either side.
 #[derive(Debug)]
@@ -67,6 +68,9 @@ pub struct Connection {
     ending: Option<Ending>,
     /// This side opened the connection.
     is_opener: bool,
+    /// A write was cut short since there was last room.
+    wants_room: bool,
+    trouble: Option<Trouble>,
 }
 
 /// A segment to send, and which part of the stream it is.
@@ -154,6 +158,8 @@ impl Connection {
             lifetime: Lifetime::default(),
             ending: None,
             is_opener: state == State::SynSent,
+            wants_room: false,
+            trouble: None,
         }
     }
 
@@ -178,6 +184,7 @@ impl Connection {
         if self.lifetime.wakes <= cx.now {
             self.on_limit(cx.now);
         }
+        self.sender.overcome_cork(cx.now);
         if let Some(pacer) = &mut self.sender.pacer {
             pacer.on_timeout(cx.now);
         }
@@ -205,7 +212,7 @@ impl Connection {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pacer = self.sender.pacer.as_ref().and_then(Pacer::deadline);
-        let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer];
+        let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer, self.sender.held_until()];
         // Asked after every packet: a fold over plain numbers is several times faster than one over options.
         let earliest = |first: Instant, next: Option<Instant>| first.min(next.unwrap_or(Instant::NEVER));
         let first = sender.into_iter().fold(earliest(self.lifetime.wakes, self.receiver.deadline()), earliest);
@@ -233,9 +240,9 @@ impl Connection {
         }
         if self.may_send_data()
             && !self.sender.has_nothing_to_send()
-            && let Some(number) = self.sender.next(cx.now)
+            && let Some(transmit) = self.emit_next(cx.now)
         {
-            return self.emit_number(cx.now, number);
+            return Some(transmit);
         }
         if self.sender.take_emptied() {
             self.events.tell(Event::Drained);

@@ -1,16 +1,21 @@
 //! What an application writes and reads.
 
 use super::Connection;
+use super::events::Event;
 use super::state::{SendSide, State};
 use crate::real_time::WriteError;
 use crate::trace::Cx;
 
 impl Connection {
-    /// Queues `bytes` for sending, and gives how many of them were taken; the queue has no limit.
+    /// Queues `bytes` for sending, and gives how many of them were taken: all, unless [`Config::send_buffer`] or
+    /// [`Config::unsent_limit`] leaves less room. Then [`Event::Writable`] tells when there is room again.
     ///
     /// # Errors
     ///
     /// If this side has closed; if one write is one segment: there is [`Self::write_frame`] for that.
+    ///
+    /// [`Config::send_buffer`]: crate::Config::send_buffer
+    /// [`Config::unsent_limit`]: crate::Config::unsent_limit
     pub fn write(&mut self, bytes: u64) -> Result<u64, WriteError> {
         if self.config.real_time.framing {
             return Err(WriteError::Framed);
@@ -18,10 +23,69 @@ impl Connection {
         if !self.is_open_for_writing() {
             return Err(WriteError::Closed);
         }
+        let taken = bytes.min(self.room());
+        self.wants_room |= taken < bytes;
         self.sender.note_gap();
-        self.sender.queue.unsent = self.sender.queue.unsent.saturating_add(bytes);
+        self.sender.queue.unsent = self.sender.queue.unsent.saturating_add(taken);
         self.sender.recovery.on_write();
-        Ok(bytes)
+        Ok(taken)
+    }
+
+    /// Gives how many bytes a [`write`](Self::write) would take.
+    pub fn room(&self) -> u64 {
+        let holds_unsent = self.config.unsent_limit.is_none_or(|limit| self.notsent() < limit);
+        match self.config.send_buffer {
+            _ if !holds_unsent => 0,
+            Some(buffer) => buffer.saturating_sub(self.held()),
+            None => u64::MAX - self.held(),
+        }
+    }
+
+    /// Gives the bytes that were written and never sent.
+    pub fn notsent(&self) -> u64 {
+        self.sender.queue.unsent
+    }
+
+    /// Gives the bytes that were written and not acknowledged.
+    fn held(&self) -> u64 {
+        let queue = &self.sender.queue;
+        let sent = queue.fin_at.unwrap_or(self.sender.board.end_position()).saturating_sub(1);
+        (sent - self.acknowledged().min(sent)).saturating_add(queue.unsent)
+    }
+
+    /// Changes the limits of what is held: [`Config::send_buffer`](crate::Config::send_buffer) and
+    /// [`Config::unsent_limit`](crate::Config::unsent_limit).
+    pub fn set_send_limits(&mut self, send_buffer: Option<u64>, unsent_limit: Option<u64>) {
+        self.config.send_buffer = send_buffer;
+        self.config.unsent_limit = unsent_limit;
+    }
+
+    /// Says, once, that there is room again. A third of the buffer must be free (as in Linux, `sk_stream_is_writeable`), so that
+    /// a writer is not woken for every segment.
+    #[inline]
+    pub(super) fn take_writable(&mut self) -> Option<Event> {
+        if !self.wants_room {
+            return None;
+        }
+        let enough = self.config.send_buffer.map_or(1, |buffer| buffer.div_ceil(3).max(1));
+        self.wants_room = self.room() < enough;
+        (!self.wants_room).then_some(Event::Writable)
+    }
+
+    /// Switches Nagle's algorithm on or off, as [`Config::nagle`](crate::Config::nagle) does. Switched off, what waits leaves at once.
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.sender.set_nagle(nagle);
+    }
+
+    /// Keeps back what does not fill a segment until more is written, the cork is taken off, this side closes, or 200 ms are
+    /// over.
+    pub fn cork(&mut self, is_corked: bool) {
+        self.sender.cork(is_corked);
+    }
+
+    /// Ends a record: what is written later goes into segments of its own, and the last one of the record says PSH.
+    pub fn end_record(&mut self) {
+        self.sender.end_record();
     }
 
     pub(super) fn is_open_for_writing(&self) -> bool {

@@ -11,6 +11,7 @@ pub(crate) mod quantum;
 pub(crate) mod recovery;
 pub(crate) mod reduction;
 pub(crate) mod rto;
+pub(crate) mod segmentation;
 pub(crate) mod spurious;
 pub(crate) mod trigger;
 pub(crate) mod window_probe;

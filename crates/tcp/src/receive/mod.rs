@@ -225,6 +225,11 @@ impl Receiver {
         blocks
     }
 
+    /// Says whether an ACK has more to say than a number and a window.
+    pub(crate) fn has_more_to_tell(&self) -> bool {
+        !self.recent.is_empty() || self.duplicate.is_some() || self.reader.is_some()
+    }
+
     /// Reads up to `bytes` and gives how many were there.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {

@@ -63,6 +63,7 @@ impl Sender {
             self.restart_timer(cx.now);
             return Expiry::Idle;
         }
+        self.pieces = None;
         let flight = self.flight(self.board.outstanding());
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.watch_reduction(true, flight.outstanding);
@@ -90,6 +91,9 @@ impl Sender {
     /// retransmission timer where that runs idle. A congestion window below one segment, which ns-2's halving knows, holds
     /// back a FIN too.
     pub(super) fn watch_closed_window(&mut self, now: Instant) {
+        if self.watch_held(now) {
+            return;
+        }
         if (self.queue.unsent > 0 || self.queue.fin_queued)
             && self.board.outstanding() == 0
             && self.timer.deadline().is_none()

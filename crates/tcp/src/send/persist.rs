@@ -39,7 +39,7 @@ impl Persist {
 impl Sender {
     /// Says whether the receiver has no room for what waits.
     pub(super) fn is_window_closed(&self) -> bool {
-        self.queue.unsent > 0 && self.new_segment().is_none()
+        self.queue.unsent > 0 && !self.is_held_back(self.most_of_segment()) && self.new_segment().is_none()
     }
 
     /// Begins to wait for a closed window: the first probe leaves after one timeout.

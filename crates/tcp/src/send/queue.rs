@@ -1,7 +1,10 @@
 //! What was written, and how it is cut into segments.
 
 use super::frames::Frames;
+use super::holding::Holding;
 use super::sender::Sender;
+use crate::config::Config;
+use crate::policy::segmentation::{ALL_OPTIONS, Segmentation, TIMESTAMPS};
 use alloc::boxed::Box;
 use earlybird_wire::Flags;
 
@@ -18,17 +21,50 @@ pub(crate) struct Queue {
     pub(super) frames: Option<Box<Frames>>,
     /// Largest payload of a segment.
     pub(crate) mss: u64,
+    /// Segments are cut as real networks ask.
+    pub(super) is_real: bool,
+    /// Largest segment with its options; without bound in simulations.
+    pub(super) whole: u64,
+    /// Bytes of options that every segment carries.
+    pub(super) options: u64,
+    /// Present if segments wait for more to be written, or end where records do.
+    pub(super) holding: Option<Box<Holding>>,
     /// The next new segment is what the receiver's window holds, one byte at least.
     pub(super) probes_window: bool,
 }
 
 impl Queue {
-    pub(super) fn new(mss: u16, frames: Option<Box<Frames>>) -> Self {
-        Self { unsent: 0, fin_queued: false, fin_at: None, frames, mss: u64::from(mss), probes_window: false }
+    pub(super) fn new(config: &Config) -> Self {
+        let mut queue = Self {
+            unsent: 0,
+            fin_queued: false,
+            fin_at: None,
+            frames: config.real_time.framing.then(|| Box::new(Frames::new())),
+            mss: u64::from(config.mss),
+            is_real: config.segmentation == Segmentation::Real,
+            whole: u64::MAX,
+            options: if config.timestamps { TIMESTAMPS } else { 0 },
+            holding: Sender::holding_of(config.nagle && !config.real_time.framing),
+            probes_window: false,
+        };
+        if queue.is_real {
+            queue.set_whole(u64::from(config.mss));
+        }
+        queue
     }
-}
 
-impl Queue {
+    /// Sets the size of the largest segment with its options: what they leave is payload, one byte at least.
+    pub(super) fn set_whole(&mut self, whole: u64) {
+        self.whole = whole;
+        self.mss = whole.saturating_sub(self.options).max(1);
+    }
+
+    /// Says whether options of any length fit beside so much payload.
+    #[inline]
+    pub(crate) fn has_room_beside(&self, len: u16) -> bool {
+        u64::from(len) + ALL_OPTIONS <= self.whole
+    }
+
     /// Says whether a FIN was written: nothing may follow it.
     pub(crate) fn ends(&self) -> bool {
         self.fin_queued || self.fin_at.is_some()
@@ -41,11 +77,37 @@ impl Sender {
     pub(super) fn new_segment(&self) -> Option<(u64, Flags)> {
         let room = self.room();
         let len = self.new_len(room);
-        if len > 0 {
-            (len <= room || self.queue.probes_window).then_some((len, Flags::ACK))
-        } else {
+        if len == 0 {
             self.queue.fin_queued.then_some((0, Flags::ACK | Flags::FIN))
+        } else if (len <= room || self.queue.probes_window) && !self.is_held_back(len) {
+            Some((len, self.flags_of_new(len, room)))
+        } else {
+            None
         }
+    }
+
+    /// The last segment of what was written says so, and takes the FIN along if the receiver has room for it.
+    #[inline]
+    fn flags_of_new(&self, len: u64, room: u64) -> Flags {
+        let ends = len == self.queue.unsent;
+        if !self.queue.is_real || !(ends || self.ends_record(len)) {
+            Flags::ACK
+        } else if ends && self.queue.fin_queued && len < room && self.queue.frames.is_none() {
+            Flags::ACK | Flags::PSH | Flags::FIN
+        } else {
+            Flags::ACK | Flags::PSH
+        }
+    }
+
+    /// Says whether all that is left to send is a FIN: it waits for no congestion window, for it is no load (Linux,
+    /// `tcp_cwnd_test`), but for what is to be sent again before it.
+    pub(super) fn may_close(&self) -> bool {
+        self.queue.is_real
+            && self.queue.fin_queued
+            && self.queue.unsent == 0
+            && self.board.nxt() == self.board.smax()
+            && self.board.outstanding() < self.largest_window
+            && !self.recovery.is_recovering()
     }
 
     /// Gives the length of the next new segment if the receiver's window leaves so much room.
@@ -56,9 +118,14 @@ impl Sender {
         match &self.queue.frames {
             Some(frames) => frames.next_bytes().unwrap_or(0),
             None if self.queue.probes_window => self.queue.unsent.min(room.clamp(1, self.queue.mss)),
-            None if self.queue.unsent.min(self.queue.mss) > room && self.must_make_do(room) => room,
-            None => self.queue.unsent.min(self.queue.mss),
+            None => self.new_len_within(room),
         }
+    }
+
+    #[inline]
+    fn new_len_within(&self, room: u64) -> u64 {
+        let len = self.most_of_segment();
+        if len > room && self.must_make_do(room) { room } else { len }
     }
 
     /// Gives the bytes that the receiver's window leaves for new data.
@@ -74,6 +141,7 @@ impl Sender {
 
     pub(super) fn cut_segment(&mut self) -> Option<()> {
         let (len, flags) = self.new_segment()?;
+        self.note_cut(len);
         self.queue.probes_window = false;
         let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
         self.queue.unsent -= len;

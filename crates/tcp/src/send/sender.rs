@@ -3,11 +3,11 @@
 use super::delivery::DeliverySampler;
 use super::expiry::Watch;
 use super::falling::Falling;
-use super::frames::Frames;
 use super::marks::MarkResponse;
 use super::notices::Notices;
 use super::pacer::Pacer;
 use super::persist::Persist;
+use super::pieces::Pieces;
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
 use super::window::PeerWindow;
@@ -32,6 +32,8 @@ pub(crate) struct Sender {
     pub(crate) queue: Queue,
     /// Sent, and not acknowledged.
     pub(crate) board: Board,
+    /// What is left of a segment that leaves in pieces.
+    pub(crate) pieces: Option<Pieces>,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) watch: Watch,
     pub(crate) persist: Persist,
@@ -47,7 +49,7 @@ pub(crate) struct Sender {
     pub(crate) reduction: Falling,
     pub(crate) marks: MarkResponse,
     pub(crate) peer_window: PeerWindow,
-    largest_window: u64,
+    pub(super) largest_window: u64,
     pub(super) initial_window: f64,
     /// Present if the control models the path.
     pub(crate) sampler: Option<Box<DeliverySampler>>,
@@ -73,8 +75,9 @@ impl Sender {
         let mut control = config.build_control(seeds);
         let sampler = control.path_model().map(|_| Box::new(DeliverySampler::new()));
         Self {
-            queue: Queue::new(config.mss, config.real_time.framing.then(|| Box::new(Frames::new()))),
+            queue: Queue::new(config),
             board: Board::new(recovery.is_timed() || sampler.is_some()),
+            pieces: None,
             sampler,
             timer: RetransmissionTimer::new(config.rto.estimator(seeds), config.rto),
             watch: Watch::new(config.restart, config.keeps_idle_timer),
@@ -138,12 +141,14 @@ impl Sender {
             return None;
         }
         let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(&self.limits()) };
-        let Some(number) = next else {
+        let Some(number) = next.or_else(|| self.may_close().then(|| self.board.smax())) else {
             self.watch_closed_window(now);
             return None;
         };
         if number == self.board.smax() {
             self.cut_segment()?;
+        } else if self.is_out_of_reach(number) {
+            return None;
         }
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(number);
@@ -241,6 +246,7 @@ impl Sender {
 
     /// Says whether everything written was acknowledged; a FIN may still be outstanding.
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.unsent == 0 && self.board.outstanding() == u64::from(self.board.ends_with_fin())
+        let is_closing = self.queue.fin_at == Some(self.board.una_position());
+        self.queue.unsent == 0 && (self.board.outstanding() == 0 || is_closing)
     }
 }

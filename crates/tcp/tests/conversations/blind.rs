@@ -60,10 +60,10 @@ fn timestamps_leave_with_the_connections_offset_and_echoes_are_read_without_it()
     let identity = Identity { origin: SeqNum(1), timestamp_offset: u32::MAX - 99 };
     let mut host = Host::new(Connection::connect_as(&Config::rfc(), identity, SeedTree::new(1)));
     host.sends(&["S 0:0(0) win 64000 <mss 1000,sackOK,TS 4294967196/0,wscale 0>"]);
-    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/4294967196>").write(1000).forget_sent();
-    host.at(1100).sends(&[". 1:1001(1000) ack 1 <TS 1000/700>"]);
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/4294967196>").write(988).forget_sent();
+    host.at(1100).sends(&["P. 1:989(988) ack 1 <TS 1000/700>"]);
     // 400 ms after the second transmission, which the echo tells from the first: ⅞·100 + ⅛·400 ms.
-    host.at(1500).receives(". 1:1(0) ack 1001 <TS 1800/1000>");
+    host.at(1500).receives(". 1:1(0) ack 989 <TS 1800/1000>");
     assert_eq!(host.connection.timer().smoothed, Some(Duration::from_micros(137_500)));
 }
 

@@ -36,7 +36,7 @@ fn refused_options_are_not_used_and_a_peer_without_mss_option_gets_536_bytes() {
     host.forget_sent().at(100).receives("S. 0:0(0) ack 1");
     host.sends(&[". 1:1(0) ack 1 win 64000"]);
     host.receives(". 1001:2001(1000) ack 1").sends(&[". 1:1(0) ack 1"]);
-    host.write(600).sends(&[". 1:537(536) ack 1", ". 537:601(64) ack 1"]);
+    host.write(600).sends(&[". 1:537(536) ack 1", "P. 537:601(64) ack 1"]);
 }
 
 #[test]

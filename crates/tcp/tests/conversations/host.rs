@@ -156,6 +156,11 @@ impl Host {
         self.receives_segment(&segment)
     }
 
+    /// Gives the number of our SYN.
+    pub(crate) fn origin(&self) -> SeqNum {
+        self.origin.expect("a SYN was sent")
+    }
+
     pub(crate) fn write(&mut self, bytes: u64) -> &mut Self {
         assert_eq!(self.connection.write(bytes), Ok(bytes));
         self.transmit();

@@ -9,6 +9,7 @@ mod acking;
 mod blind;
 mod closing;
 mod congestion;
+mod cutting;
 mod discards;
 mod early_retransmission;
 mod ecn;
@@ -21,6 +22,7 @@ mod notation;
 mod notices;
 mod own_control;
 mod pacing;
+mod path;
 mod payload;
 mod persist;
 mod pert;
@@ -38,12 +40,24 @@ mod vegas;
 mod window;
 
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::Config;
+use earlybird_tcp::{Config, Segmentation};
 
-/// Gives the `rfc` profile without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
+/// Gives the `rfc` profile as simulations have it and without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
 /// four of them at first (RFC 3390), timeouts of 1 s (RFC 6298 §2.1, §2.4).
 fn plain() -> Config {
-    Config { timestamps: false, ..Config::rfc() }
+    Config { timestamps: false, segmentation: Segmentation::Simulated, ..Config::rfc() }
+}
+
+/// Gives the same as real networks ask: PSH, a FIN with the last segment, pieces where a path shrinks.
+fn real() -> Config {
+    Config { segmentation: Segmentation::Real, ..plain() }
+}
+
+/// Opens a connection at 100 ms to a peer with SACK and 1000-byte segments; that our window is 64000 is known.
+fn connected(config: &Config) -> host::Host {
+    let mut host = host::Host::connect(config);
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").take_texts();
+    host
 }
 
 /// Notes that this test, which is named after what it shows, follows a source step by step; the last line of a test.

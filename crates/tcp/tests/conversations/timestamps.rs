@@ -14,7 +14,7 @@ fn accepted(config: &Config) -> Host {
 fn every_segment_carries_the_clock_in_milliseconds_and_the_echo() {
     let mut host = accepted(&Config::rfc());
     host.at(50).receives(". 1:1001(1000) ack 1 <TS 750/0>").sends(&[". 1:1(0) ack 1001 win 63000 <TS 50/750>"]);
-    host.at(60).write(100).sends(&[". 1:101(100) ack 1001 <TS 60/750>"]);
+    host.at(60).write(100).sends(&["P. 1:101(100) ack 1001 <TS 60/750>"]);
 }
 
 /// RFC 7323 §4.3 (A): the earliest unacknowledged segment is the one echoed.
@@ -78,12 +78,12 @@ fn paws_survives_the_wrap_of_the_clock() {
 #[test]
 fn the_echo_measures_a_round_trip_over_a_retransmission() {
     let mut host = Host::connect(&Config::rfc());
-    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>").write(1000).forget_sent();
-    host.at(1100).sends(&[". 1:1001(1000) ack 1 win 64000 <TS 1100/700>"]);
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>").write(988).forget_sent();
+    host.at(1100).sends(&["P. 1:989(988) ack 1 win 64000 <TS 1100/700>"]);
     assert_eq!(host.timeout(), 2000);
     // 400 ms after the second transmission. The SYN gave 100 ms: RTTVAR = ¾·50 + ¼·300 = 112.5 ms, SRTT = ⅞·100 + ⅛·400
     // = 137.5 ms, RTO = 587.5 ms, and the floor of 1 s (RFC 6298 §2).
-    host.at(1500).receives(". 1:1(0) ack 1001 <TS 1800/1100>");
+    host.at(1500).receives(". 1:1(0) ack 989 <TS 1800/1100>");
     let timer = host.connection.timer();
     assert_eq!((timer.smoothed, timer.back_off, host.timeout()), (Some(Duration::from_micros(137_500)), 1, 1000));
 }

@@ -219,8 +219,11 @@ impl Side {
     fn check_flight(&self) {
         let (outstanding, cwnd) = (self.connection.outstanding(), self.connection.cwnd());
         let probes = self.config.recovery == Recovery::Rack && self.config.rack.probes_tail;
-        let is_bounded = outstanding as f64 <= cwnd.max(1.0) + f64::from(u8::from(probes))
-            || self.connection.statistics().retransmissions > 0;
+        // A FIN alone may too.
+        let is_closing = matches!(self.connection.state(), RfcState::FinWait1 | RfcState::Closing | RfcState::LastAck);
+        let beyond = f64::from(u8::from(probes) + u8::from(is_closing));
+        let is_bounded =
+            outstanding as f64 <= cwnd.max(1.0) + beyond || self.connection.statistics().retransmissions > 0;
         assert!(is_bounded, "{outstanding} segments are in flight with a window of {cwnd}");
     }
 

@@ -6,7 +6,7 @@
 
 use crate::cable::{Cable, Faults, faults};
 use crate::settings::{configs, modes};
-use earlybird_tcp::{Backlog, Config, Connection, Cx, Delivery, Event, RealTime, RfcState, SendLimit};
+use earlybird_tcp::{Backlog, Config, Connection, Cx, Delivery, Event, RealTime, RfcState, Segmentation, SendLimit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, SeqNum};
 use proptest::collection::vec;
@@ -332,7 +332,10 @@ impl Call {
 
 /// Unpaced, for a lost handshake can leave a round trip of minutes to ns-2's coarse clock, and a rate as slow as that.
 fn with(configs: [Config; 2], modes: [RealTime; 2]) -> [Config; 2] {
-    [0, 1].map(|side| Config { real_time: modes[side], paces: false, ..configs[side] })
+    [0, 1].map(|side| {
+        let segmentation = Segmentation::Simulated;
+        Config { real_time: modes[side], segmentation, paces: false, ..configs[side] }
+    })
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
     EcnMode, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig,
-    RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, SendLimit, SkipResponse, SlowStartRule,
+    RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, Segmentation, SendLimit, SkipResponse, SlowStartRule,
     SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
@@ -99,7 +99,7 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
-    (usual_configs_with(family, repair), numbers, any::<[bool; 9]>())
+    (usual_configs_with(family, repair), numbers, any::<[bool; 11]>())
         .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), flags)| {
             let [
                 limited_transmit,
@@ -111,9 +111,14 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 keeps_idle_timer,
                 holds_new_data,
                 paces,
+                is_real,
+                nagle,
             ] = flags;
+            let segmentation = if is_real { Segmentation::Real } else { Segmentation::Simulated };
             Config {
                 mss,
+                segmentation,
+                nagle,
                 window,
                 receive_buffer: receive_buffer(mss, halves),
                 initial_window,

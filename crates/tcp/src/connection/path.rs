@@ -1,0 +1,48 @@
+//! What routers say about the path (RFC 1191, 8201, 5461, 5927).
+
+use super::Connection;
+use super::closing::Ending;
+use super::state::State;
+use crate::trace::Cx;
+use earlybird_wire::{SeqNum, Trouble};
+
+impl Connection {
+    /// Learns from a router that packets of more than `mtu` bytes, IP header included, do not pass; `seq` is the number of the
+    /// segment that it quotes. Says whether it is believed: that segment must be outstanding, and larger than that.
+    ///
+    /// Segments are cut smaller from now on, and what is outstanding goes again in pieces. They never grow back: a driver that
+    /// finds a larger path uses it for the next connection.
+    pub fn on_path_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16, seq: SeqNum) -> bool {
+        let whole = u64::from(self.config.ip.mss_within(mtu));
+        let position = self.outstanding_position(seq).filter(|_| matches!(self.state, State::Transfer(_)));
+        position.is_some_and(|position| self.sender.on_path_limit(cx.now, whole, position))
+    }
+
+    /// Learns from a router, or from the peer, that a segment with number `seq` did not arrive, and says whether it is believed.
+    ///
+    /// It ends nothing but a connection that is yet to be opened, and that only if trying again is in vain (RFC 9293 §3.9.2.2,
+    /// MUST-56; RFC 5461 §4.1): then [`Event::Unreachable`](super::Event::Unreachable) tells. Otherwise it is kept for [`Self::trouble`]: who gives up
+    /// later may say why.
+    pub fn on_unreachable(&mut self, trouble: Trouble, seq: SeqNum) -> bool {
+        if self.outstanding_position(seq).is_none() {
+            return false;
+        }
+        self.trouble = Some(trouble);
+        if self.state == State::SynSent && trouble.is_hard() {
+            self.end(Ending::Unreachable);
+        }
+        true
+    }
+
+    /// Gives the last thing that was reported of a segment that did not arrive.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// Gives the stream position of a number that is sent and not acknowledged (RFC 5927 §4.1).
+    fn outstanding_position(&self, seq: SeqNum) -> Option<u64> {
+        let board = &self.sender.board;
+        let position = seq.unwrap_near(self.local_origin, board.una_position())?;
+        (board.una_position()..board.end_position()).contains(&position).then_some(position)
+    }
+}

@@ -1,0 +1,116 @@
+//! Segments that leave in pieces, because the path or the receiver's window has shrunk since they were cut.
+//!
+//! Their numbers stay what recovery, sampler and timer count by: a segment is sent when its first piece is, and has arrived when
+//! all of it has.
+
+use super::sender::Sender;
+use crate::policy::segmentation::{LEAST_MSS, TIMESTAMPS};
+use core::ops::Range;
+use earlybird_units::Instant;
+
+/// What of a segment is still to leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pieces {
+    number: u64,
+    /// Stream position of the next piece.
+    from: u64,
+}
+
+/// A part of the payload of a segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) number: u64,
+    /// By stream positions.
+    pub(crate) part: Range<u64>,
+    /// Nothing of the segment lies behind it.
+    pub(crate) is_last: bool,
+}
+
+impl Sender {
+    /// Gives the first piece of a segment that is sent now: all of it, in most cases.
+    pub(crate) fn first_piece(&mut self, number: u64) -> Option<Piece> {
+        self.piece_from(number, 0)
+    }
+
+    /// Gives the next piece of a segment whose first one has left; `None` if nothing is left of it, or it must wait for the
+    /// receiver's window.
+    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+        let Pieces { number, from } = self.pieces?;
+        let is_over = self.board.segment(number).is_none_or(|(_, sent)| sent.end <= from);
+        if is_over || self.board.sacked().contains(number) {
+            self.pieces = None;
+            return None;
+        }
+        if from >= self.window_end() {
+            return None;
+        }
+        self.piece_from(number, from)
+    }
+
+    fn piece_from(&mut self, number: u64, from: u64) -> Option<Piece> {
+        let (start, sent) = self.board.segment(number)?;
+        let (start, end) = (start.max(from), sent.payload_end());
+        let len = end - start;
+        let most = if self.queue.is_real && (len > self.queue.mss || sent.transmissions > 1) {
+            self.most_of_piece(start)
+        } else {
+            len
+        };
+        let is_last = len <= most;
+        let part = start..start + len.min(most);
+        self.pieces = (!is_last).then_some(Pieces { number, from: part.end });
+        Some(Piece { number, part, is_last })
+    }
+
+    /// Gives how many bytes of what was sent before may leave from a position on: what the receiver's window holds
+    /// (RFC 9293 §3.8.6, SHLD-15). The first byte missing is sent even into a closed one: somebody must ask it.
+    fn most_of_piece(&self, start: u64) -> u64 {
+        match self.window_end().saturating_sub(start) {
+            0 => self.queue.mss,
+            room => room.min(self.queue.mss),
+        }
+    }
+
+    fn window_end(&self) -> u64 {
+        self.board.acknowledged() + self.peer_window.size
+    }
+
+    /// Says whether a segment that was sent before lies beyond the window, which has shrunk since. The first one never does.
+    pub(super) fn is_out_of_reach(&self, number: u64) -> bool {
+        self.queue.is_real
+            && self.queue.frames.is_none()
+            && number != self.board.una()
+            && self.board.segment(number).is_some_and(|(start, _)| start >= self.window_end())
+    }
+
+    /// A router says that segments can be no larger than `whole` with their options. Believes it if the one at `position`,
+    /// which it speaks of, is outstanding and larger (RFC 5927 §4.1, §7.2); says whether it did.
+    ///
+    /// What was too large goes again at once, and no window falls: nothing was congested (RFC 1191 §6.5, RFC 8201 §5.4).
+    pub(crate) fn on_path_limit(&mut self, now: Instant, whole: u64, position: u64) -> bool {
+        let whole = whole.max(LEAST_MSS);
+        let outstanding = self.board.number_at(position).and_then(|number| self.board.segment(number));
+        let len = outstanding.map_or(0, |(start, sent)| sent.end - start);
+        if !self.queue.is_real || whole >= self.queue.whole || len + self.queue.options <= whole {
+            return false;
+        }
+        self.queue.set_whole(whole);
+        self.on_shorter_mss();
+        self.pieces = None;
+        self.recovery.on_timeout(now, &mut self.board);
+        self.timer.cancel_measurement();
+        self.restart_timer(now);
+        true
+    }
+
+    /// Learns the largest segment size that both sides take, and whether timestamps take room from it.
+    pub(crate) fn on_mss(&mut self, told: u64, has_timestamps: bool) {
+        if self.queue.is_real {
+            self.queue.options = if has_timestamps { TIMESTAMPS } else { 0 };
+            self.queue.set_whole(self.queue.whole.min(told.max(LEAST_MSS)));
+        } else {
+            self.queue.mss = self.queue.mss.min(told);
+        }
+        self.on_shorter_mss();
+    }
+}

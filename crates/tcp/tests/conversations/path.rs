@@ -1,0 +1,160 @@
+//! Paths that carry less than before, windows that shrink, and what routers report.
+
+use crate::host::Host;
+use crate::{connected, plain, real};
+use earlybird_tcp::Event::{Established, Unreachable as Given};
+use earlybird_tcp::{Config, Connection, Cx, RfcState};
+use earlybird_units::Instant;
+use earlybird_wire::{SeqNum, Trouble, Unreachable};
+use rstest::rstest;
+
+/// Hands the connection a report of a router about the segment that starts at a stream position; says whether it is believed.
+fn too_big(host: &mut Host, millis: u64, mtu: u16, position: u64) -> bool {
+    let seq = host.origin().at(position);
+    let cx = &mut Cx { now: Instant::from_nanos(millis * 1_000_000), trace: &mut () };
+    host.connection.on_path_mtu(cx, mtu, seq)
+}
+
+/// RFC 1191 §6.5, RFC 8201 §5.4: the data go again at once, in packets that pass, and the congestion window stays.
+#[test]
+fn what_was_too_large_for_the_path_goes_again_in_pieces() {
+    let mut host = connected(&real());
+    host.write(3500).forget_sent();
+    let cwnd = host.connection.cwnd();
+    assert!(too_big(&mut host, 100, 640, 1));
+    host.write(0).sends(&[
+        ". 1:601(600) ack 1",
+        ". 601:1001(400) ack 1",
+        ". 1001:1601(600) ack 1",
+        ". 1601:2001(400) ack 1",
+        ". 2001:2601(600) ack 1",
+        ". 2601:3001(400) ack 1",
+        "P. 3001:3501(500) ack 1",
+    ]);
+    assert_eq!((host.connection.cwnd(), host.connection.effective_mss()), (cwnd, 600));
+    assert_eq!(host.connection.statistics().timeouts, 0);
+    // The segment that is told to be too large again was larger than that once; it is not any more.
+    assert!(!too_big(&mut host, 100, 640, 1));
+    host.receives(". 1:1(0) ack 3501").write(1300).sends(&[
+        ". 3501:4101(600) ack 1",
+        ". 4101:4701(600) ack 1",
+        "P. 4701:4801(100) ack 1",
+    ]);
+}
+
+/// An ACK inside a segment: only what is missing goes again.
+#[test]
+fn a_piece_that_was_lost_goes_again_alone() {
+    let mut host = connected(&real());
+    host.write(1000).forget_sent();
+    assert!(too_big(&mut host, 100, 640, 1));
+    host.write(0).sends(&[". 1:601(600) ack 1", "P. 601:1001(400) ack 1"]);
+    host.at(200).receives(". 1:1(0) ack 601").at(3000).forget_sent();
+    host.at(9000);
+    assert!(host.take_texts().iter().all(|text| text == "P. 601:1001(400) ack 1"));
+    host.receives(". 1:1(0) ack 1001");
+    assert_eq!((host.connection.acknowledged(), host.connection.outstanding()), (1000, 0));
+}
+
+/// Each piece names its bytes, for the driver that has to find them.
+#[test]
+fn pieces_name_their_part_of_the_stream() {
+    let mut host = connected(&real());
+    host.write(1000).forget_sent();
+    assert!(too_big(&mut host, 100, 640, 1));
+    let cx = &mut Cx { now: Instant::from_nanos(100_000_000), trace: &mut () };
+    let pieces: Vec<_> = std::iter::from_fn(|| host.connection.poll_transmit(cx)).collect();
+    let told: Vec<_> = pieces.iter().map(|piece| (piece.data.clone(), piece.number, piece.is_again)).collect();
+    assert_eq!(told, [(0..600, Some(1), true), (600..1000, Some(1), true)]);
+}
+
+/// RFC 5927 §4.1 and §7.2: a report is believed of something outstanding that was larger than it says.
+#[rstest]
+#[case::acknowledged(640, 0)]
+#[case::never_sent(640, 3001)]
+#[case::no_smaller(1040, 1)]
+#[case::the_segment_was_small_enough(640, 2501)]
+fn a_report_that_cannot_be_is_not_believed(#[case] mtu: u16, #[case] position: u64) {
+    let mut host = connected(&real());
+    host.write(2500).write(100).forget_sent();
+    assert!(!too_big(&mut host, 100, mtu, position));
+    host.write(0).sends_nothing();
+    assert_eq!(host.connection.effective_mss(), 1000);
+}
+
+/// A liar cannot make us send headers only.
+#[test]
+fn a_tiny_path_is_not_believed_below_48_bytes() {
+    let mut host = connected(&real());
+    host.write(1000).forget_sent();
+    assert!(too_big(&mut host, 100, 68, 1));
+    assert_eq!(host.connection.effective_mss(), 48);
+}
+
+#[test]
+fn a_simulated_path_carries_every_packet() {
+    let mut host = connected(&plain());
+    host.write(1000).forget_sent();
+    assert!(!too_big(&mut host, 100, 640, 1));
+}
+
+/// RFC 9293 §3.8.6 (SHLD-15): what was sent goes again as far as the window reaches, and no further.
+#[test]
+fn into_a_shrunk_window_goes_again_what_it_holds() {
+    let mut host = connected(&real());
+    host.write(3000).forget_sent();
+    host.at(200).receives(". 1:1(0) ack 1 win 1400");
+    host.at(1100).sends(&[". 1:1001(1000) ack 1"]);
+    host.at(1200).receives(". 1:1(0) ack 1001 win 400").sends(&[". 1001:1401(400) ack 1"]);
+    host.at(1300).receives(". 1:1(0) ack 1001 win 3000");
+    host.sends(&[". 1401:2001(600) ack 1", "P. 2001:3001(1000) ack 1"]);
+    host.receives(". 1:1(0) ack 3001");
+    assert_eq!(host.connection.acknowledged(), 3000);
+}
+
+/// RFC 9293 §3.8.6 (SHLD-16, SHLD-17): a window that closed over what was sent is asked, and nothing else leaves.
+#[test]
+fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
+    let mut host = connected(&real());
+    host.write(3000).forget_sent();
+    host.at(200).receives(". 1:1(0) ack 1 win 0");
+    host.at(20_000);
+    let sent = host.take_texts();
+    assert!(sent.len() >= 4 && sent.iter().all(|text| text == ". 1:1001(1000) ack 1"), "{sent:?}");
+}
+
+fn opening() -> Host {
+    let mut host = Host::new(Connection::connect(&real(), earlybird_units::SeedTree::new(1)));
+    host.forget_sent();
+    host
+}
+
+/// RFC 9293 §3.9.2.2 (MUST-56), RFC 5461 §4.1: only what is yet to be opened is given up, and only if it is in vain.
+#[rstest]
+#[case::the_network_may_come_back(Trouble::Unreachable(Unreachable::Network), false)]
+#[case::a_loop_may_end(Trouble::TimeExceeded, false)]
+#[case::nobody_listens(Trouble::Unreachable(Unreachable::Port), true)]
+#[case::a_firewall_says_no(Trouble::Unreachable(Unreachable::Prohibited), true)]
+fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(#[case] trouble: Trouble, #[case] ends: bool) {
+    let mut host = opening();
+    let seq = host.origin();
+    assert!(!host.connection.on_unreachable(trouble, SeqNum(seq.0.wrapping_add(77))), "it never sent that");
+    assert!(host.connection.on_unreachable(trouble, seq));
+    assert_eq!(host.connection.trouble(), Some(trouble));
+    if ends {
+        host.tells(&[Given]).is_in(RfcState::Closed).at(60_000).sends_nothing();
+    } else {
+        host.tells(&[]).is_in(RfcState::SynSent);
+    }
+}
+
+#[test]
+fn a_report_ends_no_open_connection() {
+    let mut host = connected(&Config { initial_window: 1, ..real() });
+    host.write(1000).forget_sent();
+    let seq = host.origin().at(1);
+    assert!(host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq));
+    host.tells(&[Established]).is_in(RfcState::Established);
+    host.receives(". 1:1(0) ack 1001");
+    assert!(!host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq), "it is acknowledged");
+}
