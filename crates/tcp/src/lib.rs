@@ -40,6 +40,7 @@ extern crate alloc;
 mod board;
 mod config;
 mod connection;
+mod listen;
 mod policy;
 mod real_time;
 mod receive;
@@ -51,6 +52,7 @@ pub use config::Config;
 pub use connection::{
     Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
 };
+pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opened, Response, SynCookies};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;

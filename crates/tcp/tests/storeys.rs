@@ -12,6 +12,7 @@ const STOREYS: &[&[&str]] = &[
     &["config"],
     &["send", "receive"],
     &["connection"],
+    &["listen"],
 ];
 
 fn storey_of(part: &str) -> Option<usize> {

@@ -1,7 +1,7 @@
 use core::net::IpAddr;
 
 /// Who sends to whom, over IPv4 or IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
     /// Sender's address.
     pub source: IpAddr,

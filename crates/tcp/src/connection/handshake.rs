@@ -160,6 +160,11 @@ impl Connection {
         board.apply(board.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
     }
 
+    /// Nobody can know which of several answers the peer acknowledges (Karn's rule).
+    pub(crate) fn forget_round_trip(&mut self) {
+        self.sender.timer.cancel_measurement();
+    }
+
     /// The window in a SYN is never scaled (RFC 7323 §2.2).
     fn established_shift(&self, segment: &Segment) -> u8 {
         if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }

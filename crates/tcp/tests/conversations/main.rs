@@ -18,6 +18,7 @@ mod handshake;
 mod host;
 mod lies;
 mod lifetime;
+mod listener;
 mod notation;
 mod notices;
 mod own_control;

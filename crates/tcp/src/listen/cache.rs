@@ -1,0 +1,90 @@
+//! The half-open handshakes of a listener: never more than a number of them, the oldest makes room (RFC 4987 §3.3).
+
+use super::half_open::HalfOpen;
+use alloc::collections::{BTreeMap, BTreeSet};
+use earlybird_units::Instant;
+use earlybird_wire::Addresses;
+
+/// Half-open handshakes by peer, by age, and by the time at which the answer goes again. Trees, not hash tables: their cost
+/// does not depend on what attackers choose.
+#[derive(Debug)]
+pub(super) struct SynCache {
+    limit: usize,
+    by_age: BTreeMap<u64, HalfOpen>,
+    ages: BTreeMap<Addresses, u64>,
+    deadlines: BTreeSet<(Instant, u64)>,
+    next: u64,
+}
+
+/// What one entry takes in the three of them, without the trees' own share.
+pub(super) const ENTRY_BYTES: usize =
+    size_of::<(u64, HalfOpen)>() + size_of::<(Addresses, u64)>() + size_of::<(Instant, u64)>();
+
+impl SynCache {
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { limit, by_age: BTreeMap::new(), ages: BTreeMap::new(), deadlines: BTreeSet::new(), next: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_age.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len() >= self.limit
+    }
+
+    pub(super) fn get(&self, addresses: &Addresses) -> Option<&HalfOpen> {
+        self.by_age.get(self.ages.get(addresses)?)
+    }
+
+    /// Says when the first answer goes again.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Gives the one whose answer goes again first, if its time has come.
+    pub(super) fn due(&self, now: Instant) -> Option<&HalfOpen> {
+        let (_, age) = self.deadlines.first().filter(|(at, _)| *at <= now)?;
+        self.by_age.get(age)
+    }
+
+    /// Adds one; says whether the oldest had to go for it.
+    pub(super) fn insert(&mut self, entry: HalfOpen) -> bool {
+        let oldest = if self.is_full() { self.by_age.first_key_value().map(|(age, _)| *age) } else { None };
+        if let Some(age) = oldest {
+            self.remove_age(age);
+        }
+        if self.limit > 0 {
+            self.put(self.next, entry);
+            self.next += 1;
+        }
+        oldest.is_some()
+    }
+
+    /// Puts a changed one in its own place.
+    pub(super) fn update(&mut self, entry: HalfOpen) {
+        if let Some(age) = self.ages.get(&entry.addresses).copied() {
+            self.remove_age(age);
+            self.put(age, entry);
+        }
+    }
+
+    pub(super) fn remove(&mut self, addresses: &Addresses) {
+        if let Some(age) = self.ages.get(addresses).copied() {
+            self.remove_age(age);
+        }
+    }
+
+    fn put(&mut self, age: u64, entry: HalfOpen) {
+        self.ages.insert(entry.addresses, age);
+        self.deadlines.insert((entry.deadline, age));
+        self.by_age.insert(age, entry);
+    }
+
+    fn remove_age(&mut self, age: u64) {
+        if let Some(entry) = self.by_age.remove(&age) {
+            self.ages.remove(&entry.addresses);
+            self.deadlines.remove(&(entry.deadline, age));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Numbers that nobody outside can guess, and that need no memory: keyed hashes of who speaks to whom (RFC 6528).
+
+use core::hash::Hasher;
+use core::net::IpAddr;
+use earlybird_wire::Addresses;
+use siphasher::sip::SipHasher24;
+
+/// What a hash is for: equal addresses give different numbers for different purposes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    Origin,
+    Timestamps,
+    CookieBase,
+    CookieCount,
+}
+
+/// The secret of a listener.
+#[derive(Clone)]
+pub(super) struct Secret(pub(super) [u8; 16]);
+
+impl Secret {
+    /// Hashes both hosts and ports, and a number.
+    pub(super) fn of_peer(&self, purpose: Purpose, addresses: &Addresses, number: u32) -> u64 {
+        let mut hasher = self.of_hosts(purpose, addresses);
+        hasher.write(&addresses.source_port.to_be_bytes());
+        hasher.write(&addresses.destination_port.to_be_bytes());
+        hasher.write(&number.to_be_bytes());
+        hasher.finish()
+    }
+
+    /// Begins with both hosts.
+    pub(super) fn of_hosts(&self, purpose: Purpose, addresses: &Addresses) -> SipHasher24 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(&[purpose as u8]);
+        write_hosts(&mut hasher, addresses);
+        hasher
+    }
+}
+
+/// Nobody shall read it in a log.
+impl core::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("Secret")
+    }
+}
+
+/// Adds both hosts as they stand in the header of IP.
+pub(super) fn write_hosts(hasher: &mut SipHasher24, addresses: &Addresses) {
+    for host in [addresses.source, addresses.destination] {
+        match host {
+            IpAddr::V4(host) => hasher.write(&host.octets()),
+            IpAddr::V6(host) => hasher.write(&host.octets()),
+        }
+    }
+}
