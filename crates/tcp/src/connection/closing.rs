@@ -181,7 +181,8 @@ impl Connection {
     /// [`Lifetimes::orphan`]: crate::Lifetimes::orphan
     /// [`Lifetimes::fin_wait`]: crate::Lifetimes::fin_wait
     pub fn close(&mut self, cx: &mut Cx<'_>) {
-        if self.state == State::SynSent || (matches!(self.state, State::Transfer(_)) && self.receiver.unread > 0) {
+        let is_lost = self.receiver.unread > 0 && matches!(self.state, State::Transfer(_) | State::SynReceived);
+        if is_lost || self.state == State::SynSent {
             return self.abort();
         }
         self.shutdown();
@@ -189,7 +190,7 @@ impl Connection {
         if matches!(self.state, State::Transfer(_)) {
             self.lifetime.since = cx.now;
         }
-        self.watch_limits(cx.now);
+        self.on_limit(cx.now);
     }
 
     /// Gives up: the peer is reset.

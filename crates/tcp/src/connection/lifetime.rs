@@ -45,6 +45,9 @@ enum Limit {
 /// RFC 9293 §3.8.3: "The value of R1 SHOULD correspond to at least 3 retransmissions".
 const RETRANSMISSIONS_BEFORE_WARNING: u16 = 3;
 
+/// No peer is asked more often, whatever the application says.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
 impl Default for Lifetime {
     fn default() -> Self {
         Self {
@@ -175,6 +178,7 @@ impl Connection {
     /// [`Self::patience`] is asked instead.
     fn keep_alive(&self, now: Instant) -> Option<(Instant, Limit)> {
         let KeepAlive { idle, interval, probes } = self.config.lifetimes.keep_alive?;
+        let [idle, interval] = [idle, interval].map(|span| span.max(SHORTEST_INTERVAL));
         let Lifetime { heard, probes: (_, last), unanswered, .. } = self.lifetime;
         Some(if !self.sender.has_nothing_to_send() {
             (now + idle, Limit::Look)
@@ -194,12 +198,12 @@ impl Connection {
     /// Sets the user timeout: how long what was written may wait for an acknowledgement (RFC 5482, RFC 9293 §3.9.1).
     pub fn set_user_timeout(&mut self, cx: &mut Cx<'_>, limit: Option<Duration>) {
         self.config.lifetimes.user_timeout = limit;
-        self.watch_limits(cx.now);
+        self.on_limit(cx.now);
     }
 
     /// Lets a silent peer be asked whether it is there, or not any more (RFC 9293 §3.8.4).
     pub fn set_keep_alive(&mut self, cx: &mut Cx<'_>, keep_alive: Option<KeepAlive>) {
         self.config.lifetimes.keep_alive = keep_alive;
-        self.watch_limits(cx.now);
+        self.on_limit(cx.now);
     }
 }

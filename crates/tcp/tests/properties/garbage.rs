@@ -1,7 +1,7 @@
 //! Segments that no TCP would send.
 
 use crate::settings::{configs, modes, readers};
-use earlybird_tcp::{Config, Connection, Cx, RealTime, Transmit};
+use earlybird_tcp::{Config, Connection, Cx, KeepAlive, Lifetimes, RealTime, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Ecn, Flags, Options, SackBlock, SackBlocks, Segment, SeqNum, SkipNotice, Timestamps};
 use proptest::collection::vec;
@@ -60,7 +60,12 @@ enum Blow {
     Wait,
     StopWaiting,
     Shutdown,
+    Close,
     Abort,
+    /// The time that what was written may wait.
+    UserTimeout(Option<u64>),
+    /// Silence before a probe, and between probes.
+    KeepAlive(u64, u64),
 }
 
 fn numbers() -> impl Strategy<Value = Number> {
@@ -112,7 +117,10 @@ fn blows() -> impl Strategy<Value = Vec<Blow>> {
         1 => Just(Blow::Wait),
         1 => Just(Blow::StopWaiting),
         1 => Just(Blow::Shutdown),
+        1 => Just(Blow::Close),
         1 => Just(Blow::Abort),
+        1 => option::of(0_u64..10_000).prop_map(Blow::UserTimeout),
+        1 => (0_u64..10_000, 0_u64..1000).prop_map(|(idle, interval)| Blow::KeepAlive(idle, interval)),
     ];
     vec(blow, 1..80)
 }
@@ -190,7 +198,17 @@ impl Victim {
             Blow::Wait => self.connection.wait(&mut Cx { now: self.now, trace: &mut () }),
             Blow::StopWaiting => self.connection.stop_waiting(),
             Blow::Shutdown => self.connection.shutdown(),
+            Blow::Close => self.connection.close(&mut Cx { now: self.now, trace: &mut () }),
             Blow::Abort => self.connection.abort(),
+            Blow::UserTimeout(millis) => {
+                let limit = millis.map(Duration::from_millis);
+                self.connection.set_user_timeout(&mut Cx { now: self.now, trace: &mut () }, limit);
+            }
+            Blow::KeepAlive(idle, interval) => {
+                let [idle, interval] = [idle, interval].map(|millis| Duration::from_millis(*millis));
+                let keep_alive = Some(KeepAlive { idle, interval, probes: 3 });
+                self.connection.set_keep_alive(&mut Cx { now: self.now, trace: &mut () }, keep_alive);
+            }
         }
         self.serve();
     }
@@ -289,10 +307,11 @@ proptest! {
     fn no_segment_makes_a_connection_panic_or_lose_measure(
         config in configs(),
         real_time in prop_oneof![Just(RealTime::default()), readers(), modes()],
+        lifetimes in proptest::sample::select(vec![Lifetimes::UNLIMITED, Lifetimes::RFC, Lifetimes::LINUX]),
         stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
         blows in blows(),
     ) {
-        let mut victim = Victim::new(Config { real_time, ..config }, stage);
+        let mut victim = Victim::new(Config { real_time, lifetimes, ..config }, stage);
         for blow in &blows {
             victim.suffer(blow);
         }
