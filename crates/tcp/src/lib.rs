@@ -11,7 +11,7 @@
 //! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
 //! | the application writes | [`Connection::write`] | first [`Ring::append`], whose room is the limit: the connection has none |
 //! | the application reads | [`Connection::read`], which opens the window again | [`Assembler::read`] |
-//! | it has no more to write, or no more interest | [`Connection::shutdown`], [`Connection::abort`] | |
+//! | it has no more to write, or no more interest, or gives up | [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`] | |
 //!
 //! and then asks, in this order, after any of them:
 //!
@@ -29,6 +29,12 @@
 //!   plain constructors draw theirs from a seed, for simulations;
 //! * the largest segment that the path takes, [`Config::mss`];
 //! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
+//!
+//! A connection ends when both sides have closed, by a reset, or by itself when its peer is silent for longer than its
+//! [`Lifetimes`]; an event tells, and [`Connection::ending`] does later. [`Event::MadeWay`] says that the segment just given opens
+//! a new connection between the same ends. What came and was not believed is counted in [`Connection::refusals`]; it is answered
+//! no more often than [`Config::challenge_interval`] says. That all connections together do not answer too often, resets
+//! by [`reject`] among them, is for the driver.
 //!
 //! With frames ([`RealTime::framing`]) one write is one segment: [`Connection::write_frame`], [`Connection::read_frame`], and
 //! [`Transmit::frame`] in place of [`Transmit::data`].
