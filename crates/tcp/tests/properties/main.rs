@@ -11,4 +11,5 @@ mod real_time;
 mod reset;
 mod restraint;
 mod settings;
+mod storm;
 mod transfer;
