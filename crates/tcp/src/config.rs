@@ -28,6 +28,9 @@ pub struct Config {
     pub segmentation: Segmentation,
     /// What carries the segments.
     pub ip: IpVersion,
+    /// Segments that are repeated in vain become smaller: their path may swallow what is too large for it, and say nothing (RFC
+    /// 2923 §2.1, RFC 4821 §4).
+    pub finds_black_holes: bool,
     /// A short segment waits while another one is outstanding (RFC 9293 §3.7.4, Minshall's variant).
     pub nagle: bool,
     /// The most bytes that are held: written, and not acknowledged. `None`: without bound.
@@ -106,6 +109,7 @@ impl Config {
             mss: 1000,
             segmentation: Segmentation::Simulated,
             ip: IpVersion::V4,
+            finds_black_holes: false,
             nagle: false,
             send_buffer: None,
             unsent_limit: None,
@@ -146,6 +150,7 @@ impl Config {
             // RFC 3390: min(4·MSS, max(2·MSS, 4380 B)) with 1000-byte segments.
             initial_window: 4,
             segmentation: Segmentation::Real,
+            finds_black_holes: true,
             bounded_ssthresh: false,
             timestamps: true,
             requires_timestamps: true,
@@ -164,10 +169,13 @@ impl Config {
     /// taken back by timestamps and DSACK, an initial window of ten (RFC 6928), and its retransmission timer.
     pub fn linux() -> Self {
         Self {
-            // Ethernet's 1500 bytes without the headers and timestamps.
-            mss: 1448,
+            // Ethernet's 1500 bytes without the headers.
+            mss: 1460,
+            // `tcp_mtu_probing` is off.
+            finds_black_holes: false,
+            nagle: true,
             // `tcp_rmem`: 6 MB at most.
-            window: 4344,
+            window: 4309,
             initial_window: 10,
             control: Control::Cubic(CubicConfig::LINUX),
             recovery: Recovery::Rack,

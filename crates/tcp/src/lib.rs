@@ -8,8 +8,10 @@
 //! | what happened | call | and with the bytes |
 //! |---|---|---|
 //! | a segment came for this connection | [`Connection::on_segment`] | keep what [`Taken`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
+//! | a router reports on a segment that was sent | [`Connection::on_path_mtu`], [`Connection::on_unreachable`] | |
 //! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
-//! | the application writes | [`Connection::write`] | first [`Ring::append`], whose room is the limit: the connection has none |
+//! | the application writes | [`Connection::write`] | no more than [`Connection::room`], then [`Ring::append`]; [`Config::send_buffer`] is as large as the ring |
+//! | it changes its mind about when short segments leave | [`Connection::set_nagle`], [`Connection::cork`], [`Connection::end_record`] | |
 //! | the application reads | [`Connection::read`], which opens the window again | [`Assembler::read`] |
 //! | it has no more to write, or no more interest, or gives up | [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`] | |
 //!
@@ -27,7 +29,8 @@
 //! * whether the bytes of a packet are a sound segment, and whose: `earlybird_wire::parse`, and a table of addresses;
 //! * numbers that strangers cannot guess ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The
 //!   plain constructors draw theirs from a seed, for simulations;
-//! * the largest segment that the path takes, [`Config::mss`];
+//! * the largest segment that the path takes, [`Config::mss`]: [`IpVersion::mss_within`] gives it. Options take their room from it
+//!   where [`Config::segmentation`] is [`Segmentation::Real`]; simulations mean payload by it;
 //! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
 //!
 //! A connection ends when both sides have closed, by a reset, or by itself when its peer is silent for longer than its

@@ -79,19 +79,16 @@ impl Connection {
     }
 
     fn emit_piece(&mut self, now: Instant, piece: &Piece) -> Transmit {
-        let (number, part) = (piece.number, &piece.part);
-        let sent = self.sender.board.segment(number).map(|(_, sent)| (sent.flags, sent.transmissions > 1));
-        let (flags, is_again) = sent.unwrap_or_default();
-        let flags = if piece.is_last { flags } else { flags.difference(Flags::PSH | Flags::FIN) };
-        let mut segment = self.emit(now, flags, part.start, (part.end - part.start) as u16);
+        let Piece { number, part, flags, is_again } = piece;
+        let mut segment = self.emit(now, *flags, part.start, (part.end - part.start) as u16);
         if !is_again {
             self.make_markable(&mut segment, part.end);
         }
         if let Some(limit) = self.config.lifetimes.user_timeout {
             self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
-        let frame = self.sender.frame(number);
-        Transmit { segment, number: Some(number), is_again, frame, data: part.start - 1..part.end - 1 }
+        let frame = self.sender.frame(*number);
+        Transmit { segment, number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
     }
 
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {

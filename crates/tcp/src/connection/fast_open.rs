@@ -3,6 +3,7 @@
 use super::state::State;
 use super::{Connection, Identity, Taken};
 use crate::config::Config;
+use crate::policy::segmentation::{ALL_OPTIONS, IpVersion};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use core::num::NonZeroU16;
@@ -61,11 +62,6 @@ pub(super) enum Fast {
     },
 }
 
-/// All that a header can have of options: middleboxes may add to those of a SYN (as Linux).
-const OPTIONS_MAX: u64 = 40;
-/// RFC 9293 §3.7.1.
-const DEFAULT_MSS: u16 = 536;
-
 impl FastOpenOffer {
     fn option(self) -> Option<FastOpen> {
         match self {
@@ -75,12 +71,13 @@ impl FastOpenOffer {
         }
     }
 
-    /// Gives the most data that the SYN may carry (RFC 7413 §4.2.1).
-    fn room(self) -> u64 {
+    /// Gives the most data that the SYN may carry (RFC 7413 §4.2.1) beside as many options as a header can have: middleboxes
+    /// may add to those of a SYN (as Linux).
+    fn room(self, ip: IpVersion) -> u64 {
         match self {
             Self::Request { .. } => 0,
             Self::Cookie { mss, .. } | Self::WithoutCookie { mss } => {
-                u64::from(mss.map_or(DEFAULT_MSS, NonZeroU16::get)).saturating_sub(OPTIONS_MAX)
+                u64::from(mss.map_or(ip.default_mss(), NonZeroU16::get)).saturating_sub(ALL_OPTIONS)
             }
         }
     }
@@ -163,13 +160,13 @@ impl Connection {
             Some(Fast::Client { offer, outcome }) => {
                 if let Some(option) = offer.option() {
                     let with_option = options.with_fast_open(option);
-                    if with_option.wire_len() as u64 > OPTIONS_MAX {
+                    if with_option.wire_len() as u64 > ALL_OPTIONS {
                         return 0;
                     }
                     *options = with_option;
                 }
                 if may_carry {
-                    outcome.carried = waiting.min(offer.room()).min(mss.saturating_sub(OPTIONS_MAX));
+                    outcome.carried = waiting.min(offer.room(self.config.ip)).min(mss.saturating_sub(ALL_OPTIONS));
                 }
                 return outcome.carried;
             }
@@ -191,7 +188,7 @@ impl Connection {
         let Some(Fast::Client { offer, outcome }) = self.fast.as_deref_mut() else { return };
         outcome.accepted = (ack - 1).min(outcome.carried);
         if answer.flags.contains(Flags::SYN) {
-            outcome.mss = answer.options.mss.or(NonZeroU16::new(DEFAULT_MSS));
+            outcome.mss = answer.options.mss.or(NonZeroU16::new(self.config.ip.default_mss()));
             let has_asked = offer.option().is_some();
             outcome.cookie = answer.options.fast_open().filter(|option| has_asked && !option.is_request());
         }

@@ -74,6 +74,7 @@ impl Sender {
         self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);
         let timer = self.timer.back_off(cx.now);
+        self.suspect_black_hole();
         if self.board.outstanding() == 0 {
             self.restart_timer(cx.now);
         }

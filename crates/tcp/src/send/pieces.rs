@@ -7,6 +7,7 @@ use super::sender::Sender;
 use crate::policy::segmentation::{LEAST_MSS, TIMESTAMPS};
 use core::ops::Range;
 use earlybird_units::Instant;
+use earlybird_wire::Flags;
 
 /// What of a segment is still to leave.
 #[derive(Clone, Copy, Debug)]
@@ -16,20 +17,30 @@ pub(crate) struct Pieces {
     from: u64,
 }
 
-/// A part of the payload of a segment.
+/// A part of a segment that leaves now.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) number: u64,
-    /// By stream positions.
+    /// Its payload, by stream positions.
     pub(crate) part: Range<u64>,
-    /// Nothing of the segment lies behind it.
-    pub(crate) is_last: bool,
+    pub(crate) flags: Flags,
+    /// Its segment was sent before.
+    pub(crate) is_again: bool,
 }
+
+/// So many timeouts in a row make a path suspect (R1 of RFC 9293 §3.8.3, MUST-20: three retransmissions).
+const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 
 impl Sender {
     /// Gives the first piece of a segment that is sent now: all of it, in most cases.
+    #[inline]
     pub(crate) fn first_piece(&mut self, number: u64) -> Option<Piece> {
-        self.piece_from(number, 0)
+        let (start, sent) = self.board.segment(number)?;
+        let (end, flags, is_again) = (sent.payload_end(), sent.flags, sent.transmissions > 1);
+        if self.queue.is_real && (is_again || end - start > self.queue.mss) {
+            return self.piece_from(number, start);
+        }
+        Some(Piece { number, part: start..end, flags, is_again })
     }
 
     /// Gives the next piece of a segment whose first one has left; `None` if nothing is left of it, or it must wait for the
@@ -47,19 +58,19 @@ impl Sender {
         self.piece_from(number, from)
     }
 
+    #[inline(never)]
     fn piece_from(&mut self, number: u64, from: u64) -> Option<Piece> {
         let (start, sent) = self.board.segment(number)?;
-        let (start, end) = (start.max(from), sent.payload_end());
-        let len = end - start;
-        let most = if self.queue.is_real && (len > self.queue.mss || sent.transmissions > 1) {
-            self.most_of_piece(start)
-        } else {
-            len
-        };
-        let is_last = len <= most;
-        let part = start..start + len.min(most);
-        self.pieces = (!is_last).then_some(Pieces { number, from: part.end });
-        Some(Piece { number, part, is_last })
+        let (start, end, is_again) = (start.max(from), sent.payload_end(), sent.transmissions > 1);
+        let most = self.most_of_piece(start);
+        if end - start <= most {
+            let flags = sent.flags;
+            self.pieces = None;
+            return Some(Piece { number, part: start..end, flags, is_again });
+        }
+        let flags = sent.flags.difference(Flags::PSH | Flags::FIN);
+        self.pieces = Some(Pieces { number, from: start + most });
+        Some(Piece { number, part: start..start + most, flags, is_again })
     }
 
     /// Gives how many bytes of what was sent before may leave from a position on: what the receiver's window holds
@@ -101,6 +112,20 @@ impl Sender {
         self.timer.cancel_measurement();
         self.restart_timer(now);
         true
+    }
+
+    /// The timer ran out again and again: halves the segments, if the one that is missing may be too large for its path, of
+    /// which no router says so.
+    pub(super) fn suspect_black_hole(&mut self) {
+        let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
+        let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
+        let (whole, len) = ((self.queue.whole / 2).max(least), sent.payload_end() - start);
+        // A receiver that closed its window over the segment is no path that swallows it.
+        let is_suspect = self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && sent.payload_end() <= self.window_end();
+        if is_suspect && len + self.queue.options > whole {
+            self.queue.set_whole(whole);
+            self.on_shorter_mss();
+        }
     }
 
     /// Learns the largest segment size that both sides take, and whether timestamps take room from it.

@@ -27,6 +27,8 @@ pub(crate) struct Queue {
     pub(super) whole: u64,
     /// Bytes of options that every segment carries.
     pub(super) options: u64,
+    /// The size below which no silent path is suspected; `None`: none ever is.
+    pub(super) least_suspected: Option<u64>,
     /// Present if segments wait for more to be written, or end where records do.
     pub(super) holding: Option<Box<Holding>>,
     /// The next new segment is what the receiver's window holds, one byte at least.
@@ -44,6 +46,7 @@ impl Queue {
             is_real: config.segmentation == Segmentation::Real,
             whole: u64::MAX,
             options: if config.timestamps { TIMESTAMPS } else { 0 },
+            least_suspected: config.finds_black_holes.then(|| u64::from(config.ip.default_mss())),
             holding: Sender::holding_of(config.nagle && !config.real_time.framing),
             probes_window: false,
         };

@@ -203,3 +203,13 @@ fn without_limit_a_write_is_taken_whole() {
     host.write(10_000_000_000).tells(&[Established]);
     assert_eq!(host.connection.notsent(), 10_000_000_000 - 4000);
 }
+
+/// A cork and a closed window: once it is overcome, what waits is a matter of the window.
+#[test]
+fn behind_a_cork_a_closed_window_is_probed_when_the_cork_is_overcome() {
+    let mut host = Host::connect(&real());
+    host.at(100).receives("S. 0:0(0) ack 1 win 0 <mss 1000,sackOK>").take_texts();
+    host.connection.cork(true);
+    host.write(300).at(1200).sends_nothing();
+    host.at(1300).sends(&[". 1:2(1) ack 1"]);
+}

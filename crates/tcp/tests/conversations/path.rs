@@ -158,3 +158,25 @@ fn a_report_ends_no_open_connection() {
     host.receives(". 1:1(0) ack 1001");
     assert!(!host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq), "it is acknowledged");
 }
+
+/// RFC 2923 §2.1, RFC 4821 §4: after three retransmissions in vain segments are halved, down to what every path carries.
+#[test]
+fn a_path_that_swallows_large_segments_without_a_word_gets_smaller_ones() {
+    let mut host = Host::connect(&Config { mss: 1460, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
+    host.write(1460).forget_sent();
+    host.at(3500).sends(&["P. 1:1461(1460) ack 1", "P. 1:1461(1460) ack 1"]);
+    host.at(7500).sends(&[". 1:731(730) ack 1", "P. 731:1461(730) ack 1"]);
+    host.at(20_000).sends(&[". 1:537(536) ack 1", ". 537:1073(536) ack 1", "P. 1073:1461(388) ack 1"]);
+    assert_eq!(host.connection.effective_mss(), 536);
+    host.receives(". 1:1(0) ack 1461");
+    assert_eq!(host.connection.acknowledged(), 1460);
+}
+
+/// Linux leaves it to `tcp_mtu_probing`, which is off.
+#[test]
+fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
+    let mut host = connected(&Config { finds_black_holes: false, ..real() });
+    host.write(1000).forget_sent().at(60_000);
+    assert!(host.take_texts().iter().all(|text| text == "P. 1:1001(1000) ack 1"));
+}

@@ -3,6 +3,7 @@
 //! Two connections talk over a cable that loses, repeats and reorders what the case says. `PROPTEST_CASES=10000` makes
 //! the search thorough.
 
+mod bytes;
 mod cable;
 mod garbage;
 mod matrix;
