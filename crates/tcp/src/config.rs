@@ -169,6 +169,7 @@ impl Config {
             // `tcp_rmem`: 6 MB at most.
             window: 4344,
             initial_window: 10,
+            acking: Acking::Adaptive,
             control: Control::Cubic(CubicConfig::LINUX),
             recovery: Recovery::Rack,
             window_reduction: WindowReduction::Proportional,

@@ -1,5 +1,6 @@
 //! The receiving half: what arrived, what is missing, and what to tell the sender about it.
 
+mod acks;
 mod frames;
 #[cfg(test)]
 mod model;
@@ -7,22 +8,26 @@ mod reader;
 mod room;
 mod skips;
 
+pub(crate) use self::acks::Circumstances;
+
+use self::acks::Acks;
 use self::reader::Reader;
 use self::room::Room;
 use crate::board::ranges::Ranges;
 use crate::config::Config;
-use crate::policy::acking::{AckDue, Acking};
+use crate::policy::acking::AckDue;
 use alloc::boxed::Box;
 use arrayvec::ArrayVec;
 use core::ops::Range;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{SackBlock, SackBlocks, SeqNum};
 
 /// Stream positions received, and the acknowledgement owed. Position 0 is the peer's SYN.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    acking: Acking,
+    acks: Acks,
     pub(crate) due: AckDue,
+    pub(crate) circumstances: Circumstances,
     nxt: u64,
     above: Ranges,
     /// The most ranges that are kept behind holes.
@@ -60,8 +65,9 @@ pub(crate) struct Arrival {
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            acking: config.acking,
+            acks: Acks::new(config),
             due: AckDue::Nothing,
+            circumstances: Circumstances::default(),
             nxt: 0,
             above: Ranges::default(),
             places: (PLACES_PER_SEGMENT * config.buffer_segments()).min(MOST_PLACES) as usize,
@@ -126,7 +132,7 @@ impl Receiver {
         let stored = self.store(now, range);
         let delivered = self.received() - before;
         let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
-        self.due = self.acking.on_data(now, self.due, is_plain);
+        self.due = if is_plain { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
@@ -141,13 +147,21 @@ impl Receiver {
         if self.fin == Some(fin) { range } else { range.start..fin }
     }
 
+    fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
+        let window = self.room.window(self.nxt);
+        self.acks.on_plain_data(now, self.due, (self.nxt, len, window), &self.circumstances)
+    }
+
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
         let is_late = self.reader.is_some() && self.is_late(range);
+        let below = range.start..range.end.min(self.nxt);
+        if !below.is_empty() {
+            self.acks.on_duplicate(self.room.window(self.nxt));
+        }
         if is_late || !self.tells_duplicates {
             return;
         }
-        let below = range.start..range.end.min(self.nxt);
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
@@ -248,12 +262,20 @@ impl Receiver {
         if self.nxt > 1 && self.room.has_reopened(self.window_start(), self.unread, smallest) {
             self.due = AckDue::Now;
         }
+        if bytes > 0 && matches!(self.due, AckDue::By(_)) && self.acks.on_read(self.nxt, self.unread == 0) {
+            self.due = AckDue::Now;
+        }
     }
 
-    /// Learns that a segment with the current acknowledgement leaves, and gives the window that it tells; an opening one's
-    /// is not scaled.
-    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
+    /// Learns that a segment with the current acknowledgement leaves.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, has_data: bool) {
+        self.acks.on_sent(now, self.due, self.nxt, has_data);
         self.due = AckDue::Nothing;
+    }
+
+    /// Gives the window that a segment tells; an opening one's is not scaled.
+    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
         let start = self.window_start();
         self.room.tell(start, self.unread);
         self.room.field(start, is_opening)
@@ -274,6 +296,25 @@ impl Receiver {
         self.room.shift = if is_scaled { self.wanted_shift() } else { 0 };
     }
 
+    /// Says whether [`Self::circumstances`] are read.
+    #[inline]
+    pub(crate) fn asks_for_circumstances(&self) -> bool {
+        self.acks.is_adaptive()
+    }
+
+    /// Gives the delay of ACKs, where it adapts.
+    pub(crate) fn ack_delay(&self) -> Option<Duration> {
+        self.acks.delay()
+    }
+
+    /// Lets ACKs wait for answers, or not.
+    pub(crate) fn set_interactive(&mut self, is_interactive: bool) {
+        self.acks.set_interactive(is_interactive);
+        if !is_interactive && matches!(self.due, AckDue::By(_)) {
+            self.due = AckDue::Now;
+        }
+    }
+
     /// Gives the time at which a delayed ACK must go, or the reader steps over what is missing.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let ack = match self.due {
@@ -292,6 +333,7 @@ impl Receiver {
             && at <= now
         {
             self.due = AckDue::Now;
+            self.acks.on_late();
         }
         let is_due = self.reader.as_ref()?.deadline()? <= now;
         is_due.then(|| self.step_over_what_is_due(now))

@@ -32,6 +32,11 @@ impl Room {
         self.size.capacity.saturating_sub(unread)
     }
 
+    /// Gives the window that was told last.
+    pub(super) fn window(&self, nxt: u64) -> u64 {
+        self.told.saturating_sub(nxt)
+    }
+
     /// Gives the edge that could be told: it never moves back, for what arrives in order makes as much room less as it
     /// moves the start of the window.
     fn offer(&self, nxt: u64, unread: u64) -> u64 {
@@ -59,7 +64,7 @@ impl Room {
 
     /// Gives the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
     pub(super) fn field(&self, nxt: u64, is_opening: bool) -> u16 {
-        let window = self.told.saturating_sub(nxt) >> if is_opening { 0 } else { self.shift };
+        let window = self.window(nxt) >> if is_opening { 0 } else { self.shift };
         window.min(LARGEST_UNSCALED) as u16
     }
 
