@@ -1,8 +1,9 @@
 //! What an application, and a segment's circumstances, have to say about when it is acknowledged.
 
 use super::Connection;
+use crate::board::clock;
 use crate::receive::Circumstances;
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, Segment};
 
 impl Connection {
@@ -19,13 +20,15 @@ impl Connection {
 
     /// Tells the receiver what its policies ask for, if they do.
     #[inline]
-    pub(super) fn tell_circumstances(&mut self, segment: &Segment) {
+    pub(super) fn tell_circumstances(&mut self, now: Instant, segment: &Segment) {
         if self.receiver.asks_for_circumstances() {
             let timer = self.sender.timer.value();
+            let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
             self.receiver.circumstances = Circumstances {
                 is_pushed: segment.flags.contains(Flags::PSH),
                 timeout: timer.timeout,
                 round_trip: timer.smoothed,
+                echoed: stamps.map(|stamps| clock::since(now, stamps.echo.wrapping_sub(self.timestamp_offset))),
             };
         }
     }

@@ -15,6 +15,8 @@ pub(crate) struct Circumstances {
     pub(crate) timeout: Duration,
     /// Our own smoothed round-trip time.
     pub(crate) round_trip: Option<Duration>,
+    /// The round trip that the segment's own timestamp shows.
+    pub(crate) echoed: Option<Duration>,
 }
 
 /// What the policy needs to know of what came.

@@ -16,6 +16,7 @@ use self::room::Room;
 use crate::board::ranges::Ranges;
 use crate::config::Config;
 use crate::policy::acking::AckDue;
+use crate::policy::buffer::tuning::{Progress, Tuning};
 use alloc::boxed::Box;
 use arrayvec::ArrayVec;
 use core::ops::Range;
@@ -40,6 +41,7 @@ pub(crate) struct Receiver {
     /// Bytes delivered in order that the application has not read.
     pub(crate) unread: u64,
     room: Room,
+    tuning: Option<Box<Tuning>>,
     fin: Option<u64>,
     /// Bytes stepped over.
     skipped: u64,
@@ -77,7 +79,8 @@ impl Receiver {
             tells_duplicates: config.duplicate_sack && config.sack_blocks > 0,
             duplicate: None,
             unread: 0,
-            room: Room::new(config.buffer(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
+            room: Room::new(config.buffers(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
+            tuning: config.receive_buffer.tuning(config.mss).map(Box::new),
             fin: None,
             skipped: 0,
             reader: Reader::new(config).map(Box::new),
@@ -134,6 +137,9 @@ impl Receiver {
         let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
         self.due = if is_plain { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
+        if delivered > 0 && self.tuning.is_some() {
+            self.tune(now);
+        }
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
@@ -145,6 +151,20 @@ impl Receiver {
             self.fin.get_or_insert(fin);
         }
         if self.fin == Some(fin) { range } else { range.start..fin }
+    }
+
+    /// Lets a buffer grow that does.
+    #[cold]
+    fn tune(&mut self, now: Instant) {
+        let progress = Progress {
+            now,
+            nxt: self.nxt,
+            read: self.nxt - self.unread,
+            edge: self.room.told,
+            echoed: self.circumstances.echoed,
+        };
+        let size = self.tuning.as_mut().and_then(|tuning| tuning.on_arrival(&progress));
+        size.inspect(|size| self.room.grow(*size));
     }
 
     fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
@@ -299,7 +319,7 @@ impl Receiver {
     /// Says whether [`Self::circumstances`] are read.
     #[inline]
     pub(crate) fn asks_for_circumstances(&self) -> bool {
-        self.acks.is_adaptive()
+        self.acks.is_adaptive() || self.tuning.is_some()
     }
 
     /// Gives the delay of ACKs, where it adapts.
