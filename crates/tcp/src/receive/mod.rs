@@ -173,7 +173,7 @@ impl Receiver {
     }
 
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
-    pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
+    fn note_duplicate(&mut self, range: &Range<u64>) {
         let is_late = self.reader.is_some() && self.is_late(range);
         let below = range.start..range.end.min(self.nxt);
         if !below.is_empty() {
@@ -183,6 +183,13 @@ impl Receiver {
             return;
         }
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
+    }
+
+    /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at.
+    pub(crate) fn note_refused(&mut self, range: &Range<u64>) {
+        if range.start < self.nxt {
+            self.note_duplicate(&(range.start..range.end.min(self.nxt)));
+        }
     }
 
     /// Gives what of it was stored.
