@@ -1708,7 +1708,7 @@ class Endpoint:
     """
     delayed_ack: Time | None = None
     """
-    Longest delay of an ACK; every second segment is acknowledged at once. Left out: every segment is.
+    Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is.
     """
     early_retransmission: EarlyRetransmission | None = None
     """

@@ -107,7 +107,7 @@ fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
         precise_halving: endpoint.precise_halving.unwrap_or(base.precise_halving),
         timestamps: endpoint.timestamps.unwrap_or(base.timestamps),
         ecn: ecn_of(endpoint),
-        acking: endpoint.delayed_ack.map_or(base.acking, |delay| Acking::Delayed(delay.duration())),
+        acking: endpoint.delayed_ack.map_or(base.acking, |delay| delayed_acks(endpoint.profile, delay.duration())),
         control: control_of(endpoint),
         sack_blocks: if uses_sack(recovery) { base.sack_blocks } else { 0 },
         recovery,
@@ -120,6 +120,11 @@ fn config_of(endpoint: &Endpoint, deadline: Duration) -> Config {
         restart: endpoint.rto.restart_on_duplicate.map_or(base.restart, restart_of),
         ..base
     }
+}
+
+/// ns-2's sink counts segments, standards count what fills one.
+const fn delayed_acks(profile: Profile, delay: Duration) -> Acking {
+    if matches!(profile, Profile::Ns2) { Acking::SecondSegment(delay) } else { Acking::Delayed(delay) }
 }
 
 fn ecn_of(endpoint: &Endpoint) -> EcnMode {

@@ -177,6 +177,8 @@ impl Config {
             // `tcp_rmem`: 6 MB at most.
             window: 4309,
             initial_window: 10,
+            receive_buffer: ReceiveBuffer::LINUX,
+            acking: Acking::Adaptive,
             control: Control::Cubic(CubicConfig::LINUX),
             recovery: Recovery::Rack,
             window_reduction: WindowReduction::Proportional,
@@ -209,14 +211,14 @@ impl Config {
         }
     }
 
-    /// Gives the size of the receive buffer.
-    pub(crate) fn buffer(&self) -> BufferSize {
-        self.receive_buffer.size(u64::from(self.window) * u64::from(self.mss))
+    /// Gives the size of the receive buffer at first and at most.
+    pub(crate) fn buffers(&self) -> [BufferSize; 2] {
+        self.receive_buffer.sizes(u64::from(self.window) * u64::from(self.mss))
     }
 
     /// Gives how many full segments are offered at most.
     pub(crate) fn buffer_segments(&self) -> u64 {
-        self.buffer().offered().div_ceil(u64::from(self.mss))
+        self.buffers()[1].offered().div_ceil(u64::from(self.mss))
     }
 
     /// Gives what a congestion control of such a connection is made from.

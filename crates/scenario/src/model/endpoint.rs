@@ -57,7 +57,7 @@ pub struct Endpoint {
     /// RFC 7323 timestamps (`ns2`: false, `rfc`: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Longest delay of an ACK; every second segment is acknowledged at once. Left out: every segment is.
+    /// Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Time>,
     /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux

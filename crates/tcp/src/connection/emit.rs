@@ -93,6 +93,7 @@ impl Connection {
 
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
         let owed = self.receiver.due;
+        self.receiver.on_sent(now, len > 0);
         let window = self.receiver.tell_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
         let origin = self.peer.origin;

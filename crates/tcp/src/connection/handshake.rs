@@ -186,6 +186,7 @@ impl Connection {
         }
         let mut options = self.opening_options(now, is_answer);
         let len = self.add_fast_open(is_again, &mut options);
+        self.receiver.on_sent(now, len > 0);
         let window = self.receiver.tell_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
         let segment = Segment {

@@ -1,6 +1,7 @@
 //! The connection: what happens to it, what it wants to send, when it wants to be woken.
 
 mod accurate_marks;
+mod acking;
 mod closing;
 mod emit;
 mod events;

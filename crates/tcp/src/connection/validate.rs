@@ -25,6 +25,7 @@ impl Connection {
         self.note_mark(segment);
         self.on_acknowledgement(cx, &heard);
         if !range.is_empty() {
+            self.tell_circumstances(cx.now, segment);
             taken = self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
         }
         self.close_if_finished(cx.now);

@@ -1,5 +1,6 @@
 //! The receiving half: what arrived, what is missing, and what to tell the sender about it.
 
+mod acks;
 mod frames;
 #[cfg(test)]
 mod model;
@@ -7,22 +8,27 @@ mod reader;
 mod room;
 mod skips;
 
+pub(crate) use self::acks::Circumstances;
+
+use self::acks::Acks;
 use self::reader::Reader;
 use self::room::Room;
 use crate::board::ranges::Ranges;
 use crate::config::Config;
-use crate::policy::acking::{AckDue, Acking};
+use crate::policy::acking::AckDue;
+use crate::policy::buffer::tuning::{Progress, Tuning};
 use alloc::boxed::Box;
 use arrayvec::ArrayVec;
 use core::ops::Range;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{SackBlock, SackBlocks, SeqNum};
 
 /// Stream positions received, and the acknowledgement owed. Position 0 is the peer's SYN.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    acking: Acking,
+    acks: Acks,
     pub(crate) due: AckDue,
+    pub(crate) circumstances: Circumstances,
     nxt: u64,
     above: Ranges,
     /// The most ranges that are kept behind holes.
@@ -35,6 +41,7 @@ pub(crate) struct Receiver {
     /// Bytes delivered in order that the application has not read.
     pub(crate) unread: u64,
     room: Room,
+    tuning: Option<Box<Tuning>>,
     fin: Option<u64>,
     /// Bytes stepped over.
     skipped: u64,
@@ -60,8 +67,9 @@ pub(crate) struct Arrival {
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            acking: config.acking,
+            acks: Acks::new(config),
             due: AckDue::Nothing,
+            circumstances: Circumstances::default(),
             nxt: 0,
             above: Ranges::default(),
             places: (PLACES_PER_SEGMENT * config.buffer_segments()).min(MOST_PLACES) as usize,
@@ -71,7 +79,8 @@ impl Receiver {
             tells_duplicates: config.duplicate_sack && config.sack_blocks > 0,
             duplicate: None,
             unread: 0,
-            room: Room::new(config.buffer(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
+            room: Room::new(config.buffers(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
+            tuning: config.receive_buffer.tuning(config.mss).map(Box::new),
             fin: None,
             skipped: 0,
             reader: Reader::new(config).map(Box::new),
@@ -126,8 +135,11 @@ impl Receiver {
         let stored = self.store(now, range);
         let delivered = self.received() - before;
         let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
-        self.due = self.acking.on_data(now, self.due, is_plain);
+        self.due = if is_plain { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
+        if delivered > 0 && self.tuning.is_some() {
+            self.tune(now);
+        }
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
@@ -141,14 +153,43 @@ impl Receiver {
         if self.fin == Some(fin) { range } else { range.start..fin }
     }
 
+    /// Lets a buffer grow that does.
+    #[cold]
+    fn tune(&mut self, now: Instant) {
+        let progress = Progress {
+            now,
+            nxt: self.nxt,
+            read: self.nxt - self.unread,
+            edge: self.room.told,
+            echoed: self.circumstances.echoed,
+        };
+        let size = self.tuning.as_mut().and_then(|tuning| tuning.on_arrival(&progress));
+        size.inspect(|size| self.room.grow(*size));
+    }
+
+    fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
+        let window = self.room.window(self.nxt);
+        self.acks.on_plain_data(now, self.due, (self.nxt, len, window), &self.circumstances)
+    }
+
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
-    pub(crate) fn note_duplicate(&mut self, range: &Range<u64>) {
+    fn note_duplicate(&mut self, range: &Range<u64>) {
         let is_late = self.reader.is_some() && self.is_late(range);
+        let below = range.start..range.end.min(self.nxt);
+        if !below.is_empty() {
+            self.acks.on_duplicate(self.room.window(self.nxt));
+        }
         if is_late || !self.tells_duplicates {
             return;
         }
-        let below = range.start..range.end.min(self.nxt);
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
+    }
+
+    /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at.
+    pub(crate) fn note_refused(&mut self, range: &Range<u64>) {
+        if range.start < self.nxt {
+            self.note_duplicate(&(range.start..range.end.min(self.nxt)));
+        }
     }
 
     /// Gives what of it was stored.
@@ -248,12 +289,20 @@ impl Receiver {
         if self.nxt > 1 && self.room.has_reopened(self.window_start(), self.unread, smallest) {
             self.due = AckDue::Now;
         }
+        if bytes > 0 && matches!(self.due, AckDue::By(_)) && self.acks.on_read(self.nxt, self.unread == 0) {
+            self.due = AckDue::Now;
+        }
     }
 
-    /// Learns that a segment with the current acknowledgement leaves, and gives the window that it tells; an opening one's
-    /// is not scaled.
-    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
+    /// Learns that a segment with the current acknowledgement leaves.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, has_data: bool) {
+        self.acks.on_sent(now, self.due, self.nxt, has_data);
         self.due = AckDue::Nothing;
+    }
+
+    /// Gives the window that a segment tells; an opening one's is not scaled.
+    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
         let start = self.window_start();
         self.room.tell(start, self.unread);
         self.room.field(start, is_opening)
@@ -274,6 +323,25 @@ impl Receiver {
         self.room.shift = if is_scaled { self.wanted_shift() } else { 0 };
     }
 
+    /// Says whether [`Self::circumstances`] are read.
+    #[inline]
+    pub(crate) fn asks_for_circumstances(&self) -> bool {
+        self.acks.is_adaptive() || self.tuning.is_some()
+    }
+
+    /// Gives the delay of ACKs, where it adapts.
+    pub(crate) fn ack_delay(&self) -> Option<Duration> {
+        self.acks.delay()
+    }
+
+    /// Lets ACKs wait for answers, or not.
+    pub(crate) fn set_interactive(&mut self, is_interactive: bool) {
+        self.acks.set_interactive(is_interactive);
+        if !is_interactive && matches!(self.due, AckDue::By(_)) {
+            self.due = AckDue::Now;
+        }
+    }
+
     /// Gives the time at which a delayed ACK must go, or the reader steps over what is missing.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let ack = match self.due {
@@ -292,6 +360,7 @@ impl Receiver {
             && at <= now
         {
             self.due = AckDue::Now;
+            self.acks.on_late();
         }
         let is_due = self.reader.as_ref()?.deadline()? <= now;
         is_due.then(|| self.step_over_what_is_due(now))

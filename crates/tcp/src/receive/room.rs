@@ -6,6 +6,8 @@ use crate::policy::buffer::{BufferSize, LARGEST_UNSCALED};
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     size: BufferSize,
+    largest: BufferSize,
+    segment: u64,
     /// The told edge moves on by so much at least.
     step: u64,
     /// Bits by which the window is scaled down in a header.
@@ -18,18 +20,31 @@ pub(super) struct Room {
 impl Room {
     /// Makes the room of a buffer. `step` is the receiver's side of avoiding silly windows (RFC 9293 §3.8.6.2.2): the
     /// window grows by a segment or half the buffer.
-    pub(super) fn new(size: BufferSize, segment: u64) -> Self {
-        Self { size, step: segment.min(size.capacity / 2), shift: 0, told: 0 }
+    pub(super) fn new([size, largest]: [BufferSize; 2], segment: u64) -> Self {
+        Self { size, largest, segment, step: segment.min(size.capacity / 2), shift: 0, told: 0 }
+    }
+
+    /// Lets the buffer hold more; it never holds less than before.
+    pub(super) fn grow(&mut self, capacity: u64) {
+        if capacity > self.size.capacity {
+            self.size = BufferSize::holding(capacity, self.largest.capacity);
+            self.step = self.segment.min(capacity / 2);
+        }
     }
 
     /// Gives the smallest shift with which the whole window can be told (RFC 7323 §2.3).
     pub(super) fn wanted_shift(&self) -> u8 {
-        (0..14).find(|shift| self.size.offered() >> shift <= LARGEST_UNSCALED).unwrap_or(14)
+        (0..14).find(|shift| self.largest.offered() >> shift <= LARGEST_UNSCALED).unwrap_or(14)
     }
 
     /// Gives the bytes that still fit.
     pub(super) fn free(&self, unread: u64) -> u64 {
         self.size.capacity.saturating_sub(unread)
+    }
+
+    /// Gives the window that was told last.
+    pub(super) fn window(&self, nxt: u64) -> u64 {
+        self.told.saturating_sub(nxt)
     }
 
     /// Gives the edge that could be told: it never moves back, for what arrives in order makes as much room less as it
@@ -59,7 +74,7 @@ impl Room {
 
     /// Gives the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
     pub(super) fn field(&self, nxt: u64, is_opening: bool) -> u16 {
-        let window = self.told.saturating_sub(nxt) >> if is_opening { 0 } else { self.shift };
+        let window = self.window(nxt) >> if is_opening { 0 } else { self.shift };
         window.min(LARGEST_UNSCALED) as u16
     }
 
@@ -74,10 +89,15 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     const SEGMENT: u64 = 1000;
+
+    fn room_of(capacity: u64) -> Room {
+        Room::new([BufferSize::holding(capacity, capacity); 2], SEGMENT)
+    }
 
     proptest! {
         /// Whatever arrives and whoever reads: what is told fits, nothing is taken back but what rounding of the tiniest
@@ -87,7 +107,7 @@ mod tests {
             capacity in prop_oneof![1_u64..10_000, 60_000_u64..5_000_000],
             steps in vec((0_u64..3000, 0_u64..4000), 1..400),
         ) {
-            let mut room = Room::new(BufferSize::holding(capacity), SEGMENT);
+            let mut room = room_of(capacity);
             room.shift = room.wanted_shift();
             let (mut nxt, mut unread) = (1, 0);
             room.tell(nxt, unread);
@@ -109,6 +129,22 @@ mod tests {
         }
     }
 
+    /// The scale is that of the largest buffer from the beginning.
+    #[test]
+    fn a_buffer_that_grows_is_offered_as_it_grows() {
+        let sizes = [65_536, 4_000_000].map(|capacity| BufferSize::holding(capacity, 4_000_000));
+        let mut room = Room::new(sizes, SEGMENT);
+        room.shift = room.wanted_shift();
+        let mut windows = Vec::new();
+        for capacity in [0, 100_000, 50_000, 4_000_000] {
+            room.grow(capacity);
+            room.tell(1, 0);
+            windows.push(u64::from(room.field(1, false)) << room.shift);
+        }
+        // A 32nd is kept back, and 64 bytes are the scale.
+        assert_eq!((room.shift, &windows[..]), (6, &[63_488, 96_832, 96_832, 3_874_944][..]));
+    }
+
     #[test]
     fn a_field_has_the_window_in_units_of_its_scale_and_a_syn_in_bytes() {
         for (capacity, shift, field, opening) in [
@@ -117,7 +153,7 @@ mod tests {
             (132_000, 1, 63_937, 65_535),
             (1 << 40, 14, 65_535, 65_535),
         ] {
-            let mut room = Room::new(BufferSize::holding(capacity), SEGMENT);
+            let mut room = room_of(capacity);
             room.shift = room.wanted_shift();
             room.tell(1, 0);
             assert_eq!((room.shift, room.field(1, false), room.field(1, true)), (shift, field, opening));

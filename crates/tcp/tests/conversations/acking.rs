@@ -29,6 +29,91 @@ fn a_delayed_ack_goes_after_200_ms_or_with_the_second_segment() {
     assert_eq!(host.deadline(), None);
 }
 
+/// RFC 9293 §3.8.6.3: what counts is data that fill more than a segment, however they are cut.
+#[test]
+fn short_segments_are_acknowledged_once_they_fill_more_than_a_full_one() {
+    let mut host = Host::accepted(&delayed());
+    host.receives(". 1:1001(1000) ack 1").at(200).forget_sent();
+    for start in [1001, 1401] {
+        host.receives(&format!(". {start}:{}(400) ack 1", start + 400)).sends_nothing();
+    }
+    host.receives(". 1801:2201(400) ack 1").sends(&[". 1:1(0) ack 2201 win 61800"]);
+    host.at(500).receives(". 2201:2601(400) ack 1").at(600).receives(". 2601:3001(400) ack 1").sends_nothing();
+    assert_eq!(host.deadline(), Some(700), "the first one waits no longer");
+}
+
+/// ns-2's sink counts segments.
+#[test]
+fn every_second_segment_is_acknowledged_however_short_if_so_chosen() {
+    let mut host = Host::accepted(&Config { acking: Acking::SecondSegment(Duration::from_millis(200)), ..plain() });
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
+    host.receives(". 2001:2011(10) ack 1").sends_nothing();
+    host.receives(". 2011:2021(10) ack 1").sends(&[". 1:1(0) ack 2021 win 61980"]);
+}
+
+fn adaptive() -> Config {
+    Config { acking: Acking::Adaptive, ..plain() }
+}
+
+/// A host that has acknowledged its first 16 segments at once, the last one after 1.5 s.
+fn settled() -> Host {
+    let mut host = Host::accepted(&adaptive());
+    for number in 0..16 {
+        let start = 1 + 1000 * number;
+        host.at(100 * number).receives(&format!(". {start}:{}(1000) ack 1", start + 1000));
+        let acks = host.take_texts();
+        assert_eq!(acks.len(), 1, "at once: {acks:?}");
+        host.read(u64::MAX);
+    }
+    host
+}
+
+/// Linux's quick ACKs (`tcp_incr_quickack`): a sender in slow start needs each.
+#[test]
+fn an_adaptive_receiver_acknowledges_16_segments_at_once_then_more_than_one() {
+    let mut host = settled();
+    host.at(1600).receives(". 16001:17001(1000) ack 1").sends_nothing();
+    assert_eq!(host.deadline(), Some(1640));
+    host.at(1610).receives(". 17001:18001(1000) ack 1").sends(&[". 1:1(0) ack 18001 win 62000"]);
+}
+
+#[test]
+fn an_adaptive_receiver_waits_40_ms_for_an_answer_that_carries_the_ack() {
+    let mut host = settled();
+    host.at(1600).receives("P. 16001:16101(100) ack 1").sends_nothing();
+    let sent = host.at(1610).write(50).take_texts();
+    assert!(sent.len() == 1 && sent[0].ends_with("1:51(50) ack 16101 win 63900"), "{sent:?}");
+    // It is a conversation now: reading all is no reason for an ACK.
+    host.at(1700).receives("P. 16101:16201(100) ack 51").sends_nothing();
+    assert_eq!(host.read(u64::MAX), 200);
+    host.sends_nothing().at(1800).sends(&[". 51:51(0) ack 16201 win 63800"]);
+}
+
+/// Linux's `tcp_cleanup_rbuf`: the sender of a short segment may have no more to send before the ACK.
+#[test]
+fn a_reader_of_a_short_segment_acknowledges_it_where_it_sends_no_answers() {
+    let mut host = settled();
+    host.at(1600).receives("P. 16001:16101(100) ack 1").sends_nothing();
+    assert_eq!(host.read(u64::MAX), 100);
+    host.sends(&[". 1:1(0) ack 16101 win 64000"]);
+}
+
+/// Linux's `tcp_enter_quickack_mode`: whoever sends again lacks ACKs.
+#[test]
+fn after_something_came_twice_segments_are_acknowledged_at_once() {
+    let mut host = settled();
+    host.at(1600).receives(". 15001:16001(1000) ack 1").forget_sent();
+    host.receives(". 16001:17001(1000) ack 1").sends(&[". 1:1(0) ack 17001"]);
+}
+
+#[test]
+fn the_application_may_ask_for_the_ack_that_waits_or_for_acks_with_its_answers() {
+    let mut host = Host::accepted(&adaptive());
+    host.quick_ack(false).receives(". 1:1001(1000) ack 1").sends_nothing();
+    host.quick_ack(true).sends(&[". 1:1(0) ack 1001 win 63000"]);
+    host.receives(". 1001:2001(1000) ack 1").sends(&[". 1:1(0) ack 2001 win 62000"]);
+}
+
 /// RFC 5681 §4.2: out-of-order segments are acknowledged at once, and so is one that fills a gap.
 #[test]
 fn a_gap_and_its_filling_are_acknowledged_at_once() {

@@ -231,6 +231,12 @@ impl Host {
         self
     }
 
+    pub(crate) fn quick_ack(&mut self, is_quick: bool) -> &mut Self {
+        self.connection.quick_ack(is_quick);
+        self.transmit();
+        self
+    }
+
     pub(crate) fn shutdown(&mut self) -> &mut Self {
         self.connection.shutdown();
         self.transmit();

@@ -94,3 +94,15 @@ fn the_first_data_segment_is_echoed_not_the_syn() {
     host.receives("S 0:0(0) <mss 1000,sackOK,TS 700/0>").forget_sent();
     host.at(300).receives(". 1:1001(1000) ack 1 <TS 1000/0>").sends(&[". 1:1(0) ack 1001 win 63000 <TS 300/1000>"]);
 }
+
+/// RFC 2883 tells of data received twice; a segment that is too old for its timestamp was not received.
+#[test]
+fn what_an_old_segment_behind_a_hole_brings_is_not_told_as_a_duplicate() {
+    let mut host = Host::listen(&Config::rfc());
+    host.receives("S 0:0(0) <mss 1000,sackOK,TS 700/0>").receives(". 1:1(0) ack 1 <TS 700/0>");
+    host.receives(". 1:1001(1000) ack 1 <TS 710/0>").receives(". 2001:3001(1000) ack 1 <TS 720/0>").forget_sent();
+    host.receives(". 2001:3001(1000) ack 1 <TS 600/0>");
+    host.sends(&[". 1:1(0) ack 1001 win 63000 <TS 0/710,sack 2001:3001>"]);
+    host.receives(". 1:1001(1000) ack 1 <TS 600/0>");
+    host.sends(&[". 1:1(0) ack 1001 <TS 0/710,sack 1:1001 2001:3001>"]);
+}

@@ -225,3 +225,39 @@ fn a_late_ack_does_not_bring_its_window_back() {
     host.receives(". 1:1(0) ack 1001 win 64000").sends_nothing();
     host.receives(". 1:1(0) ack 2001 win 2000").sends_numbers(&[4]);
 }
+
+/// A host whose buffer grows from 65,536 bytes to 4 MB; its windows are told in units of 64 bytes.
+fn tuned() -> Host {
+    scaled(&Config { receive_buffer: ReceiveBuffer::Tuned { initial: 65_536, largest: 4_000_000 }, ..plain() })
+}
+
+/// Takes 200 segments, 5 a millisecond, and gives the windows told after each.
+fn windows_during(host: &mut Host, reads: bool) -> Vec<u64> {
+    let mut windows = Vec::new();
+    for number in 0..200 {
+        let start = 1 + 1000 * number;
+        host.at(number / 5).receives(&format!(". {start}:{}(1000) ack 1", start + 1000));
+        if reads {
+            host.read(u64::MAX);
+        }
+        windows.extend(host.right_edges(6).into_iter().map(|edge| edge.saturating_sub(start + 1000)));
+    }
+    windows
+}
+
+/// A window of 63,488 bytes passes in 13 ms, in which the application reads as much: the next one is offered more.
+#[test]
+fn a_buffer_grows_with_what_is_read_in_a_round_trip() {
+    let mut host = tuned();
+    let windows = windows_during(&mut host, true);
+    assert_eq!(windows[0], 62_528, "62,488 in whole units, and not less");
+    assert!(windows[100] > 130_000 && windows[100] < 4_000_000, "{} is offered", windows[100]);
+}
+
+#[test]
+fn a_buffer_whose_reader_does_not_read_does_not_grow() {
+    let mut host = tuned();
+    let windows = windows_during(&mut host, false);
+    assert!(windows.iter().all(|window| *window < 65_536));
+    assert!((63_488..=65_536).contains(&host.connection.unread()));
+}

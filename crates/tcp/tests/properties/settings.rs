@@ -138,9 +138,14 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
         .boxed()
 }
 
-/// Gives a buffer of so many halves of a segment; below one segment, a buffer as large as the window.
+/// Gives a buffer of so many halves of a segment; a few grow; below one segment it is as large as the window.
 fn receive_buffer(mss: u16, halves: u64) -> ReceiveBuffer {
-    if halves < 2 { ReceiveBuffer::LikeWindow } else { ReceiveBuffer::Fixed((u64::from(mss) * halves).div_ceil(2)) }
+    let bytes = (u64::from(mss) * halves).div_ceil(2);
+    match halves {
+        0 | 1 => ReceiveBuffer::LikeWindow,
+        2..=6 => ReceiveBuffer::Tuned { initial: bytes, largest: 100 * bytes },
+        _ => ReceiveBuffer::Fixed(bytes),
+    }
 }
 
 /// [`usual_configs`] of one control and one recovery.
@@ -248,8 +253,9 @@ fn triggers() -> impl Strategy<Value = Trigger> {
 }
 
 fn ackings() -> impl Strategy<Value = Acking> {
-    let delayed = (1_u64..=200).prop_map(|millis| Acking::Delayed(Duration::from_millis(millis)));
-    prop_oneof![Just(Acking::EverySegment), delayed]
+    let delays = || (1_u64..=200).prop_map(Duration::from_millis);
+    let delayed = prop_oneof![delays().prop_map(Acking::Delayed), delays().prop_map(Acking::SecondSegment)];
+    prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive)]
 }
 
 /// What an endpoint of the real-time mode may be, apart from how it sends.

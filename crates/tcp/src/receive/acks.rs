@@ -1,0 +1,119 @@
+//! When what came is acknowledged: from arrivals and reads to the policy.
+
+use crate::config::Config;
+use crate::policy::acking::adaptive::{Adaptive, Arrived, IsLast};
+use crate::policy::acking::{AckDue, Acking};
+use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant};
+
+/// What is known beside a segment with data, for policies that ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Circumstances {
+    /// The segment has PSH.
+    pub(crate) is_pushed: bool,
+    /// Our own retransmission timeout.
+    pub(crate) timeout: Duration,
+    /// Our own smoothed round-trip time.
+    pub(crate) round_trip: Option<Duration>,
+    /// The round trip that the segment's own timestamp shows.
+    pub(crate) echoed: Option<Duration>,
+}
+
+/// What the policy needs to know of what came.
+#[derive(Clone, Debug)]
+pub(super) struct Acks {
+    acking: Acking,
+    /// The next position expected when the last segment left.
+    told: u64,
+    /// Bytes of a full segment of the peer: the longest that came.
+    full: u64,
+    mss: u64,
+    adaptive: Option<Box<Adaptive>>,
+}
+
+/// A full segment before any came (RFC 9293 §3.7.1: what any host takes).
+const FULL_AT_FIRST: u64 = 536;
+
+impl Acks {
+    pub(super) fn new(config: &Config) -> Self {
+        let mss = u64::from(config.mss);
+        let adaptive = (config.acking == Acking::Adaptive).then(Box::default);
+        Self { acking: config.acking, told: 0, full: mss.min(FULL_AT_FIRST), mss, adaptive }
+    }
+
+    /// Says whether the policy asks for the circumstances.
+    #[inline]
+    pub(super) fn is_adaptive(&self) -> bool {
+        self.adaptive.is_some()
+    }
+
+    /// Gives the delay that adapts.
+    pub(super) fn delay(&self) -> Option<Duration> {
+        self.adaptive.as_ref()?.delay()
+    }
+
+    fn exceeds_segment(&self, nxt: u64) -> bool {
+        nxt.saturating_sub(self.told) > self.full
+    }
+
+    /// Decides after an arrival of `len` bytes in order, which filled no hole and left none; `window` is what was told.
+    #[inline]
+    pub(super) fn on_plain_data(
+        &mut self,
+        now: Instant,
+        due: AckDue,
+        (nxt, len, window): (u64, u64, u64),
+        circumstances: &Circumstances,
+    ) -> AckDue {
+        if self.acking == Acking::EverySegment {
+            return AckDue::Now;
+        }
+        let is_last = match (len < self.full, circumstances.is_pushed) {
+            (true, _) => IsLast::Short,
+            (false, true) => IsLast::Pushed,
+            (false, false) => IsLast::No,
+        };
+        self.full = self.full.max(len.min(self.mss));
+        let exceeds_segment = self.exceeds_segment(nxt);
+        let Circumstances { timeout, round_trip, .. } = *circumstances;
+        let Some(adaptive) = &mut self.adaptive else { return self.acking.on_data(now, due, exceeds_segment) };
+        let window = window / self.full;
+        adaptive.on_data(due, &Arrived { now, is_last, exceeds_segment, window, timeout, round_trip })
+    }
+
+    /// Something came that had come before.
+    pub(super) fn on_duplicate(&mut self, window: u64) {
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.on_duplicate(window / self.full);
+        }
+    }
+
+    /// The time of an ACK has come.
+    pub(super) fn on_late(&mut self) {
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.on_late();
+        }
+    }
+
+    /// A segment leaves that acknowledges what came before `nxt`.
+    #[inline]
+    pub(super) fn on_sent(&mut self, now: Instant, due: AckDue, nxt: u64, has_data: bool) {
+        self.told = nxt;
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.on_sent(now, due, has_data);
+        }
+    }
+
+    /// Says whether what was read has to be acknowledged now.
+    #[inline]
+    pub(super) fn on_read(&self, nxt: u64, has_emptied: bool) -> bool {
+        let Some(adaptive) = &self.adaptive else { return false };
+        adaptive.on_read(has_emptied, self.exceeds_segment(nxt))
+    }
+
+    pub(super) fn set_interactive(&mut self, is_interactive: bool) {
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.set_interactive(is_interactive);
+        }
+    }
+}
