@@ -2,9 +2,10 @@
 
 use crate::host::Host;
 use crate::{connected, plain, real};
+use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
-use earlybird_tcp::{Config, Connection, Cx, RfcState};
-use earlybird_units::Instant;
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RfcState};
+use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{SeqNum, Trouble, Unreachable};
 use rstest::rstest;
 
@@ -157,4 +158,21 @@ fn a_report_ends_no_open_connection() {
     host.tells(&[Established]).is_in(RfcState::Established);
     host.receives(". 1:1(0) ack 1001");
     assert!(!host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq), "it is acknowledged");
+}
+
+/// RFC 7413 §4.2.1: what kept the SYN from passing may be its data.
+#[test]
+fn a_syn_too_big_for_the_path_goes_again_at_once_without_its_data() {
+    let mut connection = Connection::connect(&real(), SeedTree::new(1));
+    connection.open_fast(FastOpenOffer::WithoutCookie { mss: NonZeroU16::new(1460) });
+    assert_eq!(connection.write(1000), Ok(1000));
+    let cx = &mut Cx { now: Instant::from_nanos(1), trace: &mut () };
+    let first = connection.poll_transmit(cx).unwrap().segment;
+    assert_eq!(first.len, 960);
+    assert!(!connection.on_path_mtu(cx, 640, SeqNum(first.seq.0.wrapping_add(5000))), "a segment that was never sent");
+    assert!(connection.poll_transmit(cx).is_none());
+    assert!(connection.on_path_mtu(cx, 640, first.seq));
+    let again = connection.poll_transmit(cx).unwrap().segment;
+    assert_eq!((again.len, again.options.mss.map(NonZeroU16::get)), (0, Some(600)));
+    assert!(!connection.on_path_mtu(cx, 640, first.seq), "the second one carried nothing");
 }
