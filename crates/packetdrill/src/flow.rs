@@ -204,7 +204,6 @@ impl Flow {
 
     /// Gives all packets that are to leave now.
     pub(crate) fn transmit(&mut self, now: Micros) -> Vec<Departure> {
-        let largest_burst = self.largest_burst();
         let mut batch = Vec::new();
         loop {
             let is_fed = self.feed(now);
@@ -219,6 +218,7 @@ impl Flow {
             }
         }
         self.watch_held(now);
+        let largest_burst = self.largest_burst();
         self.mark_pushes(&mut batch, largest_burst);
         batch.iter().map(|transmit| self.emit(transmit)).collect()
     }

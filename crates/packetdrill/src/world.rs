@@ -237,11 +237,14 @@ impl World {
             socket.wakeups += 1;
         }
         self.act_on(id, outcome);
-        self.transmit_from(id);
-        if let Some(socket) = self.sockets.get_mut(&id)
-            && socket.make_room()
-        {
-            socket.wakeups += 1;
+    }
+
+    /// Wakes whoever found no room, where there is some now.
+    pub(crate) fn make_room(&mut self) {
+        for socket in self.sockets.values_mut() {
+            if socket.make_room() {
+                socket.wakeups += 1;
+            }
         }
     }
 

@@ -163,11 +163,8 @@ fn finish(socket: &mut Socket, bytes: u64, is_all: bool, flags: c_int) -> Answer
         }
         note_write(socket, flags);
     }
-    if is_all {
-        return Ok(());
-    }
-    socket.wants_room = true;
-    Err(libc::EAGAIN)
+    socket.wants_room = !is_all;
+    if is_all { Ok(()) } else { Err(libc::EAGAIN) }
 }
 
 /// Notes what is to be told of a write later.
