@@ -148,7 +148,10 @@ impl Host {
     pub(crate) fn inject(&self, packet: &[u8]) {
         let mut world = self.lock();
         world.receive(packet);
+        // Whoever waits to write goes first: the ACK leaves with what it writes.
+        let mut world = self.settle(world);
         world.transmit();
+        world.make_room();
         drop(self.settle(world));
     }
 

@@ -1,8 +1,9 @@
 //! What of the send buffer the connection is given to send: a socket holds back what Nagle's rule (RFC 1122 §4.2.3.4), a cork
 //! or `MSG_MORE` say, and gives one record at a time, so that segments end where records do.
 
-use crate::flow::Flow;
+use crate::flow::{Flow, instant};
 use crate::world::Micros;
+use earlybird_tcp::Cx;
 
 /// What is held back, and what is not.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,9 +20,18 @@ pub(crate) struct Feeding {
     small_end: u64,
     /// When what is held back leaves all the same.
     deadline: Option<Micros>,
-    /// The sending direction ends behind what was written.
-    ends: bool,
-    has_ended: bool,
+    /// How the sending direction ends behind what was written.
+    ends: Option<End>,
+    has_ended: Option<End>,
+}
+
+/// How an application ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It sends no more.
+    Shut,
+    /// It does not read either.
+    Closed,
 }
 
 /// The least time after which held data leaves (`TCP_RTO_MIN`).
@@ -29,7 +39,7 @@ const LEAST_HOLD: Micros = 200_000;
 
 impl Flow {
     /// Gives the connection what it may send now. Says whether there was something.
-    pub(crate) fn feed(&mut self) -> bool {
+    pub(crate) fn feed(&mut self, now: Micros) -> bool {
         let end = self.feedable();
         if end > self.feeding.passed {
             let bytes = end - self.feeding.passed;
@@ -40,12 +50,16 @@ impl Flow {
             return true;
         }
         let is_all = self.feeding.passed == self.queue.written();
-        if self.feeding.ends && !self.feeding.has_ended && is_all {
-            self.feeding.has_ended = true;
-            self.connection.shutdown();
-            return true;
+        if !is_all || self.feeding.ends == self.feeding.has_ended {
+            return false;
         }
-        false
+        self.feeding.has_ended = self.feeding.ends;
+        match self.feeding.ends {
+            Some(End::Shut) => self.connection.shutdown(),
+            Some(End::Closed) => self.connection.close(&mut Cx { now: instant(now), trace: &mut () }),
+            None => {}
+        }
+        true
     }
 
     /// Gives the place up to which the connection may be given bytes.
@@ -54,7 +68,7 @@ impl Flow {
         let (end, is_full) = self.queue.next_boundary();
         let whole = start + (end - start) / mss * mss;
         let is_last = end == self.queue.written();
-        let is_free = whole == end || end <= self.feeding.forced || self.feeding.ends;
+        let is_free = whole == end || end <= self.feeding.forced || self.feeding.ends.is_some();
         let holds =
             (is_last && (self.feeding.cork || self.feeding.has_more)) || ((is_last || is_full) && self.waits_for_ack());
         if !is_free && holds { whole } else { end }
@@ -79,9 +93,9 @@ impl Flow {
     }
 
     /// Ends the sending direction, once everything was given.
-    pub(crate) fn end(&mut self) {
-        self.feeding.ends = true;
-        self.feed();
+    pub(crate) fn end(&mut self, end: End, now: Micros) {
+        self.feeding.ends = Some(end);
+        self.feed(now);
     }
 
     /// What is held back while nothing is outstanding leaves in the end (`tcp_check_probe_timer`).

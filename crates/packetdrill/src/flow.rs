@@ -204,10 +204,9 @@ impl Flow {
 
     /// Gives all packets that are to leave now.
     pub(crate) fn transmit(&mut self, now: Micros) -> Vec<Departure> {
-        let largest_burst = self.largest_burst();
         let mut batch = Vec::new();
         loop {
-            let is_fed = self.feed();
+            let is_fed = self.feed(now);
             let before = batch.len();
             let cx = &mut Cx { now: instant(now), trace: &mut () };
             while let Some(transmit) = self.connection.poll_transmit(cx) {
@@ -219,6 +218,7 @@ impl Flow {
             }
         }
         self.watch_held(now);
+        let largest_burst = self.largest_burst();
         self.mark_pushes(&mut batch, largest_burst);
         batch.iter().map(|transmit| self.emit(transmit)).collect()
     }
@@ -234,7 +234,8 @@ impl Flow {
             counts.bytes_sent += u64::from(segment.len);
             counts.bytes_again += if transmit.is_again { u64::from(segment.len) } else { 0 };
             self.queue.on_sent(transmit.data.end);
-            if !segment.flags.contains(Flags::SYN) {
+            // What the SYN carried first is no small segment when it goes again.
+            if transmit.data.end > self.connection.fast_open().map_or(0, |outcome| outcome.carried) {
                 self.note_small(u64::from(segment.len), transmit.data.end);
             }
         }
@@ -254,7 +255,7 @@ impl Flow {
             let this = &batch[index];
             let end = this.data.end;
             let goes_on = batch.get(index + 1).is_some_and(|next| follows(this, next))
-                && !self.queue.ends_record_at(end)
+                && !self.queue.ends_chunk_at(end)
                 && count < largest_burst;
             if !goes_on {
                 batch[index].segment.flags.set(Flags::PSH, count > 1 || self.queue.pushes_at(end));

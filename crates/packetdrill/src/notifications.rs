@@ -111,11 +111,11 @@ impl Notification {
         };
         match *self {
             Self::Sent { first, last } => {
-                vec![(told.0, told.1, error(0, ORIGIN_ZEROCOPY, CODE_ZEROCOPY_COPIED, first, last))]
+                vec![(told.0, told.1, error(address, 0, ORIGIN_ZEROCOPY, CODE_ZEROCOPY_COPIED, [first, last]))]
             }
             Self::Stamped { event, byte, at } => vec![
                 (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, stamps(at)),
-                (told.0, told.1, error(libc::ENOMSG as u32, ORIGIN_TIMESTAMPING, 0, event, byte)),
+                (told.0, told.1, error(address, libc::ENOMSG, ORIGIN_TIMESTAMPING, 0, [event, byte])),
             ],
         }
     }
@@ -126,14 +126,17 @@ impl Notification {
     }
 }
 
-/// Lays out `sock_extended_err`.
-fn error(errno: u32, origin: u8, code: u8, info: u32, data: u32) -> Vec<u8> {
+/// Lays out `sock_extended_err`, and behind it the address of an offender, which there is none of.
+fn error(address: IpAddr, errno: i32, origin: u8, code: u8, [info, data]: [u32; 2]) -> Vec<u8> {
+    let offender = match address {
+        IpAddr::V4(_) => size_of::<libc::sockaddr_in>(),
+        IpAddr::V6(_) => size_of::<libc::sockaddr_in6>(),
+    };
     let mut bytes = errno.to_ne_bytes().to_vec();
     bytes.extend([origin, 0, code, 0]);
     bytes.extend(info.to_ne_bytes());
     bytes.extend(data.to_ne_bytes());
-    // The offender's address, which there is none of.
-    bytes.resize(16 + 16, 0);
+    bytes.resize(16 + offender, 0);
     bytes
 }
 

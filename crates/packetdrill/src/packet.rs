@@ -1,8 +1,6 @@
 //! Packets: what packetdrill injects is read, what leaves is written.
 
-use earlybird_wire::{
-    Addresses, Checksums, Icmp, Parsed, Segment, Style, Trouble, Unreachable, emit, parse, parse_icmp,
-};
+use earlybird_wire::{Addresses, Checksums, Icmp, Parsed, Segment, Style, emit, parse, parse_icmp};
 use std::net::SocketAddr;
 
 /// What packetdrill injects.
@@ -45,19 +43,4 @@ pub(crate) fn write(from: SocketAddr, to: SocketAddr, segment: &Segment, payload
     let length = emit(segment, &addresses, Style::default(), [payload, &[]], &mut packet).unwrap_or(0);
     packet.truncate(length);
     packet
-}
-
-/// Gives Linux's error for a notice (`icmp_err_convert`); `None` for one that says something else.
-pub(crate) fn error_of(trouble: Trouble) -> Option<i32> {
-    match trouble {
-        Trouble::TooBig { .. } => None,
-        Trouble::Unreachable(Unreachable::Network) => Some(libc::ENETUNREACH),
-        Trouble::Unreachable(Unreachable::Protocol) => Some(libc::ENOPROTOOPT),
-        Trouble::Unreachable(Unreachable::Port) => Some(libc::ECONNREFUSED),
-        Trouble::Unreachable(Unreachable::Prohibited) => Some(libc::EACCES),
-        Trouble::Unreachable(Unreachable::Host | Unreachable::Other) | Trouble::TimeExceeded => {
-            Some(libc::EHOSTUNREACH)
-        }
-        Trouble::ParameterProblem => Some(libc::EPROTO),
-    }
 }

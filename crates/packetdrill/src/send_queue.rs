@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// What a chunk takes beside its bytes: its structures and the room for headers (`SKB_TRUESIZE`).
-const OVERHEAD: u64 = 1280;
+const OVERHEAD: u64 = 896;
 /// Linux's `sk_gso_max_size`: the largest packet that is cut up below TCP, less room for headers.
 const LARGEST_CHUNK: u64 = 65_536 - 321;
 
@@ -143,9 +143,9 @@ impl SendQueue {
         self.chunks.iter().any(|chunk| chunk.end == end && chunk.pushes)
     }
 
-    /// Says whether a record ends here, or a chunk that takes no more.
-    pub(crate) fn ends_record_at(&self, end: u64) -> bool {
-        self.chunks.iter().any(|chunk| chunk.end == end && (chunk.ends_record || chunk.is_full))
+    /// Says whether a chunk ends here: Linux makes no packet of parts of two.
+    pub(crate) fn ends_chunk_at(&self, end: u64) -> bool {
+        self.chunks.iter().any(|chunk| chunk.end == end)
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) type SocketId = u32;
 pub(crate) struct Settings {
     pub(crate) is_nonblocking: bool,
     pub(crate) send_buffer: u64,
+    /// The application has set it: it does not grow.
+    pub(crate) is_send_buffer_fixed: bool,
     pub(crate) receive_buffer: u64,
     pub(crate) no_delay: bool,
     pub(crate) cork: bool,
@@ -70,8 +72,6 @@ pub(crate) struct Socket {
     /// The listener that it came from, until it is in its queue.
     pub(crate) listener: Option<SocketId>,
     pub(crate) error: Option<i32>,
-    /// What a router reported: told if the connection ends by itself.
-    pub(crate) soft_error: Option<i32>,
     pub(crate) notifications: Notifications,
     /// The application found no room: it is told when there is some (`SOCK_NOSPACE`).
     pub(crate) wants_room: bool,
@@ -79,12 +79,18 @@ pub(crate) struct Socket {
     pub(crate) wakeups: u64,
 }
 
+/// What a segment takes beside its bytes when Linux computes a send buffer: headers, and the end of its buffer …
+const SEGMENT_OVERHEAD: u64 = 640;
+/// … and the structure that describes it.
+const BUFFER_STRUCTURE: u64 = 256;
+
 impl Settings {
     pub(crate) fn new(is_nonblocking: bool) -> Self {
         let middle = |name, otherwise| sysctl::numbers(name).get(1).copied().unwrap_or(otherwise);
         Self {
             is_nonblocking,
             send_buffer: middle("tcp_wmem", 16_384),
+            is_send_buffer_fixed: false,
             receive_buffer: middle("tcp_rmem", 131_072),
             no_delay: false,
             cork: false,
@@ -132,7 +138,6 @@ impl Socket {
             is_held: true,
             listener: None,
             error: None,
-            soft_error: None,
             notifications: Notifications::default(),
             wants_room: false,
             wakeups: 0,
@@ -174,6 +179,24 @@ impl Socket {
                 && self.settings.send_buffer > used
                 && flow.queue.not_sent() < self.settings.low_water()
         })
+    }
+
+    /// Whoever found no room gets more, if the window has some left (`tcp_sndbuf_expand`), and is woken if that is enough. Says
+    /// whether it was.
+    pub(crate) fn make_room(&mut self) -> bool {
+        if let Role::Flow(flow) = &self.role
+            && self.wants_room
+            && !self.settings.is_send_buffer_fixed
+            && flow.connection.in_flight() < flow.connection.cwnd() as u64
+        {
+            let segment = (flow.mss() + SEGMENT_OVERHEAD).next_power_of_two() + BUFFER_STRUCTURE;
+            let largest = sysctl::numbers("tcp_wmem").get(2).copied().unwrap_or(4_194_304);
+            let wanted = 2 * segment * (flow.connection.cwnd() as u64).max(10);
+            self.settings.send_buffer = self.settings.send_buffer.max(wanted.min(largest));
+        }
+        let is_woken = self.wants_room && self.is_writable();
+        self.wants_room &= !is_woken;
+        is_woken
     }
 
     /// Gives poll's mask (`tcp_poll`).

@@ -10,9 +10,9 @@ use crate::flow::{Flow, Outcome, instant};
 use crate::packet::{self, Arrival, Injected};
 use crate::socket::{Listener, Role, Socket, SocketId};
 use core::ffi::c_int;
-use earlybird_tcp::{Config, Connection, Cx, Identity};
+use earlybird_tcp::{Config, Connection, Cx, Identity, RfcState};
 use earlybird_units::SeedTree;
-use earlybird_wire::{FastOpen, Flags, Icmp, Segment};
+use earlybird_wire::{FastOpen, Flags, Icmp, Segment, Trouble};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -236,11 +236,16 @@ impl World {
         if socket.notifications.on_acknowledged(acknowledged, now, socket.settings.stamping) {
             socket.wakeups += 1;
         }
-        if socket.wants_room && socket.is_writable() {
-            socket.wants_room = false;
-            socket.wakeups += 1;
-        }
         self.act_on(id, outcome);
+    }
+
+    /// Wakes whoever found no room, where there is some now.
+    pub(crate) fn make_room(&mut self) {
+        for socket in self.sockets.values_mut() {
+            if socket.make_room() {
+                socket.wakeups += 1;
+            }
+        }
     }
 
     /// Does what Linux does when a connection has changed: wakes whoever watches, queues it to be accepted.
@@ -347,8 +352,18 @@ impl World {
         let local = SocketAddr::new(notice.addresses.source, notice.addresses.source_port);
         let remote = SocketAddr::new(notice.addresses.destination, notice.addresses.destination_port);
         let Some(id) = self.flow_of(local, remote) else { return };
-        if let Some(socket) = self.sockets.get_mut(&id) {
-            socket.soft_error = packet::error_of(notice.trouble).or(socket.soft_error);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let Role::Flow(flow) = &mut socket.role else { return };
+        let cx = &mut Cx { now: instant(self.now), trace: &mut () };
+        if let Trouble::TooBig { mtu } = notice.trouble {
+            flow.connection.on_path_mtu(cx, mtu, notice.seq);
+            return;
+        }
+        let is_believed = flow.connection.on_unreachable(notice.trouble, notice.seq);
+        let is_half_open = flow.connection.state() == RfcState::SynReceived && !flow.is_early;
+        // A handshake that cannot end is forgotten (`tcp_req_err`).
+        if is_believed && is_half_open {
+            self.sockets.remove(&id);
         }
     }
 

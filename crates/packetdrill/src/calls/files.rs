@@ -3,8 +3,9 @@
 use super::Answer;
 use super::read;
 use crate::clock::Host;
+use crate::feeding::End;
 use crate::socket::{Role, Socket};
-use crate::world::Descriptor;
+use crate::world::{Descriptor, Micros};
 use core::ffi::{c_int, c_long, c_ulong};
 use libc::iovec;
 
@@ -38,11 +39,12 @@ pub(crate) fn close(host: &Host, fd: c_int) -> Answer<c_int> {
     unsafe { libc::syscall(libc::SYS_close, fd) };
     host.call(|world| {
         let Some(Descriptor::Socket(id)) = world.remove_descriptor(fd) else { return Ok(0) };
+        let now = world.now();
         let Some(socket) = world.sockets.get_mut(&id) else { return Ok(0) };
         socket.is_held = false;
         match &mut socket.role {
             Role::Listener(_) => world.end_listener(id),
-            Role::Flow(_) => close_flow(socket),
+            Role::Flow(_) => close_flow(socket, now),
             Role::Fresh | Role::Deferred(_) | Role::Dead => {}
         }
         Ok(0)
@@ -50,7 +52,7 @@ pub(crate) fn close(host: &Host, fd: c_int) -> Answer<c_int> {
 }
 
 /// Data that nobody will read is lost: the peer is told so with a reset (RFC 9293 §3.6, RFC 2525 §2.17).
-fn close_flow(socket: &mut Socket) {
+fn close_flow(socket: &mut Socket, now: Micros) {
     let linger = socket.settings.linger;
     let Role::Flow(flow) = &mut socket.role else { return };
     if flow.connection.unread() > 0 || linger == Some(0) || !flow.is_connected() && !flow.is_passive {
@@ -58,19 +60,20 @@ fn close_flow(socket: &mut Socket) {
     } else {
         flow.shut_read = true;
         flow.shut_write = true;
-        flow.end();
+        flow.end(End::Closed, now);
     }
 }
 
 pub(crate) fn shutdown(host: &Host, fd: c_int, how: c_int) -> Answer<c_int> {
     host.call(|world| {
+        let now = world.now();
         let socket = world.socket(fd)?;
         socket.wakeups += 1;
         let Role::Flow(flow) = &mut socket.role else { return Err(libc::ENOTCONN) };
         flow.shut_read |= how != libc::SHUT_WR;
         if how != libc::SHUT_RD {
             flow.shut_write = true;
-            flow.end();
+            flow.end(End::Shut, now);
         }
         Ok(0)
     })

@@ -10,7 +10,8 @@ use crate::sysctl;
 use crate::world::{Descriptor, World};
 use core::ffi::c_int;
 use core::mem;
-use earlybird_tcp::{Config, Connection, EcnMode, RackConfig, WindowProbe};
+use earlybird_tcp::{Config, Connection, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, WindowProbe};
+use earlybird_units::Duration;
 use libc::{sockaddr, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -218,7 +219,9 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         mss,
         window: (largest / u64::from(mss)) as u32,
         timestamps: sysctl::is_on("tcp_timestamps"),
-        requires_timestamps: false,
+        ip: if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 },
+        // Sockets hold back what Nagle's rule says by themselves: they know where records and writes end.
+        nagle: false,
         sack_blocks: if sysctl::is_on("tcp_sack") { 4 } else { 0 },
         duplicate_sack: sysctl::is_on("tcp_dsack"),
         ecn: match sysctl::number("tcp_ecn", 2) {
@@ -228,6 +231,35 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         },
         rack: RackConfig { probes_tail: sysctl::number("tcp_early_retrans", 3) >= 3, ..linux.rack },
         window_probe: WindowProbe::Empty,
+        lifetimes: Lifetimes {
+            opening: Some(opening_limit(settings)),
+            user_timeout: user_timeout(settings),
+            keep_alive: keep_alive(settings),
+            ..linux.lifetimes
+        },
         ..linux
     }
+}
+
+/// Gives how long an answer to a SYN may take: so many tries, each twice as long as the one before.
+pub(crate) fn opening_limit(settings: &Settings) -> Duration {
+    let tries = settings.opening_tries.map_or_else(|| sysctl::number("tcp_syn_retries", 6), u64::from);
+    Duration::from_secs((2 << tries.min(16)) - 1)
+}
+
+/// Gives the user timeout, if there is one.
+pub(crate) fn user_timeout(settings: &Settings) -> Option<Duration> {
+    (settings.user_timeout > 0).then(|| Duration::from_millis(u64::from(settings.user_timeout)))
+}
+
+/// Gives when to ask a silent peer, if it is to be asked.
+pub(crate) fn keep_alive(settings: &Settings) -> Option<KeepAlive> {
+    let time = |seconds: Option<u32>, name, otherwise| {
+        Duration::from_secs(seconds.map_or_else(|| sysctl::number(name, otherwise), u64::from))
+    };
+    settings.keep_alive.then(|| KeepAlive {
+        idle: time(settings.keep_idle, "tcp_keepalive_time", 7200),
+        interval: time(settings.keep_interval, "tcp_keepalive_intvl", 75),
+        probes: settings.keep_count.unwrap_or_else(|| sysctl::number("tcp_keepalive_probes", 9) as u32),
+    })
 }

@@ -1,12 +1,15 @@
 //! `getsockopt` and `setsockopt`.
 
-use super::Answer;
+use super::{Answer, open};
 use crate::clock::Host;
 use crate::device;
+use crate::flow::instant;
 use crate::info;
 use crate::socket::{Role, Settings, Socket};
 use crate::sysctl;
+use crate::world::Micros;
 use core::ffi::c_int;
+use earlybird_tcp::Cx;
 
 /// Linux's `TCP_CM_INQ` and friends that the C library's bindings lack.
 const TCP_CC_INFO: c_int = 26;
@@ -84,7 +87,7 @@ fn other(settings: &Settings, level: c_int, name: c_int) -> Option<Vec<u8>> {
 
 pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8]) -> Answer<c_int> {
     host.call(|world| {
-        let id = world.id(fd)?;
+        let (id, now) = (world.id(fd)?, world.now());
         let socket = world.socket(fd)?;
         if (level, name) == (libc::SOL_TCP, TCP_FASTOPEN_KEY) {
             let key: [u8; 16] = value.try_into().map_err(|_| libc::EINVAL)?;
@@ -98,9 +101,13 @@ pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8
         };
         match level {
             libc::SOL_SOCKET => set_of_socket(socket, name, number, value),
-            libc::SOL_TCP => set_of_tcp(socket, name, number)?,
+            libc::SOL_TCP => {
+                set_of_tcp(socket, name, number)?;
+                apply_to_flow(socket, name, number != 0);
+            }
             _ => keep(&mut socket.settings, level, name, value),
         }
+        apply_lifetimes(socket, now);
         world.transmit_from(id);
         Ok(0)
     })
@@ -116,7 +123,10 @@ fn set_of_socket(socket: &mut Socket, name: c_int, number: i32, value: &[u8]) {
     let settings = &mut socket.settings;
     match name {
         // Linux doubles the number, for its own structures (`sock_setsockopt`); the least is its SOCK_MIN_SNDBUF.
-        libc::SO_SNDBUF => settings.send_buffer = (2 * u64::from(number.cast_unsigned())).max(4608),
+        libc::SO_SNDBUF => {
+            settings.send_buffer = (2 * u64::from(number.cast_unsigned())).max(4608);
+            settings.is_send_buffer_fixed = true;
+        }
         libc::SO_RCVBUF => settings.receive_buffer = (2 * u64::from(number.cast_unsigned())).max(2304),
         libc::SO_KEEPALIVE => settings.keep_alive = number != 0,
         libc::SO_ZEROCOPY => settings.zero_copy = number != 0,
@@ -155,7 +165,6 @@ fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> Answer<()> {
         TCP_FASTOPEN_NO_COOKIE => settings.fast_open_no_cookie = number != 0,
         _ => keep(settings, libc::SOL_TCP, name, &number.to_ne_bytes()),
     }
-    apply_to_flow(socket, name, number != 0);
     Ok(())
 }
 
@@ -173,4 +182,16 @@ fn apply_to_flow(socket: &mut Socket, name: c_int, is_on: bool) {
         }
         _ => {}
     }
+}
+
+/// Lets a connection wait for its peer as long as the options say.
+fn apply_lifetimes(socket: &mut Socket, now: Micros) {
+    let settings = &socket.settings;
+    let (opening, user, keep_alive) =
+        (open::opening_limit(settings), open::user_timeout(settings), open::keep_alive(settings));
+    let Role::Flow(flow) = &mut socket.role else { return };
+    let cx = &mut Cx { now: instant(now), trace: &mut () };
+    flow.connection.set_opening_limit(cx, Some(opening));
+    flow.connection.set_user_timeout(cx, user);
+    flow.connection.set_keep_alive(cx, keep_alive);
 }

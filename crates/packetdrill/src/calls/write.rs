@@ -16,7 +16,8 @@ pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &
     host.call(|world| check(world.socket(fd)?, vector, flags, to))?;
     if let Some(started) = host.call(|world| start_fast(world, fd, flags, to, wanted))? {
         (sent, with_opening) = (started, started);
-        if !host.call(|world| Ok(is_patient(world, fd, flags)))? {
+        let is_patient = host.call(|world| Ok(is_patient(world, fd, flags)))?;
+        if !is_patient {
             return if sent > 0 { Ok(sent as i64) } else { Err(libc::EINPROGRESS) };
         }
     }
@@ -49,7 +50,7 @@ fn start_fast(world: &mut World, fd: c_int, flags: c_int, to: &[u8], wanted: u64
         Role::Flow(flow) if is_fast && !flow.is_connected() && !flow.is_closed() => return Err(libc::EALREADY),
         _ => return Ok(None),
     };
-    let room = open::start(world, fd, remote, true)?;
+    let (room, now) = (open::start(world, fd, remote, true)?, world.now());
     let bytes = room.min(wanted);
     let socket = world.socket(fd)?;
     if let Role::Flow(flow) = &mut socket.role
@@ -59,7 +60,7 @@ fn start_fast(world: &mut World, fd: c_int, flags: c_int, to: &[u8], wanted: u64
         flow.queue.extend(bytes);
         flow.queue.push();
         flow.force();
-        flow.feed();
+        flow.feed(now);
     }
     if bytes > 0 {
         note_write(socket, flags);
@@ -131,7 +132,12 @@ fn chunk_ends(socket: &Socket, vector: &[iovec], flags: c_int) -> Vec<u64> {
     let is_zero_copy = flags & libc::MSG_ZEROCOPY != 0 && socket.settings.zero_copy;
     let most = if is_zero_copy { MOST_PIECES } else { vector.len().max(1) };
     let sizes = vector.chunks(most).map(|pieces| pieces.iter().map(|piece| piece.iov_len as u64).sum::<u64>());
-    sizes.scan(0, |end, size| Some(*end += size).map(|()| *end)).collect()
+    sizes
+        .scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        })
+        .collect()
 }
 
 /// Says whether something can be written now.
@@ -157,11 +163,8 @@ fn finish(socket: &mut Socket, bytes: u64, is_all: bool, flags: c_int) -> Answer
         }
         note_write(socket, flags);
     }
-    if is_all {
-        return Ok(());
-    }
-    socket.wants_room = true;
-    Err(libc::EAGAIN)
+    socket.wants_room = !is_all;
+    if is_all { Ok(()) } else { Err(libc::EAGAIN) }
 }
 
 /// Notes what is to be told of a write later.

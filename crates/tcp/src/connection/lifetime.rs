@@ -195,6 +195,12 @@ impl Connection {
         self.config.lifetimes.fin_wait.filter(|_| waits).map(|limit| (self.lifetime.since + limit, Limit::GiveUp))
     }
 
+    /// Sets how long the answer to this side's SYN may take, from when it first left (R2 of RFC 9293 §3.8.3).
+    pub fn set_opening_limit(&mut self, cx: &mut Cx<'_>, limit: Option<Duration>) {
+        self.config.lifetimes.opening = limit;
+        self.watch_limits(cx.now);
+    }
+
     /// Sets the user timeout: how long what was written may wait for an acknowledgement (RFC 5482, RFC 9293 §3.9.1).
     pub fn set_user_timeout(&mut self, cx: &mut Cx<'_>, limit: Option<Duration>) {
         self.config.lifetimes.user_timeout = limit;

@@ -3,6 +3,7 @@
 use super::Connection;
 use super::closing::Ending;
 use super::state::State;
+use crate::policy::segmentation::LEAST_MSS;
 use crate::trace::Cx;
 use earlybird_wire::{SeqNum, Trouble};
 
@@ -13,9 +14,24 @@ impl Connection {
     /// Segments are cut smaller from now on, and what is outstanding goes again in pieces. They never grow back: a driver that
     /// finds a larger path uses it for the next connection.
     pub fn on_path_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16, seq: SeqNum) -> bool {
+        if self.state == State::SynSent {
+            return self.on_opening_too_big(self.config.ip.mss_within(mtu), seq);
+        }
         let whole = u64::from(self.config.ip.mss_within(mtu));
         let position = self.outstanding_position(seq).filter(|_| matches!(self.state, State::Transfer(_)));
         position.is_some_and(|position| self.sender.on_path_limit(cx.now, whole, position))
+    }
+
+    /// The SYN was too big, for it carried data (RFC 7413 §4.2.1): it goes again at once, without, and tells a shorter segment.
+    fn on_opening_too_big(&mut self, whole: u16, seq: SeqNum) -> bool {
+        let is_ours = seq == self.local_origin && self.fast_open().is_some_and(|outcome| outcome.carried > 0);
+        if !is_ours || whole >= self.config.mss || u64::from(whole) < LEAST_MSS {
+            return false;
+        }
+        self.config.mss = whole;
+        self.sender.queue.set_whole(u64::from(whole));
+        self.due.opening = true;
+        true
     }
 
     /// Learns from a router, or from the peer, that a segment with number `seq` did not arrive, and says whether it is believed.

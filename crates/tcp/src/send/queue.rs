@@ -57,7 +57,7 @@ impl Queue {
     }
 
     /// Sets the size of the largest segment with its options: what they leave is payload, one byte at least.
-    pub(super) fn set_whole(&mut self, whole: u64) {
+    pub(crate) fn set_whole(&mut self, whole: u64) {
         self.whole = whole;
         self.mss = whole.saturating_sub(self.options).max(1);
     }

@@ -2,9 +2,10 @@
 
 use crate::host::Host;
 use crate::{connected, plain, real};
+use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
-use earlybird_tcp::{Config, Connection, Cx, RfcState};
-use earlybird_units::Instant;
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RfcState};
+use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{SeqNum, Trouble, Unreachable};
 use rstest::rstest;
 
@@ -179,4 +180,21 @@ fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
     let mut host = connected(&Config { finds_black_holes: false, ..real() });
     host.write(1000).forget_sent().at(60_000);
     assert!(host.take_texts().iter().all(|text| text == "P. 1:1001(1000) ack 1"));
+}
+
+/// RFC 7413 §4.2.1: what kept the SYN from passing may be its data.
+#[test]
+fn a_syn_too_big_for_the_path_goes_again_at_once_without_its_data() {
+    let mut connection = Connection::connect(&real(), SeedTree::new(1));
+    connection.open_fast(FastOpenOffer::WithoutCookie { mss: NonZeroU16::new(1460) });
+    assert_eq!(connection.write(1000), Ok(1000));
+    let cx = &mut Cx { now: Instant::from_nanos(1), trace: &mut () };
+    let first = connection.poll_transmit(cx).unwrap().segment;
+    assert_eq!(first.len, 960);
+    assert!(!connection.on_path_mtu(cx, 640, SeqNum(first.seq.0.wrapping_add(5000))), "a segment that was never sent");
+    assert!(connection.poll_transmit(cx).is_none());
+    assert!(connection.on_path_mtu(cx, 640, first.seq));
+    let again = connection.poll_transmit(cx).unwrap().segment;
+    assert_eq!((again.len, again.options.mss.map(NonZeroU16::get)), (0, Some(600)));
+    assert!(!connection.on_path_mtu(cx, 640, first.seq), "the second one carried nothing");
 }
