@@ -7,7 +7,9 @@ use crate::{Counts, setup};
 use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, Delivery, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
-use earlybird_wire::{Addresses, Checksums, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps};
+use earlybird_wire::{
+    Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps, Trouble, Unreachable,
+};
 
 /// A connection in any state, and segments, writes, reads, pauses in any order.
 ///
@@ -91,6 +93,8 @@ impl<'a> Victim<'a> {
             16..=18 => self.take_data(data)?,
             19..=21 => self.take_mutated(data)?,
             22 => self.take_echo(),
+            26 => self.take_report(data)?,
+            27 => self.set_sending(data)?,
             23 | 24 => self.pause(data)?,
             _ => self.act(data)?,
         }
@@ -178,6 +182,32 @@ impl<'a> Victim<'a> {
         Ok(())
     }
 
+    /// A router says something about a segment that was sent, or was not.
+    fn take_report(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let seq = forge::number(data, self.last.seq)?;
+        let reasons = [Unreachable::Host, Unreachable::Port, Unreachable::Prohibited];
+        self.counts.packet("report");
+        if data.arbitrary()? {
+            let cx = &mut Cx { now: self.now, trace: &mut () };
+            let mtu = if data.arbitrary()? { data.int_in_range(68..=1500)? } else { data.arbitrary()? };
+            self.connection.on_path_mtu(cx, mtu, seq);
+        } else {
+            self.connection.on_unreachable(Trouble::Unreachable(*data.choose(&reasons)?), seq);
+        }
+        Ok(())
+    }
+
+    fn set_sending(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        match data.int_in_range(0..=4_u8)? {
+            0 => self.connection.set_nagle(data.arbitrary()?),
+            1 => self.connection.cork(data.arbitrary()?),
+            2 => self.connection.end_record(),
+            3 => self.connection.set_send_limits(data.arbitrary::<Option<u16>>()?.map(u64::from), None),
+            _ => self.connection.set_send_limits(None, data.arbitrary::<Option<u16>>()?.map(u64::from)),
+        }
+        Ok(())
+    }
+
     /// Its own words come back.
     fn take_echo(&mut self) {
         self.counts.packet("echo");
@@ -251,7 +281,7 @@ impl<'a> Victim<'a> {
         assert!(segment.options.wire_len() <= 40, "the options do not fit into a header");
         assert_eq!(transmit.data.end - transmit.data.start, u64::from(segment.len));
         if !self.config.real_time.framing {
-            assert!(transmit.data.end <= self.written, "more is sent than written");
+            assert!(transmit.data.end <= self.written, "{transmit:?} is more than the {} written", self.written);
         }
         if !segment.flags.contains(Flags::RST) {
             self.last = *segment;

@@ -4,7 +4,7 @@ use crate::packets::{addresses, read, write};
 use crate::witness::Witness;
 use crate::{Counts, forge, setup};
 use arbitrary::{Result, Unstructured};
-use earlybird_tcp::{Config, Connection, Cx, RealTime, Transmit};
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RealTime, RfcState, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Addresses, Checksums, Ecn};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl Side {
         Self { connection, witness: Witness::default(), written: 0, to_write, read: 0 }
     }
 
-    /// Writes what is left to write, and then closes.
+    /// Writes what is left to write and fits, and then closes.
     fn write(&mut self) {
         self.written += self.connection.write(self.to_write - self.written).unwrap_or(0);
         if self.written == self.to_write {
@@ -158,10 +158,9 @@ impl<'a> Conversation<'a> {
     /// What a driver does after every call.
     fn serve(&mut self, number: usize, data: &mut Unstructured<'_>) {
         let side = &mut self.sides[number];
-        while let Some(event) = side.connection.poll_event() {
-            if event == earlybird_tcp::Event::Established {
-                side.write();
-            }
+        while side.connection.poll_event().is_some() {}
+        if matches!(side.connection.state(), RfcState::Established | RfcState::CloseWait) {
+            side.write();
         }
         side.read += side.connection.read(u64::MAX);
         let (received, sent) = (side.connection.received(), side.witness.in_order());

@@ -43,6 +43,9 @@ fn with(target: Target, data: &Bytes) {
 }
 
 proptest! {
+    // What fails goes to the corpus.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_packet(data in bytes(200)) {
         with(earlybird_hostile::parse, &data);
