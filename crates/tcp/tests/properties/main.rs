@@ -5,6 +5,7 @@
 
 mod cable;
 mod garbage;
+mod listener;
 mod matrix;
 mod pair;
 mod real_time;
