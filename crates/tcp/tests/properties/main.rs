@@ -6,6 +6,7 @@
 mod bytes;
 mod cable;
 mod garbage;
+mod listener;
 mod matrix;
 mod pair;
 mod real_time;
