@@ -23,6 +23,7 @@ mod notation;
 mod notices;
 mod own_control;
 mod pacing;
+mod parts;
 mod path;
 mod payload;
 mod persist;
