@@ -66,6 +66,8 @@ pub struct Config {
     pub acking: Acking,
     /// How much may be in flight.
     pub control: Control,
+    /// The window grows only as far as it is used (RFC 7661); ns-2's grows with every ACK.
+    pub grows_only_when_used: bool,
     /// How losses are repaired. A scheme that needs SACK gives way to `NewReno` where the peer has none.
     pub recovery: Recovery,
     /// Segments leave at a rate, not in bursts: the control's, or one that spreads the window over the round trip.
@@ -125,6 +127,7 @@ impl Config {
             ecn: EcnMode::Off,
             acking: Acking::EverySegment,
             control: Control::Reno,
+            grows_only_when_used: false,
             recovery: Recovery::Sack1,
             paces: false,
             rules: Rules::Ns2,
@@ -152,6 +155,7 @@ impl Config {
             challenge_interval: CHALLENGE_INTERVAL,
             lifetimes: Lifetimes::RFC,
             duplicate_sack: true,
+            grows_only_when_used: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,
             rto: RtoConfig::RFC,

@@ -229,6 +229,7 @@ impl Sender {
     }
 
     fn progress(&self, ack: &Acknowledgement) -> Progress {
+        let is_used = self.is_window_used();
         Progress {
             acked: ack.advanced,
             rtt: ack.rtt,
@@ -236,6 +237,8 @@ impl Sender {
             nxt: self.board.nxt(),
             smax: self.board.smax(),
             flight: self.board.outstanding() + ack.advanced,
+            growth: if is_used == Some(false) { 0.0 } else { 1.0 },
+            is_used,
         }
     }
 

@@ -19,4 +19,5 @@ mod queue;
 pub(crate) mod sender;
 pub(crate) mod timer;
 mod undo;
+mod usage;
 mod window;

@@ -10,6 +10,7 @@ use super::persist::Persist;
 use super::pieces::Pieces;
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
+use super::usage::Usage;
 use super::window::PeerWindow;
 use crate::board::Board;
 use crate::config::Config;
@@ -48,6 +49,8 @@ pub(crate) struct Sender {
     pub(crate) spurious: Option<Box<Spurious>>,
     pub(crate) reduction: Falling,
     pub(crate) marks: MarkResponse,
+    /// Present if a window grows only as far as it is used.
+    pub(super) usage: Option<Usage>,
     pub(crate) peer_window: PeerWindow,
     pub(super) largest_window: u64,
     pub(super) initial_window: f64,
@@ -91,6 +94,7 @@ impl Sender {
             recovery,
             trigger: config.trigger.build(),
             marks: MarkResponse::default(),
+            usage: config.grows_only_when_used.then(Usage::default),
             peer_window: PeerWindow::default(),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
@@ -159,6 +163,7 @@ impl Sender {
             self.watch_repetition(now, number);
         } else {
             self.note_forward();
+            self.note_use();
             self.schedule(now);
         }
         if let Some(proportional) = &mut self.reduction.proportional {

@@ -14,6 +14,7 @@ mod discards;
 mod early_retransmission;
 mod ecn;
 mod fast_open;
+mod growth;
 mod handshake;
 mod host;
 mod lies;

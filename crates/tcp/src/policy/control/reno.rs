@@ -100,9 +100,8 @@ impl CongestionControl for Reno {
         self.cwnd = initial_window;
     }
 
-    fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {
-        // Counted once per ACK, not per segment (RFC 5681 §3.1 with full-sized segments).
-        self.cwnd += if self.is_slow_start() { 1.0 } else { 1.0 / self.cwnd };
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
+        self.cwnd += if self.is_slow_start() { progress.growth } else { progress.growth / self.cwnd };
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {

