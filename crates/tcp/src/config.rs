@@ -68,6 +68,8 @@ pub struct Config {
     pub control: Control,
     /// The window grows only as far as it is used (RFC 7661); ns-2's grows with every ACK.
     pub grows_only_when_used: bool,
+    /// ACKs grow the window by the segments that they acknowledge (RFC 3465, without a limit as in Linux), not by one each.
+    pub counts_segments: bool,
     /// How losses are repaired. A scheme that needs SACK gives way to `NewReno` where the peer has none.
     pub recovery: Recovery,
     /// Segments leave at a rate, not in bursts: the control's, or one that spreads the window over the round trip.
@@ -128,6 +130,7 @@ impl Config {
             acking: Acking::EverySegment,
             control: Control::Reno,
             grows_only_when_used: false,
+            counts_segments: false,
             recovery: Recovery::Sack1,
             paces: false,
             rules: Rules::Ns2,
@@ -156,6 +159,7 @@ impl Config {
             lifetimes: Lifetimes::RFC,
             duplicate_sack: true,
             grows_only_when_used: true,
+            counts_segments: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,
             rto: RtoConfig::RFC,

@@ -237,9 +237,16 @@ impl Sender {
             nxt: self.board.nxt(),
             smax: self.board.smax(),
             flight: self.board.outstanding() + ack.advanced,
-            growth: if is_used == Some(false) { 0.0 } else { 1.0 },
+            growth: if is_used == Some(false) { 0.0 } else { self.growth(ack) },
             is_used,
         }
+    }
+
+    /// Gives by how many segments an ACK may grow the window. Behind one that was sent again others may have waited, known by
+    /// SACK or not: that one alone counts then (RFC 3465 §2.3).
+    fn growth(&self, ack: &Acknowledgement) -> f64 {
+        let counts = self.counts_segments && ack.rtt.is_some();
+        if counts { ack.advanced.min(ack.delivered).max(1) as f64 } else { 1.0 }
     }
 
     /// What duplicates inflated goes before the round trip is measured, as in ns-2.

@@ -51,6 +51,8 @@ pub(crate) struct Sender {
     pub(crate) marks: MarkResponse,
     /// Present if a window grows only as far as it is used.
     pub(super) usage: Option<Usage>,
+    /// ACKs grow the window by what they acknowledge.
+    pub(super) counts_segments: bool,
     pub(crate) peer_window: PeerWindow,
     pub(super) largest_window: u64,
     pub(super) initial_window: f64,
@@ -95,6 +97,7 @@ impl Sender {
             trigger: config.trigger.build(),
             marks: MarkResponse::default(),
             usage: config.grows_only_when_used.then(Usage::default),
+            counts_segments: config.counts_segments,
             peer_window: PeerWindow::default(),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),

@@ -1,4 +1,4 @@
-//! How far a window grows that is not used: RFC 7661's idea, with Linux's rule.
+//! How a window grows: by what is acknowledged (RFC 3465), and only as far as it is used (RFC 7661's idea, Linux's rule).
 
 use crate::follows;
 use crate::host::Host;
@@ -121,4 +121,60 @@ fn ns2_and_a_connection_asked_to_grow_unused_windows_alike() {
         rounds(&mut host, 200, 50, 1);
         host.has_window(52.0, 64.0);
     }
+}
+
+/// Kernels that join segments before they read them (GRO) acknowledge many at once.
+#[test]
+fn one_ack_of_ten_segments_opens_a_window_as_ten_acks_do() {
+    for control in controls() {
+        let is_limited =
+            matches!(control, Control::Cubic(CubicConfig { slow_start: SlowStartRule::HystartPlusPlus, .. }));
+        if is_limited || matches!(control, Control::Prague(_)) {
+            // RFC 9406 §4.3 has a limit of its own, 8 segments; and Prague, who is paced, judges each ACK alone.
+            continue;
+        }
+        let config = Config { control, ..ten() };
+        let [mut one, mut ten] = [Host::connected(&config), Host::connected(&config)];
+        one.write(100_000).at(200).ack(11, &[]);
+        ten.write(100_000).at(200);
+        (2..=11).for_each(|next| _ = ten.ack(next, &[]));
+        assert!((one.connection.cwnd() - ten.connection.cwnd()).abs() < 1e-9, "{control:?}");
+    }
+    follows(Area::Control, "sack", "RFC 5681, RFC 3465");
+}
+
+/// RFC 3465 §2.1, Linux's `tcp_slow_start`: of six segments acknowledged at a window of 6 below a threshold of 10, four are
+/// slow start's, and two of a window of 10 avoidance's.
+#[test]
+fn an_ack_of_six_segments_does_not_carry_slow_start_beyond_its_threshold() {
+    for control in [Control::Reno, Control::Cubic(CubicConfig::RFC9438)] {
+        let config = Config { control, initial_window: 6, window: 10, bounded_ssthresh: true, ..plain() };
+        let mut host = Host::connected(&config);
+        host.write(6000).at(200).ack(7, &[]);
+        let cwnd = host.connection.cwnd();
+        assert!(cwnd > 10.0 && cwnd < 10.2 + 1e-9, "{control:?}: {cwnd}");
+    }
+}
+
+/// RFC 5681 §3.1: SMSS·SMSS/cwnd for each segment acknowledged: so a round trip adds one, however it is acknowledged.
+#[test]
+fn in_congestion_avoidance_one_ack_of_five_segments_of_five_adds_one() {
+    let mut host = Host::connected(&ten());
+    host.write(100_000).at(200).ack(1, &[2..5]).at(300).ack(11, &[]).has_window(5.0, 5.0).forget_sent();
+    host.at(400).ack(16, &[]).has_window(6.0, 5.0);
+}
+
+/// RFC 3465 §2.3: what waited behind the hole has not just left the network.
+#[test]
+fn the_ack_of_what_waited_behind_a_repeated_segment_counts_as_one() {
+    let mut host = Host::connected(&Config { sack_blocks: 0, ..ten() });
+    host.write(100_000).at(1100).has_window(1.0, 5.0).forget_sent();
+    host.at(1200).ack(11, &[]).has_window(2.0, 5.0);
+}
+
+/// Reordering: the segment that was late was one, the others had told that they arrived.
+#[test]
+fn the_ack_of_a_late_segment_does_not_count_what_sack_told_before() {
+    let mut host = Host::connected(&Config { initial_window: 10, ..ten() });
+    host.write(10_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(4, &[]).has_window(11.0, f64::INFINITY);
 }

@@ -32,8 +32,8 @@ pub struct Progress {
     pub smax: u64,
     /// Segments that were outstanding when the ACK came.
     pub flight: u64,
-    /// Segments that the window grows by in slow start, and in avoidance in each round trip of so many: none where the window
-    /// was not used (RFC 7661).
+    /// Segments that the window grows by in slow start, and in avoidance in each round trip of so many: those that were
+    /// acknowledged (RFC 3465), or one per ACK as in ns-2; none where the window was not used (RFC 7661).
     pub growth: f64,
     /// Whether the window was used in the last round trip, where the sender watches that.
     pub(crate) is_used: Option<bool>,

@@ -217,7 +217,8 @@ impl LinuxCubic {
             self.ssthresh = self.cwnd;
         }
         if may_grow {
-            self.cwnd += step.growth as u32;
+            let room = self.ssthresh.saturating_sub(self.cwnd).max(1);
+            self.cwnd += (step.growth as u32).min(room);
         }
     }
 

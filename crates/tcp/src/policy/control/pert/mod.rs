@@ -205,7 +205,8 @@ impl CongestionControl for Pert {
         }
         if self.window.is_slow_start() {
             self.count(progress.acked);
-            self.window.grow_by(progress.growth);
+            let rest = self.window.start_slowly(progress.growth);
+            self.window.grow_by(rest * self.alpha.value() / self.window.cwnd());
         } else if self.responds(progress.una) {
             self.respond_early(progress.smax, progress.growth);
         } else {
