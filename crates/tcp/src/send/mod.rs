@@ -7,6 +7,7 @@ mod falling;
 mod frames;
 mod giving_up;
 mod holding;
+mod idle;
 pub(crate) mod mark_count;
 pub(crate) mod marks;
 pub(crate) mod notices;

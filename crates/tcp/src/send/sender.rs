@@ -53,6 +53,8 @@ pub(crate) struct Sender {
     pub(super) usage: Option<Usage>,
     /// ACKs grow the window by what they acknowledge.
     pub(super) counts_segments: bool,
+    /// The window decays while nothing is sent.
+    pub(super) restarts_after_idle: bool,
     pub(crate) peer_window: PeerWindow,
     pub(super) largest_window: u64,
     pub(super) initial_window: f64,
@@ -98,6 +100,7 @@ impl Sender {
             marks: MarkResponse::default(),
             usage: config.grows_only_when_used.then(Usage::default),
             counts_segments: config.counts_segments,
+            restarts_after_idle: config.restarts_after_idle,
             peer_window: PeerWindow::default(),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
@@ -143,6 +146,9 @@ impl Sender {
     pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
         if self.persist.is_running() {
             return self.next_probe(now);
+        }
+        if self.restarts_after_idle && self.board.outstanding() == 0 {
+            self.restart_after_idle(now);
         }
         if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
             return None;
@@ -224,6 +230,7 @@ impl Sender {
     fn on_sent(&mut self, number: u64, now: Instant) -> bool {
         let was_idle = self.board.outstanding() == 1 && number + 1 == self.board.smax();
         let is_again = self.board.on_sent(number, now);
+        self.watch.last_sent = now;
         self.statistics.segments_sent += 1;
         self.statistics.retransmissions += u64::from(is_again);
         self.timer.on_sent(now, number, !is_again, was_idle && !is_again);

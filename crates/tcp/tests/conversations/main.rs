@@ -17,6 +17,7 @@ mod fast_open;
 mod growth;
 mod handshake;
 mod host;
+mod idle;
 mod lies;
 mod lifetime;
 mod listener;

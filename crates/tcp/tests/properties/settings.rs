@@ -99,7 +99,7 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
-    (usual_configs_with(family, repair), numbers, any::<[bool; 13]>())
+    (usual_configs_with(family, repair), numbers, any::<[bool; 14]>())
         .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), flags)| {
             let [
                 limited_transmit,
@@ -115,6 +115,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 nagle,
                 grows_only_when_used,
                 counts_segments,
+                restarts_after_idle,
             ] = flags;
             let segmentation = if is_real { Segmentation::Real } else { Segmentation::Simulated };
             Config {
@@ -130,6 +131,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 paces,
                 grows_only_when_used,
                 counts_segments,
+                restarts_after_idle,
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,

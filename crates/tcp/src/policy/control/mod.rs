@@ -190,8 +190,8 @@ pub trait CongestionControl: Debug + Send {
     /// Takes the last reduction back: the loss it was for was none (RFC 4015 §3.2). A control that does not say how keeps its
     /// reductions.
     fn undo(&mut self, _window: &Window) {}
-    /// Closes the window to one segment: the timer ran out with nothing outstanding.
-    fn on_idle(&mut self);
+    /// Lowers the window to this one: nothing was sent for a time (RFC 5681 §4.1), or ns-2's idle timer ran out.
+    fn on_idle(&mut self, window: &Window);
     /// Says whether segments leave at [`Self::pacing_rate`].
     fn is_paced(&self) -> bool {
         false

@@ -193,8 +193,8 @@ impl CongestionControl for Prague {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 
     fn is_paced(&self) -> bool {

@@ -142,7 +142,7 @@ impl CongestionControl for Reno {
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = 1.0;
+    fn on_idle(&mut self, window: &Window) {
+        self.set(window.cwnd, window.ssthresh);
     }
 }

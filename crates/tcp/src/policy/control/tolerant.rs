@@ -212,8 +212,8 @@ impl CongestionControl for Tolerant {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 
     fn gauges(&self) -> Gauges {

@@ -3,7 +3,7 @@
 use super::Vegas;
 use super::round::Place;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
-use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress};
+use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress, Window};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::trace::Cx;
 use earlybird_units::Instant;
@@ -106,7 +106,7 @@ impl CongestionControl for Agent {
         }
     }
 
-    fn on_idle(&mut self) {
+    fn on_idle(&mut self, _window: &Window) {
         self.vegas.window.set(SMALLEST_WINDOW, self.ssthresh());
     }
 }

@@ -159,7 +159,7 @@ impl CongestionControl for Vegas {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 }
