@@ -69,6 +69,12 @@ pub struct Config {
     pub acking: Acking,
     /// How much may be in flight.
     pub control: Control,
+    /// The window grows only as far as it is used (RFC 7661); ns-2's grows with every ACK.
+    pub grows_only_when_used: bool,
+    /// ACKs grow the window by the segments that they acknowledge (RFC 3465, without a limit as in Linux), not by one each.
+    pub counts_segments: bool,
+    /// The window decays while nothing is sent, by half for each timeout, down to the initial one (RFC 5681 §4.1).
+    pub restarts_after_idle: bool,
     /// How losses are repaired. A scheme that needs SACK gives way to `NewReno` where the peer has none.
     pub recovery: Recovery,
     /// Segments leave at a rate, not in bursts: the control's, or one that spreads the window over the round trip.
@@ -129,6 +135,9 @@ impl Config {
             ecn: EcnMode::Off,
             acking: Acking::EverySegment,
             control: Control::Reno,
+            grows_only_when_used: false,
+            counts_segments: false,
+            restarts_after_idle: false,
             recovery: Recovery::Sack1,
             paces: false,
             rules: Rules::Ns2,
@@ -157,6 +166,9 @@ impl Config {
             challenge_interval: CHALLENGE_INTERVAL,
             lifetimes: Lifetimes::RFC,
             duplicate_sack: true,
+            grows_only_when_used: true,
+            counts_segments: true,
+            restarts_after_idle: true,
             recovery: Recovery::Rfc6675,
             rules: Rules::Rfc,
             rto: RtoConfig::RFC,
@@ -206,6 +218,8 @@ impl Config {
             spurious: SpuriousDetection { forward_rto: true, undo: Undo::None },
             rto: RtoConfig { tick: EARLYBIRD_RTO_MARGIN, floor: EARLYBIRD_RTO_MARGIN, ..RtoConfig::RFC },
             restart: Restart::Arrivals,
+            // Its timer is shorter than the pauses between frames; what was used stays valid (RFC 7661 §4.4).
+            restarts_after_idle: false,
             real_time: RealTime::earlybird_rt(deadline),
             ..Self::rfc()
         }

@@ -1,7 +1,7 @@
 //! CUBIC's parameters.
 
 use earlybird_scenario as scenario;
-use earlybird_scenario::{Endpoint, Profile};
+use earlybird_scenario::Endpoint;
 use earlybird_tcp::{CubicConfig, SlowStartRule};
 
 pub(super) fn config(endpoint: &Endpoint) -> CubicConfig {
@@ -14,8 +14,6 @@ pub(super) fn config(endpoint: &Endpoint) -> CubicConfig {
     CubicConfig {
         fast_convergence: cubic.fast_convergence.unwrap_or(version.fast_convergence),
         slow_start: cubic.slow_start.map_or(version.slow_start, slow_start),
-        // ns-2's windows grow though the application does not fill them.
-        grows_only_when_used: endpoint.profile == Profile::Rfc,
         ..version
     }
 }

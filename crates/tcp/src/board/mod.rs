@@ -40,6 +40,8 @@ impl Sent {
 pub(crate) struct Acknowledgement {
     /// Segments newly acknowledged by the cumulative number.
     pub(crate) advanced: u64,
+    /// Bytes newly acknowledged by it, SYN and FIN counting as one each. That is progress even inside a segment.
+    pub(crate) bytes: u64,
     /// Exact round-trip time of the newest of them, unless one had been retransmitted (Karn's rule).
     pub(crate) rtt: Option<Duration>,
     /// Repeats the cumulative number and carries nothing else.
@@ -60,6 +62,13 @@ pub(crate) struct Acknowledgement {
     pub(crate) oldest_told: u32,
     /// The time of sending that the peer echoes, where that is read.
     pub(crate) echo: Option<u32>,
+}
+
+impl Acknowledgement {
+    /// Says whether it ends inside the first segment: something arrived, but no segment as a whole.
+    pub(crate) fn is_of_part(&self) -> bool {
+        self.advanced == 0 && self.bytes > 0
+    }
 }
 
 /// A part of the stream, by positions.
@@ -252,10 +261,11 @@ impl Board {
         }
         self.una += change.advanced;
         self.una_position = ack;
+        change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
         self.nxt = self.nxt.max(self.una);
         change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_at);
-        change.brings_news = !self.sacked.is_empty();
+        change.brings_news = change.advanced > 0 && !self.sacked.is_empty();
         self.sacked.remove_below(self.una);
     }
 
@@ -270,6 +280,7 @@ impl Board {
     #[cold]
     fn advance_in_abandoned(&mut self, ack: u64, change: &mut Acknowledgement) {
         change.oldest_told = self.abandoned_told;
+        change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
         change.advanced = 1;
         change.is_of_abandoned = true;
@@ -515,6 +526,7 @@ mod tests {
         let mut board = board(&[10, 10]);
         let change = board.apply(6, ORIGIN, &SackBlocks::default(), true, Instant::ZERO);
         assert_eq!((change.advanced, change.is_duplicate, change.rtt), (0, false, None));
+        assert!(change.is_of_part());
         let (start, sent) = board.segment(1).unwrap();
         assert_eq!((start, sent.end), (6, 11));
     }

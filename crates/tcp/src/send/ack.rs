@@ -97,7 +97,7 @@ impl Sender {
     /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
     fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
         let measures = heard.has_timestamps || self.timer.samples_each_ack();
-        if !measures || ack.advanced == 0 || ack.skipped > 0 {
+        if !measures || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
         ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard, ack)?)))
@@ -107,7 +107,7 @@ impl Sender {
     /// newly acknowledged was first sent. A peer that echoes nonsense, or zero, would make a round trip of all the time since.
     fn believed_echo(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<u32> {
         let echo = heard.echo?;
-        let oldest = if ack.advanced > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
+        let oldest = if ack.bytes > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
         let is_possible = clock::age(now, echo) <= oldest;
         self.impossible_echoes += u64::from(!is_possible);
         is_possible.then_some(echo)
@@ -115,7 +115,7 @@ impl Sender {
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
-        if ack.advanced > 0 {
+        if ack.bytes > 0 {
             self.watch.last_progress = now;
         }
         if let Some(rtt) = ack.rtt {
@@ -136,9 +136,13 @@ impl Sender {
         let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
         self.act_on(cx, outcome, ack, &age, rtt, was_open && !is_echo && ack.skipped == 0);
+        if ack.is_of_part() {
+            // RFC 6298 (5.3) asks for new data, not for a segment.
+            self.on_progress(cx, rtt);
+        }
         self.reduce(ack);
         self.examine(ack, is_echo);
-        if ack.advanced > 0 {
+        if ack.bytes > 0 {
             self.schedule(cx.now);
         }
         self.sample_ack(cx.now);
@@ -225,6 +229,7 @@ impl Sender {
     }
 
     fn progress(&self, ack: &Acknowledgement) -> Progress {
+        let is_used = self.is_window_used();
         Progress {
             acked: ack.advanced,
             rtt: ack.rtt,
@@ -232,7 +237,16 @@ impl Sender {
             nxt: self.board.nxt(),
             smax: self.board.smax(),
             flight: self.board.outstanding() + ack.advanced,
+            growth: if is_used == Some(false) { 0.0 } else { self.growth(ack) },
+            is_used,
         }
+    }
+
+    /// Gives by how many segments an ACK may grow the window. Behind one that was sent again others may have waited, known by
+    /// SACK or not: that one alone counts then (RFC 3465 §2.3).
+    fn growth(&self, ack: &Acknowledgement) -> f64 {
+        let counts = self.counts_segments && ack.rtt.is_some();
+        if counts { ack.advanced.min(ack.delivered).max(1) as f64 } else { 1.0 }
     }
 
     /// What duplicates inflated goes before the round trip is measured, as in ns-2.

@@ -2,6 +2,7 @@
 
 use super::sender::Sender;
 use crate::policy::choice::Restart;
+use crate::policy::control::Window;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::Instant;
 
@@ -22,11 +23,19 @@ pub(crate) struct Watch {
     /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
     pub(crate) last_progress: Instant,
     pub(super) last_timeout: Instant,
+    /// When anything left last, probes of a closed window apart.
+    pub(super) last_sent: Instant,
 }
 
 impl Watch {
     pub(super) const fn new(restart: Restart, keeps_idle_timer: bool) -> Self {
-        Self { restart, keeps_idle_timer, last_progress: Instant::ZERO, last_timeout: Instant::ZERO }
+        Self {
+            restart,
+            keeps_idle_timer,
+            last_progress: Instant::ZERO,
+            last_timeout: Instant::ZERO,
+            last_sent: Instant::ZERO,
+        }
     }
 }
 
@@ -57,7 +66,7 @@ impl Sender {
             // A frame that waited for the probe may have been given up meanwhile: the next one is it.
             self.queue.probes_window =
                 self.queue.unsent > 0 || (self.queue.probes_window && self.queue.frames.is_some());
-            self.control.on_idle();
+            self.control.on_idle(&Window::new(1.0, self.control.ssthresh()));
             self.recovery.on_timeout(cx.now, &mut self.board);
             self.timer.cancel_measurement();
             self.restart_timer(cx.now);

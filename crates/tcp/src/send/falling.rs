@@ -46,7 +46,7 @@ impl Sender {
         let arrived = Arrived {
             delivered: ack.delivered,
             in_flight: self.recovery.pipe(&self.board),
-            is_safe: ack.advanced > 0 && !self.recovery.found_loss(),
+            is_safe: ack.bytes > 0 && !self.recovery.found_loss(),
         };
         if let Some(proportional) = &mut self.reduction.proportional {
             proportional.on_ack(&arrived);

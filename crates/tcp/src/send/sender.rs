@@ -10,6 +10,7 @@ use super::persist::Persist;
 use super::pieces::Pieces;
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
+use super::usage::Usage;
 use super::window::PeerWindow;
 use crate::board::Board;
 use crate::config::Config;
@@ -48,6 +49,12 @@ pub(crate) struct Sender {
     pub(crate) spurious: Option<Box<Spurious>>,
     pub(crate) reduction: Falling,
     pub(crate) marks: MarkResponse,
+    /// Present if a window grows only as far as it is used.
+    pub(super) usage: Option<Usage>,
+    /// ACKs grow the window by what they acknowledge.
+    pub(super) counts_segments: bool,
+    /// The window decays while nothing is sent.
+    pub(super) restarts_after_idle: bool,
     pub(crate) peer_window: PeerWindow,
     pub(super) largest_window: u64,
     pub(super) initial_window: f64,
@@ -91,6 +98,9 @@ impl Sender {
             recovery,
             trigger: config.trigger.build(),
             marks: MarkResponse::default(),
+            usage: config.grows_only_when_used.then(Usage::default),
+            counts_segments: config.counts_segments,
+            restarts_after_idle: config.restarts_after_idle,
             peer_window: PeerWindow::default(),
             largest_window: u64::from(config.window),
             initial_window: f64::from(config.initial_window),
@@ -137,6 +147,9 @@ impl Sender {
         if self.persist.is_running() {
             return self.next_probe(now);
         }
+        if self.restarts_after_idle && self.board.outstanding() == 0 {
+            self.restart_after_idle(now);
+        }
         if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
             return None;
         }
@@ -159,6 +172,7 @@ impl Sender {
             self.watch_repetition(now, number);
         } else {
             self.note_forward();
+            self.note_use();
             self.schedule(now);
         }
         if let Some(proportional) = &mut self.reduction.proportional {
@@ -216,6 +230,7 @@ impl Sender {
     fn on_sent(&mut self, number: u64, now: Instant) -> bool {
         let was_idle = self.board.outstanding() == 1 && number + 1 == self.board.smax();
         let is_again = self.board.on_sent(number, now);
+        self.watch.last_sent = now;
         self.statistics.segments_sent += 1;
         self.statistics.retransmissions += u64::from(is_again);
         self.timer.on_sent(now, number, !is_again, was_idle && !is_again);

@@ -135,7 +135,7 @@ fn the_first_duplicate_of_a_packet_each_60_ms_triggers_with_pipe_2() {
 /// Duplicates of the same window come after one round trip at most; the third is the usual one.
 #[test]
 fn duplicates_of_packets_sent_together_never_trigger_early() {
-    for config in [ns2(), early(AgeReference::Missing, plain())] {
+    for config in [ns2(), early(AgeReference::Missing, Config { initial_window: 10, ..plain() })] {
         let (mut host, time, lost) = settled(&config);
         host.write(10_000).forget_sent();
         host.at(time + 80).ack(lost, &[lost + 1..lost + 2]).ack(lost, &[lost + 1..lost + 3]).sends_nothing();

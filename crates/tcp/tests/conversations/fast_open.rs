@@ -189,7 +189,7 @@ fn a_server_reads_and_answers_before_the_handshake_ends() {
     host.at(100).receives(". 301:301(0) ack 1").tells(&[Established]).is_in(RfcState::Established);
     // The answer's round trip is the first sample: 100 ms give 300 ms, and the floor is 1 s.
     assert_eq!(host.connection.timer().smoothed, Some(Duration::from_millis(100)));
-    host.sends_nothing().receives(". 301:301(0) ack 2001").sends_numbers(&[11, 12, 13]);
+    host.sends_nothing().receives(". 301:301(0) ack 2001").sends_numbers(&[11, 12, 13, 14]);
 }
 
 /// The ACK of the SYN-ACK was lost: one of data ends the handshake as well.

@@ -1,7 +1,7 @@
 //! A congestion control that is not of this crate, given to a connection.
 
 use crate::host::Host;
-use earlybird_tcp::{Config, CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress};
+use earlybird_tcp::{Config, CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress, Window};
 
 /// Two segments more for each that arrives, and a third left after a loss.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl CongestionControl for BoldWindow {
         self.cwnd = 1.0;
     }
 
-    fn on_idle(&mut self) {}
+    fn on_idle(&mut self, _window: &Window) {}
 }
 
 const OWN: Control = Control::custom(&Bold);

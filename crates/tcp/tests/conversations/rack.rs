@@ -208,7 +208,7 @@ fn a_repaired_loss_shrinks_the_window() {
     let mut host = sent(10);
     host.at(200).ack(10, &[]);
     host.at(600).sends_timed(&[(600, 10)]);
-    host.at(700).ack(11, &[]).has_window(12.0, f64::INFINITY);
+    host.at(700).ack(11, &[]).has_window(20.0, f64::INFINITY);
     host.write(10_000).forget_sent();
     host.at(800).ack(12, &[]).has_window(5.0, 5.0);
     assert!(!host.connection.is_recovering());
@@ -230,7 +230,7 @@ fn a_needless_probe_leaves_the_window() {
     host.at(610).ack(11, &[]);
     host.at(700).ack(11, &[10..11]);
     host.write(10_000).forget_sent();
-    host.at(800).ack(12, &[]).has_window(13.0, f64::INFINITY);
+    host.at(800).ack(12, &[]).has_window(20.0, f64::INFINITY);
 }
 
 /// §7.3: no second probe before a round trip was measured: the timer ends instead.

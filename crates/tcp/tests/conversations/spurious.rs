@@ -155,7 +155,7 @@ fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
     host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
     // The first one forward neither grows the window nor restores it, but new data go on once others have arrived.
     host.at(1150).receives("E. 1:1(0) ack 1001 <TS 8/100>").has_window(1.0, 5.0).sends_nothing();
-    host.receives(". 1:1(0) ack 10001 <TS 8/100>").has_window(2.0, 5.0).sends_numbers(&[11, 12]);
+    host.receives(". 1:1(0) ack 10001 <TS 8/100>").has_window(6.0, 5.0).sends_numbers(&[11, 12, 13, 14, 15, 16]);
     assert_eq!((undone(&host), host.connection.statistics().retransmissions), (0, 1));
 }
 

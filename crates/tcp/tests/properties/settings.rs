@@ -99,7 +99,7 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
-    (usual_configs_with(family, repair), numbers, any::<[bool; 11]>())
+    (usual_configs_with(family, repair), numbers, any::<[bool; 14]>())
         .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), flags)| {
             let [
                 limited_transmit,
@@ -113,6 +113,9 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 paces,
                 is_real,
                 nagle,
+                grows_only_when_used,
+                counts_segments,
+                restarts_after_idle,
             ] = flags;
             let segmentation = if is_real { Segmentation::Real } else { Segmentation::Simulated };
             Config {
@@ -126,6 +129,9 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 limited_transmit,
                 holds_new_data,
                 paces,
+                grows_only_when_used,
+                counts_segments,
+                restarts_after_idle,
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,
@@ -222,14 +228,11 @@ fn cubic() -> impl Strategy<Value = CubicConfig> {
         SlowStartRule::HystartLinux,
         SlowStartRule::HystartPlusPlus,
     ];
-    (select(versions), select(rules), any::<[bool; 2]>()).prop_map(
-        |(version, slow_start, [fast_convergence, grows_only_when_used])| CubicConfig {
-            slow_start,
-            fast_convergence,
-            grows_only_when_used,
-            ..version
-        },
-    )
+    (select(versions), select(rules), any::<bool>()).prop_map(|(version, slow_start, fast_convergence)| CubicConfig {
+        slow_start,
+        fast_convergence,
+        ..version
+    })
 }
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {

@@ -32,17 +32,22 @@ pub struct Progress {
     pub smax: u64,
     /// Segments that were outstanding when the ACK came.
     pub flight: u64,
+    /// Segments that the window grows by in slow start, and in avoidance in each round trip of so many: those that were
+    /// acknowledged (RFC 3465), or one per ACK as in ns-2; none where the window was not used (RFC 7661).
+    pub growth: f64,
+    /// Whether the window was used in the last round trip, where the sender watches that.
+    pub(crate) is_used: Option<bool>,
 }
 
 impl Progress {
-    /// Makes the ACK of the first `acked` of a connection's `flight` segments, which measures `rtt`.
+    /// Makes the ACK of the first `acked` of a connection's `flight` segments, which measures `rtt`, of a window that is used.
     pub const fn new(acked: u64, flight: u64, rtt: Option<Duration>) -> Self {
-        Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight }
+        Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight, growth: acked as f64, is_used: None }
     }
 
-    /// Says whether a window of `cwnd` segments was used up, so that it limited the sender.
+    /// Says whether a window of `cwnd` segments was used, for a control that asks for that even where the sender does not.
     pub(crate) fn used_up(&self, cwnd: f64) -> bool {
-        self.flight >= cwnd as u64
+        self.is_used.unwrap_or(self.flight >= cwnd as u64)
     }
 }
 
@@ -153,7 +158,12 @@ pub trait CongestionControl: Debug + Send {
     fn on_established(&mut self, initial_window: f64);
     /// Learns how long the handshake took.
     fn on_handshake(&mut self, _cx: &mut Cx<'_>, _handshake: &Handshake) {}
-    /// Grows the window: an ACK outside recovery moved it forward.
+    /// Gives how many times what was used of the window it may be: beyond, it does not grow (RFC 7661; in slow start Linux's
+    /// `tcp_is_cwnd_limited`, so that one round trip can double what it uses).
+    fn headroom(&self) -> f64 {
+        if self.cwnd() < self.ssthresh() { 2.0 } else { 1.0 }
+    }
+    /// Grows the window by [`Progress::growth`]: an ACK outside recovery moved it forward.
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
     /// Shrinks the window: a loss was found by duplicate ACKs.
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight);
@@ -180,8 +190,8 @@ pub trait CongestionControl: Debug + Send {
     /// Takes the last reduction back: the loss it was for was none (RFC 4015 §3.2). A control that does not say how keeps its
     /// reductions.
     fn undo(&mut self, _window: &Window) {}
-    /// Closes the window to one segment: the timer ran out with nothing outstanding.
-    fn on_idle(&mut self);
+    /// Lowers the window to this one: nothing was sent for a time (RFC 5681 §4.1), or ns-2's idle timer ran out.
+    fn on_idle(&mut self, window: &Window);
     /// Says whether segments leave at [`Self::pacing_rate`].
     fn is_paced(&self) -> bool {
         false

@@ -142,7 +142,9 @@ impl CongestionControl for Prague {
 
     /// Every segment that is not marked adds to the window, also in the round of a reduction (§2.4.3).
     fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
-        if !progress.used_up(self.cwnd()) {
+        // Segments that leave at a rate fill the window for moments, so each ACK is judged alone: by the sender's account of a
+        // round trip the window would grow beyond its share beside classic flows.
+        if progress.flight < self.cwnd() as u64 {
             return;
         }
         let unmarked = progress.acked.saturating_sub(self.marked) as f64;
@@ -191,8 +193,8 @@ impl CongestionControl for Prague {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 
     fn is_paced(&self) -> bool {

@@ -42,6 +42,12 @@ pub(crate) struct Reno {
 /// The smallest slow-start threshold (RFC 5681 equation 4).
 pub(crate) const SMALLEST_SSTHRESH: f64 = 2.0;
 
+/// Gives how many of `growth` segments are slow start's: an ACK of many does not carry the window beyond the threshold
+/// (RFC 3465 §2.1; Linux's `tcp_slow_start`), and the first of them is never divided.
+pub(crate) fn slow_start_share(growth: f64, cwnd: f64, ssthresh: f64) -> f64 {
+    if cwnd < ssthresh { growth.min((ssthresh - cwnd).max(1.0)) } else { 0.0 }
+}
+
 impl Reno {
     /// Makes a control with a window of one segment, for the handshake.
     ///
@@ -69,6 +75,13 @@ impl Reno {
     /// Adds to the window.
     pub(crate) fn grow_by(&mut self, segments: f64) {
         self.cwnd += segments;
+    }
+
+    /// Grows by so many segments in slow start, and gives what is left of them for avoidance.
+    pub(crate) fn start_slowly(&mut self, growth: f64) -> f64 {
+        let grown = slow_start_share(growth, self.cwnd, self.ssthresh);
+        self.cwnd += grown;
+        growth - grown
     }
 
     /// Sets the window, and the threshold to its whole part but at least 2.
@@ -100,9 +113,11 @@ impl CongestionControl for Reno {
         self.cwnd = initial_window;
     }
 
-    fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {
-        // Counted once per ACK, not per segment (RFC 5681 §3.1 with full-sized segments).
-        self.cwnd += if self.is_slow_start() { 1.0 } else { 1.0 / self.cwnd };
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
+        let rest = self.start_slowly(progress.growth);
+        if rest > 0.0 {
+            self.cwnd += rest / self.cwnd;
+        }
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
@@ -127,7 +142,7 @@ impl CongestionControl for Reno {
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = 1.0;
+    fn on_idle(&mut self, window: &Window) {
+        self.set(window.cwnd, window.ssthresh);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::factory::{ControlFactory, ControlSetup, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
-use super::{CongestionControl, Flight, Progress};
+use super::{CongestionControl, Flight, Progress, Window};
 use crate::policy::choice::Recovery;
 use crate::policy::recovery::counting::Rules;
 use crate::trace::{Cx, TraceEvent};
@@ -64,7 +64,7 @@ impl CongestionControl for Tahoe {
         self.window.on_timeout(cx, flight);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 }

@@ -74,6 +74,14 @@ impl Reno {
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
+    /// Duplicates are counted in a row (RFC 5681 §3.2).
+    fn forget_duplicates_on_part(&mut self, arrival: &Arrival<'_>) {
+        if arrival.ack.is_of_part() && !self.recovering {
+            self.duplicates = 0;
+            self.limited = 0;
+        }
+    }
+
     fn may_enter(&self, board: &Board) -> bool {
         self.second_fast_retransmit || is_new_window(self.recover, board)
     }
@@ -104,6 +112,7 @@ impl LossRecovery for Reno {
         } else if arrival.ack.is_duplicate {
             self.on_duplicate(arrival, board)
         } else {
+            self.forget_duplicates_on_part(arrival);
             Outcome::Nothing
         };
         self.is_held = self.rules == Rules::Ns2 && (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);

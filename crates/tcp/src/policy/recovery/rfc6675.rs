@@ -163,6 +163,10 @@ impl LossRecovery for Rfc6675 {
         } else if ack.advanced > 0 {
             self.forget_duplicates();
             Outcome::Progress
+        } else if ack.is_of_part() {
+            // A cumulative acknowledgement is no duplicate (RFC 6675 §5).
+            self.forget_duplicates();
+            Outcome::Nothing
         } else if !(ack.is_duplicate || ack.brings_news) {
             Outcome::Duplicate { counted: None }
         } else {

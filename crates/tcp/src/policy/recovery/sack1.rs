@@ -145,6 +145,9 @@ impl LossRecovery for Sack1 {
         } else if ack.is_duplicate {
             self.on_duplicate(arrival, board)
         } else {
+            if ack.is_of_part() {
+                self.duplicates = 0;
+            }
             self.is_held = self.duplicates > 0;
             Outcome::Nothing
         }

@@ -45,6 +45,9 @@ impl LossRecovery for Tahoe {
         } else if arrival.ack.is_duplicate {
             self.on_duplicate(arrival, board)
         } else {
+            if arrival.ack.is_of_part() {
+                self.duplicates = 0;
+            }
             Outcome::Nothing
         }
     }

@@ -55,8 +55,8 @@ impl ForwardRto {
     /// Step 2: new data go next, if the ACK covers the segment sent again but not everything, and if there are any.
     fn after_repetition(&mut self, number: u64, ack: &Acknowledgement, board: &Board, has_new: bool) {
         if ack.advanced == 0 {
-            // With SACK, duplicates may come before (§3.1, step 2).
-            self.step = if self.has_sack { self.step } else { Step::Idle };
+            // With SACK, duplicates may come before (§3.1, step 2); a part of the segment does not do (§2.1, step 2a).
+            self.step = if self.has_sack && !ack.is_of_part() { self.step } else { Step::Idle };
             return;
         }
         let is_examined = board.una() > number && board.una() < self.recover && has_new;

@@ -271,7 +271,7 @@ impl CongestionControl for Bbr {
     }
 
     /// BBR keeps its window over a rest and paces instead ("Restarting From Idle").
-    fn on_idle(&mut self) {}
+    fn on_idle(&mut self, _window: &Window) {}
 
     fn is_paced(&self) -> bool {
         true

@@ -217,7 +217,8 @@ impl LinuxCubic {
             self.ssthresh = self.cwnd;
         }
         if may_grow {
-            self.cwnd += step.growth as u32;
+            let room = self.ssthresh.saturating_sub(self.cwnd).max(1);
+            self.cwnd += (step.growth as u32).min(room);
         }
     }
 
@@ -298,8 +299,8 @@ impl CongestionControl for LinuxCubic {
         self.ssthresh = self.ssthresh.max(window.ssthresh as u32);
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = 1;
+    fn on_idle(&mut self, window: &Window) {
+        (self.cwnd, self.ssthresh) = (window.cwnd as u32, window.ssthresh as u32);
         self.counted = 0;
     }
 }

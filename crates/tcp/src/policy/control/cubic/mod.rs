@@ -38,18 +38,12 @@ pub struct CubicConfig {
     pub fast_convergence: bool,
     /// How slow start ends.
     pub slow_start: SlowStartRule,
-    /// Grow only when the window was used up (RFC 9438 §5.8); Linux's forms always do.
-    pub grows_only_when_used: bool,
 }
 
 impl CubicConfig {
     /// Gives the standard.
-    pub const RFC9438: Self = Self {
-        version: CubicVersion::Rfc9438,
-        fast_convergence: true,
-        slow_start: SlowStartRule::Standard,
-        grows_only_when_used: true,
-    };
+    pub const RFC9438: Self =
+        Self { version: CubicVersion::Rfc9438, fast_convergence: true, slow_start: SlowStartRule::Standard };
     /// Gives Linux 2.6.22.
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
     /// Gives Linux 2.6.38, which had `HyStart` on.

@@ -2,7 +2,7 @@
 
 use super::CubicConfig;
 use super::curve::CubicCurve;
-use crate::policy::control::reno::SMALLEST_SSTHRESH;
+use crate::policy::control::reno::{SMALLEST_SSTHRESH, slow_start_share};
 use crate::policy::control::slow_start::SlowStart;
 use crate::policy::control::{CongestionControl, Flight, Progress, Window};
 use crate::trace::Cx;
@@ -85,24 +85,27 @@ impl Cubic {
         self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt + SMOOTHING * (sample - rtt)));
     }
 
+    /// Grows in slow start, and follows the curve with what is left of an ACK.
     fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
         let step = self.slow_start.on_progress(now, progress, self.cwnd);
-        if may_grow {
-            self.cwnd += step.growth;
-        }
+        let growth = if may_grow { step.growth } else { 0.0 };
+        let grown = slow_start_share(growth, self.cwnd, self.ssthresh);
+        self.cwnd += grown;
         if step.is_over {
             self.ssthresh = self.cwnd;
             self.prior = self.cwnd;
+        } else if grown < growth {
+            self.avoid_congestion(now, growth - grown, growth - grown);
         }
     }
 
     /// Follows the curve, or Reno where that is faster (RFC 9438 §4.3 to §4.5).
-    fn avoid_congestion(&mut self, now: Instant, acked: u64) {
+    fn avoid_congestion(&mut self, now: Instant, acked: f64, growth: f64) {
         let epoch = self.epoch.get_or_insert(Epoch::new(now, self.plateau, self.cwnd));
         self.plateau = epoch.curve.plateau();
         epoch.advance(now);
         let alpha = if epoch.reno < self.prior { ALPHA } else { 1.0 };
-        epoch.reno += alpha * acked as f64 / self.cwnd;
+        epoch.reno += alpha * acked / self.cwnd;
         let elapsed = epoch.elapsed.as_secs_f64();
         if epoch.curve.at(elapsed) < epoch.reno {
             // Never back: one round trip ahead, the curve may have been faster for a while.
@@ -110,7 +113,7 @@ impl Cubic {
         } else {
             let ahead = epoch.curve.at(elapsed + self.rtt.unwrap_or(0.0));
             let target = ahead.clamp(self.cwnd, LARGEST_STEP * self.cwnd);
-            self.cwnd += (target - self.cwnd) / self.cwnd;
+            self.cwnd += (growth * (target - self.cwnd) / self.cwnd).min(target - self.cwnd);
         }
     }
 
@@ -149,11 +152,11 @@ impl CongestionControl for Cubic {
         if let Some(rtt) = progress.rtt {
             self.smooth(rtt);
         }
-        let may_grow = !self.config.grows_only_when_used || progress.used_up(self.cwnd);
+        let may_grow = progress.growth > 0.0;
         if self.is_slow_start() {
             self.start_slowly(cx.now, progress, may_grow);
         } else if may_grow {
-            self.avoid_congestion(cx.now, progress.acked);
+            self.avoid_congestion(cx.now, progress.acked as f64, progress.growth);
         } else if let Some(epoch) = &mut self.epoch {
             epoch.updated = cx.now;
         }
@@ -187,8 +190,8 @@ impl CongestionControl for Cubic {
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = 1.0;
+    fn on_idle(&mut self, window: &Window) {
+        (self.cwnd, self.ssthresh) = (window.cwnd, window.ssthresh);
         self.epoch = None;
     }
 
@@ -221,7 +224,8 @@ mod tests {
         fn ack_used(&mut self, flight: u64) {
             self.now += self.rtt / self.cubic.cwnd;
             let rtt = Some(Duration::from_secs_f64(self.rtt));
-            let progress = Progress { una: 0, ..Progress::new(1, flight, rtt) };
+            let growth = if flight >= self.cubic.cwnd as u64 { 1.0 } else { 0.0 };
+            let progress = Progress { una: 0, growth, ..Progress::new(1, flight, rtt) };
             let now = Instant::ZERO + Duration::from_secs_f64(self.now);
             self.cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
         }
@@ -462,14 +466,6 @@ mod tests {
             "7 s of a window half used and 100 s of silence neither raise the window nor count as time",
             "the same window 2 s later as without them, within 0.1 segments",
         );
-    }
-
-    #[test]
-    fn the_ns2_profiles_window_grows_unused() {
-        let config = CubicConfig { grows_only_when_used: false, ..CubicConfig::RFC9438 };
-        let mut driver = Driver::new(config, 100.0, 0.1);
-        (0..1000).for_each(|_| driver.ack_used(5));
-        assert!(driver.cubic.cwnd > 105.0);
     }
 
     /// RFC 9438 §4.6: the segments in flight are reduced, not a window that was not used.

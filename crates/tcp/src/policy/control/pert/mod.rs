@@ -150,18 +150,18 @@ impl Pert {
         if self.flags.is_adaptive { self.signals.share() } else { HOMOGENEOUS_SHARE }
     }
 
-    fn respond_early(&mut self, smax: u64) {
+    fn respond_early(&mut self, smax: u64, growth: f64) {
         self.responses.close();
         self.early_responses += 1;
         let cwnd = (1.0 - self.share()) * self.window.usable();
         self.window.shrink_to(cwnd.max(SMALLEST_RESPONSE));
         self.mark = smax;
         if self.flags.growth_on_response {
-            self.window.grow_by(self.alpha.value() / self.window.cwnd());
+            self.window.grow_by(growth * self.alpha.value() / self.window.cwnd());
         }
     }
 
-    fn avoid_congestion(&mut self, cx: &mut Cx<'_>, acked: u64) {
+    fn avoid_congestion(&mut self, cx: &mut Cx<'_>, acked: u64, growth: f64) {
         self.count(acked);
         if self.flags.is_adaptive {
             let conditions = Conditions {
@@ -174,7 +174,7 @@ impl Pert {
             };
             self.alpha.on_ack(cx.now, &conditions);
         }
-        self.window.grow_by(self.alpha.value() / self.window.cwnd());
+        self.window.grow_by(growth * self.alpha.value() / self.window.cwnd());
     }
 
     fn count(&mut self, acked: u64) {
@@ -205,11 +205,12 @@ impl CongestionControl for Pert {
         }
         if self.window.is_slow_start() {
             self.count(progress.acked);
-            self.window.grow_by(1.0);
+            let rest = self.window.start_slowly(progress.growth);
+            self.window.grow_by(rest * self.alpha.value() / self.window.cwnd());
         } else if self.responds(progress.una) {
-            self.respond_early(progress.smax);
+            self.respond_early(progress.smax, progress.growth);
         } else {
-            self.avoid_congestion(cx, progress.acked);
+            self.avoid_congestion(cx, progress.acked, progress.growth);
         }
     }
 
@@ -237,8 +238,8 @@ impl CongestionControl for Pert {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 
     fn gauges(&self) -> Gauges {

@@ -117,7 +117,7 @@ impl SlowStart for Hystart {
         if self.round.is_none_or(|round| progress.una > round.end) {
             self.round = Some(Round::new(now, progress.smax));
         }
-        Step { is_over: self.is_found, ..Step::ONE }
+        Step { growth: progress.growth, is_over: self.is_found }
     }
 
     fn on_timeout(&mut self) {

@@ -42,11 +42,12 @@ enum Phase {
 }
 
 impl HystartPlusPlus {
-    fn growth(&self, acked: u64) -> f64 {
+    fn growth(&self, progress: &Progress) -> f64 {
+        let acked = progress.acked.min(LARGEST_GROWTH) as f64;
         match self.phase {
-            Phase::SlowStart => acked.min(LARGEST_GROWTH) as f64,
-            Phase::Careful { .. } => acked.min(LARGEST_GROWTH) as f64 / CAREFUL_DIVISOR,
-            Phase::Finished => Step::ONE.growth,
+            Phase::SlowStart => acked,
+            Phase::Careful { .. } => acked / CAREFUL_DIVISOR,
+            Phase::Finished => progress.growth,
         }
     }
 
@@ -92,7 +93,7 @@ fn rise(last: Duration) -> Duration {
 
 impl SlowStart for HystartPlusPlus {
     fn on_progress(&mut self, _now: Instant, progress: &Progress, _cwnd: f64) -> Step {
-        let growth = self.growth(progress.acked);
+        let growth = self.growth(progress);
         if let Some(rtt) = progress.rtt {
             self.take_sample(rtt);
             self.judge();

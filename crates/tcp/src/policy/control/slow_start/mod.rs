@@ -44,11 +44,6 @@ pub(crate) struct Step {
     pub(crate) is_over: bool,
 }
 
-impl Step {
-    /// One segment per ACK (RFC 5681 equation 2 with full-sized segments).
-    pub(crate) const ONE: Self = Self { growth: 1.0, is_over: false };
-}
-
 /// Grows the window in slow start and decides when to leave it.
 pub(crate) trait SlowStart: Debug + Send {
     /// Reads one ACK that moved the window of `cwnd` segments forward in slow start.
@@ -64,8 +59,8 @@ pub(crate) trait SlowStart: Debug + Send {
 struct Standard;
 
 impl SlowStart for Standard {
-    fn on_progress(&mut self, _now: Instant, _progress: &Progress, _cwnd: f64) -> Step {
-        Step::ONE
+    fn on_progress(&mut self, _now: Instant, progress: &Progress, _cwnd: f64) -> Step {
+        Step { growth: progress.growth, is_over: false }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Vegas;
 use super::round::Place;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
-use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress};
+use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress, Window};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::trace::Cx;
 use earlybird_units::Instant;
@@ -68,11 +68,11 @@ impl CongestionControl for Agent {
         self.vegas.round.on_sample(handshake.rtt);
         // The window stays as it is; others' traces show a step here.
         self.set(cx, self.cwnd(), self.ssthresh());
-        self.vegas.on_ack(cx, Place { una: 1, nxt: 1 }, None);
+        self.vegas.on_ack(cx, Place { una: 1, nxt: 1 }, None, 1.0);
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.vegas.on_ack(cx, Place { una: progress.una, nxt: progress.nxt }, progress.rtt);
+        self.vegas.on_ack(cx, Place { una: progress.una, nxt: progress.nxt }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
@@ -106,7 +106,7 @@ impl CongestionControl for Agent {
         }
     }
 
-    fn on_idle(&mut self) {
+    fn on_idle(&mut self, _window: &Window) {
         self.vegas.window.set(SMALLEST_WINDOW, self.ssthresh());
     }
 }

@@ -73,7 +73,7 @@ impl Vegas {
     }
 
     /// An ACK moved the window forward, and measured a round trip perhaps.
-    fn on_ack(&mut self, cx: &mut Cx<'_>, place: Place, rtt: Option<Duration>) {
+    fn on_ack(&mut self, cx: &mut Cx<'_>, place: Place, rtt: Option<Duration>, growth: f64) {
         if place.una > self.round.first
             && let Some(queued) = self.round.end(cx.now, place)
         {
@@ -84,7 +84,7 @@ impl Vegas {
             self.increment = 0.0;
         }
         if self.increment > 0.0 && self.cwnd() - place.in_flight() <= LARGEST_UNUSED {
-            self.set(cx, self.cwnd() + self.increment, self.ssthresh());
+            self.set(cx, self.cwnd() + growth * self.increment, self.ssthresh());
         }
         if let Some(rtt) = rtt {
             self.round.on_sample(rtt);
@@ -138,7 +138,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.on_ack(cx, Place { una: progress.una, nxt: progress.smax }, progress.rtt);
+        self.on_ack(cx, Place { una: progress.una, nxt: progress.smax }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
@@ -159,7 +159,7 @@ impl CongestionControl for Vegas {
         self.window.undo(window);
     }
 
-    fn on_idle(&mut self) {
-        self.window.on_idle();
+    fn on_idle(&mut self, window: &Window) {
+        self.window.on_idle(window);
     }
 }

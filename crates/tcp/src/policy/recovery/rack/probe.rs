@@ -116,7 +116,7 @@ impl Probe {
             return ProbeNews::Nothing;
         };
         let both_arrived = ack.duplicate.is_some_and(|duplicate| duplicate.end == flying.position);
-        let repeats_ack = ack.is_bare && ack.advanced == 0;
+        let repeats_ack = ack.is_bare && ack.bytes == 0;
         if !flying.is_again || both_arrived || board.una() > flying.end || repeats_ack {
             self.flying = None;
         }
