@@ -78,6 +78,7 @@ impl Connection {
         Some(self.emit_piece(now, &piece))
     }
 
+    #[inline]
     fn emit_piece(&mut self, now: Instant, piece: &Piece) -> Transmit {
         let (number, part) = (piece.number, &piece.part);
         let sent = self.sender.board.segment(number).map(|(_, sent)| (sent.flags, sent.transmissions > 1));

@@ -28,6 +28,7 @@ pub(crate) struct Piece {
 
 impl Sender {
     /// Gives the first piece of a segment that is sent now: all of it, in most cases.
+    #[inline]
     pub(crate) fn first_piece(&mut self, number: u64) -> Option<Piece> {
         self.piece_from(number, 0)
     }
@@ -47,6 +48,7 @@ impl Sender {
         self.piece_from(number, from)
     }
 
+    #[inline]
     fn piece_from(&mut self, number: u64, from: u64) -> Option<Piece> {
         let (start, sent) = self.board.segment(number)?;
         let (start, end) = (start.max(from), sent.payload_end());
