@@ -78,6 +78,7 @@ impl Connection {
         Some(self.emit_piece(now, &piece))
     }
 
+    #[inline]
     fn emit_piece(&mut self, now: Instant, piece: &Piece) -> Transmit {
         let Piece { number, part, flags, is_again } = piece;
         let mut segment = self.emit(now, *flags, part.start, (part.end - part.start) as u16);

@@ -34,6 +34,7 @@ impl Connection {
 
     /// Gives the stream positions of a segment that may be believed, as far as its ACK may be; answers one that may not, or
     /// acts on its reset.
+    #[inline]
     pub(super) fn admitted(&mut self, now: Instant, segment: &Segment) -> Option<Range<u64>> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
         let Some(start) = start else {
@@ -121,6 +122,7 @@ impl Connection {
         })
     }
 
+    #[inline]
     pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
         if self.lifetime.is_orphan && range.end - u64::from(has_fin) > self.receiver.nxt() {
             self.reset_peer();

@@ -89,6 +89,15 @@ impl Sender {
         }
     }
 
+    /// Says whether there is a next new segment for which the receiver has room: asked with every ACK.
+    #[inline]
+    pub(super) fn has_new_segment(&self) -> bool {
+        let len = self.queue.unsent.min(self.queue.mss);
+        // Frames, records and probes aside, nothing else decides.
+        let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
+        (is_plain && len <= self.room()) || self.new_segment().is_some()
+    }
+
     /// The last segment of what was written says so, and takes the FIN along if the receiver has room for it.
     #[inline]
     fn flags_of_new(&self, len: u64, room: u64) -> Flags {

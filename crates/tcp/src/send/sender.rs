@@ -139,7 +139,7 @@ impl Sender {
 
     #[inline]
     pub(crate) fn limits(&self) -> Limits {
-        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.new_segment().is_some() }
+        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.has_new_segment() }
     }
 
     /// Decides which segment to send now, and takes note of it.

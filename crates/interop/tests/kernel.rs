@@ -1,0 +1,124 @@
+//! The endpoint and this machine's kernel, each sending to the other. Needs the right to make network namespaces (root), and
+//! a TUN device; where either is missing, the reason is printed and nothing is tried.
+
+use earlybird_interop::{Bench, KERNEL, OURS, Path, Session, Side};
+use earlybird_tcp::{Config, Connection, Event, RfcState};
+use earlybird_units::{Duration, SeedTree};
+use earlybird_wire::Addresses;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::thread;
+
+const PORT: u16 = 4201;
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Gives a bench, or says why there is none.
+fn bench(delay: Duration, loses: fn(Side, u64) -> bool) -> Option<Bench> {
+    Bench::new(Path::new(delay, loses)).inspect_err(|error| eprintln!("skipped: no network namespace: {error}")).ok()
+}
+
+fn addresses(source_port: u16, destination_port: u16) -> Addresses {
+    Addresses { source: IpAddr::V4(OURS), destination: IpAddr::V4(KERNEL), source_port, destination_port }
+}
+
+/// Bytes that repeat nowhere soon.
+fn pattern(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
+}
+
+/// The endpoint opens and sends all of `bytes`; gives what the kernel's application read.
+fn sends(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
+    let listener = TcpListener::bind((KERNEL, PORT)).expect("the port is free");
+    let reader = thread::spawn(move || {
+        let mut got = Vec::new();
+        let (mut peer, _) = listener.accept().expect("somebody comes");
+        peer.read_to_end(&mut got).expect("it is read");
+        got
+    });
+    let mut session = Session::new(Connection::connect(config, SeedTree::new(1)), addresses(4000, PORT));
+    let mut written = 0;
+    let is_done = |session: &mut Session| {
+        written += session.write(&bytes[written..]);
+        if written == bytes.len() {
+            session.connection.shutdown();
+        }
+        matches!(session.connection.state(), RfcState::TimeWait | RfcState::Closed)
+    };
+    assert!(bench.run(&mut session, LONGEST, is_done).expect("the device works"), "{:?}", session.connection.state());
+    reader.join().expect("the reader ends")
+}
+
+/// The kernel opens and sends all of `bytes`; gives what the endpoint's application read.
+fn receives(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
+    let sent = bytes.to_vec();
+    let writer = thread::spawn(move || {
+        let mut peer = TcpStream::connect((OURS, PORT)).expect("it opens");
+        peer.write_all(&sent).expect("it is written");
+        peer.shutdown(Shutdown::Write).expect("it closes");
+        peer.read_to_end(&mut Vec::new()).expect("the other side closes");
+    });
+    let mut session = Session::new(Connection::listen(config, SeedTree::new(1)), addresses(PORT, 0));
+    let mut got = Vec::new();
+    let is_done = |session: &mut Session| {
+        got.extend(session.read());
+        if session.events.contains(&Event::PeerClosed) {
+            session.connection.shutdown();
+        }
+        session.connection.state() == RfcState::Closed
+    };
+    assert!(bench.run(&mut session, LONGEST, is_done).expect("the device works"), "{:?}", session.connection.state());
+    writer.join().expect("the writer ends");
+    got
+}
+
+fn loses_nothing(_: Side, _: u64) -> bool {
+    false
+}
+
+fn loses_every_fortieth(_: Side, number: u64) -> bool {
+    number % 40 == 7
+}
+
+#[test]
+fn a_megabyte_goes_to_the_kernel_whole() {
+    for config in [Config::rfc(), Config::linux()] {
+        let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
+        let bytes = pattern(1 << 20);
+        assert!(sends(&mut bench, &config, &bytes) == bytes);
+    }
+}
+
+#[test]
+fn a_megabyte_comes_from_the_kernel_whole() {
+    for config in [Config::rfc(), Config::linux()] {
+        let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
+        let bytes = pattern(1 << 20);
+        assert!(receives(&mut bench, &config, &bytes) == bytes);
+    }
+}
+
+#[test]
+fn losses_are_repaired_in_both_directions() {
+    let Some(mut bench) = bench(Duration::from_millis(5), loses_every_fortieth) else { return };
+    let bytes = pattern(300_000);
+    assert!(sends(&mut bench, &Config::linux(), &bytes) == bytes);
+    assert!(receives(&mut bench, &Config::linux(), &bytes) == bytes);
+}
+
+/// Both begin with ten segments (RFC 6928) and double them each round trip.
+#[test]
+fn the_linux_profile_begins_as_this_kernel_does() {
+    let delay = Duration::from_millis(40);
+    let Some(mut bench) = bench(delay, loses_nothing) else { return };
+    let bytes = pattern(150_000);
+    assert!(receives(&mut bench, &Config::linux(), &bytes) == bytes);
+    let kernel = bench.path.segments_per(Side::Kernel, delay);
+    bench.path.seen.clear();
+    assert!(sends(&mut bench, &Config::linux(), &bytes) == bytes);
+    let ours = bench.path.segments_per(Side::Ours, delay);
+    eprintln!("segments per half round trip: kernel {kernel:?}, endpoint {ours:?}");
+    assert_eq!((kernel[0], ours[0]), (10, 10));
+    // Pacing may carry the kernel's into the next half round trip.
+    let second = |counts: &[usize]| counts[1..=3].iter().sum::<usize>();
+    assert!(second(&kernel).abs_diff(second(&ours)) <= 2, "kernel {kernel:?}, endpoint {ours:?}");
+}
