@@ -48,11 +48,10 @@ mod stream;
 mod trace;
 
 pub use config::Config;
+pub use config::check::ConfigError;
 pub use connection::{
     Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
 };
-pub use config::check::ConfigError;
-pub use connection::{Connection, Event, Identity, Refusals, RfcState, Taken, Transmit};
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;

@@ -124,6 +124,7 @@ impl Config {
         let needs = self.control.factory().needs(self.rules);
         self.check_numbers()?;
         self.check_pair(needs)?;
+        self.check_feedback(needs)?;
         self.check_rate(needs)?;
         self.check_marks(needs)?;
         self.check_reduction(needs)?;
@@ -147,17 +148,19 @@ impl Config {
         refuse_if(waits && !self.recovery.remembers_waiting(), ConfigError::ForgetsWaiting)
     }
 
+    fn check_feedback(&self, needs: Needs) -> Verdict {
+        let is_accurate = self.ecn == EcnMode::Accurate;
+        refuse_if(is_accurate && self.rules == Rules::Ns2, ConfigError::UncountedMarks)?;
+        refuse_if(!is_accurate && needs.marks == MarkAnswer::ByShare, ConfigError::CoarseFeedback)
+    }
+
     fn check_marks(&self, needs: Needs) -> Verdict {
-        let is_ns2 = self.rules == Rules::Ns2;
-        refuse_if(is_ns2 && self.ecn == EcnMode::Accurate, ConfigError::UncountedMarks)?;
-        let is_coarse = needs.marks == MarkAnswer::ByShare && self.ecn != EcnMode::Accurate;
-        refuse_if(is_coarse, ConfigError::CoarseFeedback)?;
         if self.ecn == EcnMode::Off {
             return Ok(());
         }
         refuse_if(needs.marks == MarkAnswer::None, ConfigError::UnansweredMarks)?;
         refuse_if(!self.recovery.uses_sack(), ConfigError::MovesMarkedWindow)?;
-        refuse_if(is_ns2, ConfigError::MarksChangeRecovery)
+        refuse_if(self.rules == Rules::Ns2, ConfigError::MarksChangeRecovery)
     }
 
     fn check_reduction(&self, needs: Needs) -> Verdict {
@@ -182,6 +185,10 @@ impl Config {
         match undo {
             Undo::None => Ok(()),
             Undo::Eifel => refuse_if(!self.timestamps, ConfigError::NoTimestamps),
+            Undo::Either => {
+                let has_sign = self.timestamps || (self.duplicate_sack && self.recovery.uses_sack());
+                refuse_if(!has_sign, ConfigError::NoTimestamps)
+            }
             Undo::DuplicateSack => {
                 refuse_if(!self.duplicate_sack, ConfigError::NoDuplicateSack)?;
                 refuse_if(!self.recovery.uses_sack(), ConfigError::NoSack)
@@ -211,7 +218,8 @@ mod tests {
 
     #[test]
     fn every_profile_goes_together() {
-        for config in [Config::ns2(), Config::rfc(), Config::earlybird_rt(Duration::from_millis(250))] {
+        for config in [Config::ns2(), Config::rfc(), Config::linux(), Config::earlybird_rt(Duration::from_millis(250))]
+        {
             assert_eq!(config.check(), Ok(()));
         }
     }

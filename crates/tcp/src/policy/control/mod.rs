@@ -41,7 +41,7 @@ impl Progress {
     }
 
     /// Says whether a window of `cwnd` segments was used up, so that it limited the sender.
-    pub(crate) fn used_up(&self, cwnd: f64) -> bool {
+    pub fn used_up(&self, cwnd: f64) -> bool {
         self.flight >= cwnd as u64
     }
 }
