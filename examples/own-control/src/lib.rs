@@ -75,7 +75,7 @@ impl CongestionControl for AimdWindow {
         self.ssthresh
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
         self.cwnd = initial_window;
     }
 
@@ -115,7 +115,7 @@ mod tests {
 
     fn window(aimd: &Aimd) -> Box<dyn CongestionControl> {
         let mut window = aimd.build(&Config::rfc().control_setup(SeedTree::new(1)));
-        window.on_established(10.0);
+        window.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
         window
     }
 
