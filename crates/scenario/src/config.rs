@@ -5,7 +5,7 @@ use crate::quantity::{Fraction, Time};
 use crate::transport::{Detection, Kind, Preset, Repair};
 use earlybird_tcp::{
     Acking, AgeReference, Config, Control, EcnMode, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery, Restart,
-    RtoConfig, SpuriousDetection, Trigger, Undo, WindowReduction,
+    RtoConfig, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
 };
 use earlybird_units::Duration;
 
