@@ -83,7 +83,7 @@ fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: Option<u16>)
     }
 }
 
-/// Gives the segments that a flow writes in a time, rounded up.
+/// Gives the segments that a flow writes in a time, rounded up.
 fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
     let parts = |bytes: u32| bytes.div_ceil(u32::from(mss));
     match &flow.application {
