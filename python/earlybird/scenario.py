@@ -1700,7 +1700,7 @@ class Endpoint:
 
     bbr: Bbr | None = None
     """
-    BBR's parameters (transport `bbr`).
+    BBR's parameters; those left out come from the draft (transports with `bbr`).
     """
     cubic: Cubic | None = None
     """
@@ -1751,11 +1751,11 @@ class Endpoint:
     """
     pert: Pert | None = None
     """
-    PERT's flags (transports with `pert`).
+    PERT's flags; those left out come from the preset (transports with `pert`).
     """
     prague: Prague | None = None
     """
-    Prague's parameters (transports with `prague`).
+    Prague's parameters; those left out come from the draft (transports with `prague`).
     """
     precise_halving: bool | Parameter | None = None
     """
@@ -1812,7 +1812,7 @@ class Endpoint:
     """
     vegas: Vegas | None = None
     """
-    Vegas' thresholds (transport `vegas`).
+    Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset (transports with `vegas`).
     """
     window: int | Parameter | None = None
     """

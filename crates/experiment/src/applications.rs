@@ -1,7 +1,7 @@
 //! The applications at both ends of a flow: who writes, and who listens.
 
 use crate::endpoint::real_time::mean_period;
-use earlybird_scenario::{AdaptiveDelay, Application, Client, Control, DeadlineClient, Flow, Time};
+use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Kind, Preset, Time};
 use earlybird_traffic::{
     Application as Source, Bulk, Deadline, Feedback, Frame, Media, PathId, PlaybackDelay, Rebuffer, StartRule,
     Timetable, Viewer,
@@ -41,10 +41,10 @@ fn timetable(flow: &Flow) -> Option<Timetable> {
 }
 
 /// Makes who listens to a flow, if anybody does.
-pub(crate) fn viewer(flow: &Flow, control: Control) -> Option<Viewer> {
+pub(crate) fn viewer(flow: &Flow, kind: Kind) -> Option<Viewer> {
     let timetable = timetable(flow)?;
-    match flow.listener(control)? {
-        Client::Deadline(client) => Some(deadline(timetable, &client, flow, control)),
+    match flow.listener(kind)? {
+        Client::Deadline(client) => Some(deadline(timetable, &client, flow, kind)),
         Client::Rebuffer(client) => {
             let start = StartRule::Units(u64::from(client.start));
             let player = Rebuffer::new(timetable, start, u64::from(client.resume));
@@ -53,25 +53,25 @@ pub(crate) fn viewer(flow: &Flow, control: Control) -> Option<Viewer> {
     }
 }
 
-fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, control: Control) -> Viewer {
+fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, kind: Kind) -> Viewer {
     let most = client.playback_delay.duration();
     let adaptive = |AdaptiveDelay { least, talkspurt }: &AdaptiveDelay| {
         let (least, talkspurt) = (least.duration(), *talkspurt);
         PlaybackDelay::Adaptive(earlybird_traffic::AdaptiveDelay { least, most, talkspurt })
     };
     let delay = client.adaptive.as_ref().map_or(PlaybackDelay::Fixed(most), adaptive);
-    let heartbeat = client.heartbeat.map_or_else(|| usual_heartbeat(control, flow), |time| Some(time.duration()));
+    let heartbeat = client.heartbeat.map_or_else(|| usual_heartbeat(kind, flow), |time| Some(time.duration()));
     let feedback = Feedback {
         heartbeat: heartbeat.filter(|time| *time > Duration::ZERO),
         report: client.reports.map(Time::duration),
     };
     let player = Deadline::new(timetable, delay);
-    let is_patient = client.patient.unwrap_or(control == Control::EarlybirdRt);
+    let is_patient = client.patient.unwrap_or(kind == Kind::RealTime(Preset::EarlybirdRt));
     Viewer::from(if is_patient { player.patient() } else { player }).with_feedback(feedback)
 }
 
 /// Three periods of the stream (MTCP paper), with the transports whose receivers do that.
-fn usual_heartbeat(control: Control, flow: &Flow) -> Option<Duration> {
-    let beats = matches!(control, Control::Mtcp | Control::TcpRtm | Control::EarlybirdRt);
+fn usual_heartbeat(kind: Kind, flow: &Flow) -> Option<Duration> {
+    let beats = matches!(kind, Kind::RealTime(Preset::Mtcp | Preset::TcpRtm | Preset::EarlybirdRt));
     mean_period(flow).filter(|_| beats).map(|period| period * 3)
 }

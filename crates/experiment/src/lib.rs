@@ -21,6 +21,7 @@ mod transmissions;
 mod warnings;
 mod web;
 
+pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use report::Report;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};

@@ -114,7 +114,7 @@ impl Plan {
         }
         let path = world.add_path(pairs[0].there, pairs[0].back);
         world.add_application(id, source(&group.flow, path), flow.start);
-        if let Some(viewer) = viewer(&group.flow, group.transport.control) {
+        if let Some(viewer) = viewer(&group.flow, group.transport.kind) {
             world.add_listener(id, Box::new(viewer));
         }
     }

@@ -87,7 +87,7 @@ impl Recorder {
             FlowRecord {
                 media: is_media.then(media),
                 transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
-                playout: group.flow.listener(group.transport.control).as_ref().map(PlayoutLog::new),
+                playout: group.flow.listener(group.transport.kind).as_ref().map(PlayoutLog::new),
                 is_web: group.flow.application.is_web(),
                 ..FlowRecord::default()
             }

@@ -3,9 +3,8 @@
 use crate::plan::{FlowPlan, Plan};
 use earlybird_scenario::ScenarioError;
 use earlybird_sim::{Carrier, FlowId, LinkId, Observer, Packet, PacketEvent};
-use earlybird_tcp::{Connection, TraceEvent};
+use earlybird_tcp::{Connection, Recovery, TraceEvent};
 use earlybird_units::Instant;
-use earlybird_wire::Flags;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -17,9 +16,6 @@ struct State {
     back_off: u64,
     timeouts: u64,
 }
-
-/// The slow-start threshold is never smaller (RFC 5681 equation 4).
-const SMALLEST_SSTHRESH: f64 = 2.0;
 
 /// What a sender tells in the middle of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +42,8 @@ pub(crate) struct FlowTrace {
     chosen: Vec<bool>,
     /// Flows of datagrams have no window: their lines stop before it.
     stateless: Vec<bool>,
+    /// ns-2's Vegas backs its timer off before it sets the window, the others after it.
+    backs_off_first: Vec<bool>,
     states: Vec<Option<State>>,
     /// What the sender told of its state in the present event.
     told: Vec<Told>,
@@ -63,7 +61,9 @@ impl FlowTrace {
         }
         let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
         let stateless = plan.flows.iter().map(is_stateless).collect();
-        Ok(Self { states: vec![None; chosen.len()], chosen, stateless, told: Vec::new(), rows: Vec::new() })
+        let backs_off_first = plan.flows.iter().map(|flow| is_vegas(&plan.groups[flow.group].carrier)).collect();
+        let states = vec![None; chosen.len()];
+        Ok(Self { chosen, stateless, backs_off_first, states, told: Vec::new(), rows: Vec::new() })
     }
 
     fn is_chosen(&self, flow: FlowId) -> bool {
@@ -77,15 +77,14 @@ impl FlowTrace {
         }
     }
 
-    /// Writes a line for each value that changed.
-    fn note(&mut self, at: Instant, flow: FlowId, new: State, opens: bool) {
+    /// Writes a line for each value that changed, the steps in between included.
+    fn note(&mut self, at: Instant, flow: FlowId, new: State) {
         let told = std::mem::take(&mut self.told);
         let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
         };
-        let steps = if told.is_empty() { steps(old, new, opens) } else { told_steps(old, new, &told) };
-        for (name, state) in steps {
+        for (name, state) in steps(old, new, &told, self.backs_off_first[flow.0 as usize]) {
             if self.states[flow.0 as usize] != Some(state) {
                 self.states[flow.0 as usize] = Some(state);
                 self.push(at, flow, name, None);
@@ -111,8 +110,12 @@ impl FlowTrace {
     }
 }
 
-/// Gives the states between two events in the order in which ns-2 goes through them.
-fn steps(old: State, new: State, opens: bool) -> Vec<(&'static str, State)> {
+fn is_vegas(carrier: &Carrier) -> bool {
+    matches!(carrier, Carrier::Tcp(settings) if settings.opener.recovery == Recovery::Vegas)
+}
+
+/// Gives the states between two events in the order in which the sender went through them.
+fn steps(old: State, new: State, told: &[Told], backs_off_first: bool) -> Vec<(&'static str, State)> {
     let mut steps = Vec::new();
     let mut state = old;
     let mut step = |name, change: &dyn Fn(&mut State)| {
@@ -120,52 +123,22 @@ fn steps(old: State, new: State, opens: bool) -> Vec<(&'static str, State)> {
         steps.push((name, state));
     };
     let is_timeout = new.timeouts > old.timeouts;
-    if !is_timeout {
-        // A new sample ends the back-off before the window grows.
+    let is_sampled = new.back_off < old.back_off && !told.contains(&Told::Sample);
+    // A new sample ends the back-off before the window grows.
+    if if is_timeout { backs_off_first } else { is_sampled } {
         step("backoff", &|state| state.back_off = new.back_off);
     }
     step("nrexmit", &|state| state.timeouts = new.timeouts);
-    if opens {
-        // The ACK of the opening packet counts as any other before the initial window is set.
-        step("cwnd", &|state| state.cwnd = old.cwnd + 1.0);
-    }
-    if is_timeout || new.cwnd < old.cwnd {
-        // The threshold is half the window before it is raised to its minimum.
-        let half = (old.cwnd / 2.0).floor();
-        let raw = if new.ssthresh <= SMALLEST_SSTHRESH { half.min(new.ssthresh) } else { new.ssthresh };
-        step("ssthresh", &|state| state.ssthresh = raw);
-    } else {
-        step("ssthresh", &|state| state.ssthresh = new.ssthresh);
-    }
-    step("cwnd", &|state| state.cwnd = new.cwnd);
-    step("ssthresh", &|state| state.ssthresh = new.ssthresh);
-    step("backoff", &|state| state.back_off = new.back_off);
-    steps
-}
-
-/// Gives the states between two events where the sender told the windows in between.
-fn told_steps(old: State, new: State, told: &[Told]) -> Vec<(&'static str, State)> {
-    let mut steps = Vec::new();
-    let mut state = old;
-    let is_sampled = new.back_off < old.back_off && !told.contains(&Told::Sample);
-    if new.timeouts > old.timeouts || is_sampled {
-        state.back_off = new.back_off;
-        steps.push(("backoff", state));
-        state.timeouts = new.timeouts;
-        steps.push(("nrexmit", state));
-    }
     for told in told.iter().chain([&Told::Window(new.cwnd, new.ssthresh)]) {
-        if let Told::Window(cwnd, ssthresh) = *told {
-            state.ssthresh = ssthresh;
-            steps.push(("ssthresh", state));
-            state.cwnd = cwnd;
-            steps.push(("cwnd", state));
-        } else {
-            state.back_off = new.back_off;
-            steps.push(("backoff", state));
+        match *told {
+            Told::Window(cwnd, ssthresh) => {
+                step("ssthresh", &|state| state.ssthresh = ssthresh);
+                step("cwnd", &|state| state.cwnd = cwnd);
+            }
+            Told::Sample => step("backoff", &|state| state.back_off = new.back_off),
         }
     }
-    steps.push(("backoff", new));
+    step("backoff", &|state| state.back_off = new.back_off);
     steps
 }
 
@@ -244,9 +217,7 @@ impl Observer for FlowTrace {
             back_off: timer.back_off,
             timeouts: connection.statistics().timeouts,
         };
-        let opens =
-            arrived.is_some_and(|packet| packet.segment().is_some_and(|segment| segment.flags.contains(Flags::SYN)));
-        self.note(at, flow, state, opens);
+        self.note(at, flow, state);
     }
 }
 

@@ -23,13 +23,13 @@ fn short_playback_delay(
     flow: &earlybird_scenario::Flow,
     rtt: Duration,
 ) -> Result<Option<ScenarioError>, ScenarioError> {
-    let control = scenario.endpoint_of(flow)?.transport.control;
-    let (Some(Client::Deadline(client)), Some(period)) = (flow.listener(control), mean_period(flow)) else {
+    let kind = scenario.endpoint_of(flow)?.transport.kind;
+    let (Some(Client::Deadline(client)), Some(period)) = (flow.listener(kind), mean_period(flow)) else {
         return Ok(None);
     };
     let least = minimum_playback_delay(rtt, period, Duration::ZERO);
     let delay = client.playback_delay;
-    let is_short = control.is_real_time() && client.adaptive.is_none() && delay.duration() < least;
+    let is_short = kind.is_real_time() && client.adaptive.is_none() && delay.duration() < least;
     Ok(is_short.then(|| ScenarioError {
         path: format!("flows.{}.client.deadline.playback-delay", flow.name),
         value: delay.to_string(),

@@ -80,7 +80,7 @@ fn delivered(scenario: &Scenario) -> u64 {
 /// Says what is wrong with a combination.
 fn complaint(chosen: &[(String, String)]) -> Option<String> {
     let transport: Transport = chosen[0].1.parse().expect("a transport");
-    let (is_datagram, is_real_time) = (transport.control.is_datagram(), transport.control.is_real_time());
+    let (is_datagram, is_real_time) = (transport.kind.is_datagram(), transport.kind.is_real_time());
     match resolve(&scenario(is_datagram || is_real_time), chosen) {
         Err(error) => (!is_clear(&error, chosen)).then(|| error.to_string()),
         Ok(scenario) => {

@@ -5,7 +5,7 @@ use crate::error::ScenarioError;
 use crate::model::{Endpoint, Flow, Measure, Scenario};
 use crate::overrides::merge;
 use crate::quantity::Time;
-use crate::shape::Shape;
+use crate::shape::endpoint;
 use serde_json::{Map, Value};
 
 impl Scenario {
@@ -17,7 +17,7 @@ impl Scenario {
     pub fn endpoint_of(&self, flow: &Flow) -> Result<Endpoint, ScenarioError> {
         let path = format!("flows.{}.endpoint", flow.name);
         let mut merged = serde_json::to_value(&self.endpoint).unwrap_or_default();
-        merge(&mut merged, &Value::Object(flow.endpoint.clone()), endpoint_shape(), &path)?;
+        merge(&mut merged, &Value::Object(flow.endpoint.clone()), endpoint(), &path)?;
         let endpoint = read(&merged, &path)?;
         Ok(Endpoint { transport: flow.transport.unwrap_or(endpoint.transport), ..endpoint })
     }
@@ -40,13 +40,8 @@ impl Measure {
     }
 }
 
-fn endpoint_shape() -> Shape {
-    let root = Shape::root();
-    root.child("endpoint").unwrap_or(root)
-}
-
 fn read(value: &Value, path: &str) -> Result<Endpoint, ScenarioError> {
-    check(value, endpoint_shape(), path)?;
+    check(value, endpoint(), path)?;
     crate::deserialize(value, path)
 }
 

@@ -7,6 +7,8 @@
 
 mod allowed;
 mod check;
+mod config;
+mod controls;
 mod decimal;
 mod declarations;
 mod document;
@@ -26,11 +28,15 @@ mod traces;
 mod transport;
 mod validate;
 
+pub use controls::{
+    AlphaRule, Bbr, ControlTable, ControlTables, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert, PertForm,
+    PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,
+};
 pub use error::ScenarioError;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
-pub use transport::{Control, Detection, Transport, transport_names, transports_json};
+pub use transport::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names, transports_json};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -3,9 +3,7 @@
 //! The ranges in `schemars` attributes are part of the description: they stand in the schema, and every document is
 //! checked against it.
 
-mod bbr;
 mod client;
-mod cubic;
 mod ecn;
 mod endpoint;
 mod frames;
@@ -14,8 +12,6 @@ mod loss;
 mod measure;
 mod network;
 mod newreno;
-mod pert;
-mod prague;
 mod queue;
 mod rack;
 mod rate;
@@ -25,12 +21,9 @@ mod reno;
 mod scenario;
 mod srt;
 mod traffic;
-mod vegas;
 mod web;
 
-pub use bbr::Bbr;
 pub use client::{AdaptiveDelay, Client, DeadlineClient, RebufferClient};
-pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub use ecn::EcnMode;
 pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
 pub use frames::{Frames, SizeUnit, TimeUnit};
@@ -39,8 +32,6 @@ pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, 
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;
-pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};
-pub use prague::Prague;
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use rack::Rack;
 pub use rate::{RateStep, Speed, Trace};
@@ -50,5 +41,4 @@ pub use reno::Reno;
 pub use scenario::Scenario;
 pub use srt::Srt;
 pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};
-pub use vegas::{Vegas, VegasPreset};
 pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

@@ -3,29 +3,30 @@
 use crate::document::join;
 use crate::shape::{Kind, Shape};
 use crate::suggest::nearest;
-use std::sync::LazyLock;
 
-/// Every key path of the model, the shortest first; a list's elements go by the number 0.
-static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
+/// Gives every key path of the model, the shortest first; a list's elements go by the number 0.
+fn paths() -> Vec<String> {
     let mut paths = Vec::new();
     collect(Shape::root(), "", &mut paths);
     paths.sort_by_key(|path| path.matches('.').count());
     paths
-});
+}
 
 /// Names the paths that end with `key`, or the nearest thing to it; empty if there is nothing like it.
 pub(crate) fn elsewhere(key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
+    let paths = paths();
+    let ending_with = |key| ending_with(&paths, key);
     let exact = ending_with(key);
-    let names = PATHS.iter().map(|path| path.rsplit('.').next().unwrap_or(path));
+    let names = paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path));
     let found = if exact.is_empty() { nearest(last, names).map(ending_with).unwrap_or_default() } else { exact };
     if found.is_empty() { String::new() } else { format!("did you mean {}?", found.join(" or ")) }
 }
 
 /// Gives up to two paths that end with `key`.
-fn ending_with(key: &str) -> Vec<String> {
+fn ending_with(paths: &[String], key: &str) -> Vec<String> {
     let end = format!(".{key}");
-    PATHS.iter().filter(|path| path.ends_with(&end)).take(2).map(|path| format!("`{path}`")).collect()
+    paths.iter().filter(|path| path.ends_with(&end)).take(2).map(|path| format!("`{path}`")).collect()
 }
 
 fn collect(shape: Shape, path: &str, paths: &mut Vec<String>) {

@@ -2,10 +2,31 @@
 
 use crate::model::Scenario;
 use serde_json::{Map, Value};
-use std::sync::LazyLock;
+use std::sync::{PoisonError, RwLock};
 
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Scenario).to_value());
+/// The schema since the last control was registered. Older ones stay: there are no more than registrations.
+static SCHEMA: RwLock<Option<&'static Value>> = RwLock::new(None);
 static ANYTHING: Value = Value::Bool(true);
+
+/// Gives the schema of a whole scenario.
+fn schema() -> &'static Value {
+    if let Some(known) = *SCHEMA.read().unwrap_or_else(PoisonError::into_inner) {
+        return known;
+    }
+    // It is made under the lock, so that no older one replaces a newer.
+    let mut place = SCHEMA.write().unwrap_or_else(PoisonError::into_inner);
+    place.get_or_insert_with(|| Box::leak(Box::new(schemars::schema_for!(Scenario).to_value())))
+}
+
+/// A control was registered: there are keys that the schema does not know.
+pub(crate) fn renew() {
+    *SCHEMA.write().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// The table `endpoint`.
+pub(crate) fn endpoint() -> Shape {
+    Shape::root().child("endpoint").unwrap_or(Shape::root())
+}
 
 /// What may stand at one place of a scenario.
 #[derive(Clone, Copy)]
@@ -38,7 +59,7 @@ pub(crate) enum Kind {
 impl Shape {
     /// A whole scenario.
     pub(crate) fn root() -> Self {
-        Self { node: &SCHEMA, description: "", optional: false }
+        Self { node: schema(), description: "", optional: false }
     }
 
     /// Whatever one likes.
@@ -161,7 +182,7 @@ fn has_type(schema: &Value, name: &str) -> bool {
 }
 
 fn referenced(reference: &str) -> &'static Value {
-    SCHEMA.pointer(reference.trim_start_matches('#')).unwrap_or(&ANYTHING)
+    schema().pointer(reference.trim_start_matches('#')).unwrap_or(&ANYTHING)
 }
 
 /// Gives the alternative of "X or null", which is how an optional value is described.

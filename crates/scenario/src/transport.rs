@@ -1,3 +1,4 @@
+use crate::controls::{self, Entry};
 use crate::error::ScenarioError;
 use crate::suggest::{did_you_mean, listed, nearest};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,49 +9,62 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The end of a name that selects the fine-grained retransmission timer.
-const FINE_GRAINED: &str = "-fg";
+pub(crate) const FINE_GRAINED: &str = "-fg";
 
 /// What a sender does about congestion and loss, written as a name: `sack`, `pert-er`, `sack-fg`, …
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Transport {
-    /// The congestion control.
-    pub control: Control,
+    /// What the name without ends means.
+    pub kind: Kind,
     /// What counts as a loss.
     pub detection: Detection,
     /// Whether the retransmission timer is fine-grained (`-fg`).
     pub fine_grained: bool,
 }
 
-/// A congestion control.
+/// What a transport is named after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The way in which it repairs losses; the window is Reno's or, with `tahoe`, begins again at one segment.
+    Repair(Repair),
+    /// Its congestion control, by the name under which that is registered; profile and detection choose the repair.
+    Control(&'static str),
+    /// What it carries datagrams with, in place of a TCP stream: not every byte arrives, and there is no timer to choose.
+    Datagram(Datagram),
+    /// A choice of policies for frames, each of which is worthless when late.
+    RealTime(Preset),
+}
+
+/// A repair of losses with a name of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Control {
-    /// Reno's window rules, with losses repaired by SACK.
+pub enum Repair {
+    /// By selective acknowledgements.
     #[default]
     Sack,
-    /// PERT: early response to the queueing delay.
-    Pert,
-    /// CUBIC: a cubic function of the time since the last loss.
-    Cubic,
-    /// BBR version 3.
-    Bbr,
-    /// Prague: answers every round trip by its share of marks.
-    Prague,
-    /// None: datagrams leave when they are written.
-    Udp,
-    /// TFRC: datagrams leave at the rate that TCP would have.
-    Tfrc,
-    /// SRT in live mode: datagrams are repaired while that is of use, and released at a set time.
-    Srt,
-    /// Reno's window rules, one segment after every loss.
+    /// One segment after every loss.
     Tahoe,
-    /// Reno's window rules, with fast recovery and without SACK.
+    /// Fast recovery, without SACK.
     Reno,
-    /// Reno's window rules, with `NewReno`'s recovery and without SACK.
+    /// `NewReno`'s recovery, without SACK.
     NewReno,
-    /// Vegas: few segments in the queue.
-    Vegas,
-    /// Real-time mode of the MTCP paper, on SACK.
+}
+
+/// A protocol of datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Datagram {
+    /// Datagrams leave when they are written.
+    Udp,
+    /// Datagrams leave at the rate that TCP would have.
+    Tfrc,
+    /// Datagrams are repaired while that is of use, and released at a set time (live mode).
+    Srt,
+}
+
+/// A real-time mode of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Preset {
+    /// The MTCP paper's, on SACK.
     Mtcp,
     /// The same on `NewReno`.
     TcpRtm,
@@ -62,22 +76,25 @@ pub enum Control {
     Mtp,
     /// A send buffer as small as the window.
     LimitedBuffer,
-    /// Our own real-time mode.
+    /// Our own.
     EarlybirdRt,
 }
 
-impl Control {
-    /// Says whether it carries datagrams and not a TCP stream: not every byte arrives, and there is no timer to choose.
+impl Default for Kind {
+    fn default() -> Self {
+        Self::Repair(Repair::Sack)
+    }
+}
+
+impl Kind {
+    /// Says whether it carries datagrams and not a TCP stream.
     pub const fn is_datagram(self) -> bool {
-        matches!(self, Self::Udp | Self::Tfrc | Self::Srt)
+        matches!(self, Self::Datagram(_))
     }
 
     /// Says whether it carries frames, each of which is worthless when late.
     pub const fn is_real_time(self) -> bool {
-        matches!(
-            self,
-            Self::Mtcp | Self::TcpRtm | Self::Tltcp | Self::TcpRc | Self::Mtp | Self::LimitedBuffer | Self::EarlybirdRt
-        )
+        matches!(self, Self::RealTime(_))
     }
 }
 
@@ -95,185 +112,170 @@ pub enum Detection {
 
 /// A row of the table of transports: a name, what it means, and where that is written.
 #[derive(Clone, Copy, Debug)]
-struct TransportKind {
+struct Row {
     /// The name without ends.
     name: &'static str,
-    /// The congestion control it selects.
-    control: Control,
+    /// What it selects.
+    kind: Kind,
     /// What it is, in a few words.
     title: &'static str,
     /// Where it is described.
     source: &'static str,
-    /// The tables of `endpoint` with its own parameters.
+    /// The tables of `endpoint` with its own parameters; a control's has its name.
     parameters: &'static [&'static str],
     /// The ends that the name may have.
     detections: &'static [Detection],
 }
 
-/// Every transport by name, without ends.
-const TABLE: &[TransportKind] = &[
-    TransportKind {
+const PLAIN: &[Detection] = &[Detection::Duplicates];
+/// Without SACK, duplicates are all there is to count.
+const COUNTED: &[Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission];
+const ALL: &[Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
+
+/// Transports named after how they repair losses.
+const REPAIRS: &[Row] = &[
+    Row {
         name: "tahoe",
-        control: Control::Tahoe,
+        kind: Kind::Repair(Repair::Tahoe),
         title: "Slow start after every loss; no SACK",
         source: "Jacobson, SIGCOMM 1988; ns-2.35 Agent/TCP",
         parameters: &[],
-        detections: &[Detection::Duplicates],
+        detections: PLAIN,
     },
-    TransportKind {
+    Row {
         name: "reno",
-        control: Control::Reno,
+        kind: Kind::Repair(Repair::Reno),
         title: "Fast recovery up to the first ACK that goes forward; no SACK",
         source: "RFC 5681; ns-2.35 Agent/TCP/Reno",
         parameters: &["reno"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: COUNTED,
     },
-    TransportKind {
+    Row {
         name: "newreno",
-        control: Control::NewReno,
+        kind: Kind::Repair(Repair::NewReno),
         title: "Fast recovery until the whole window is repaired; no SACK",
         source: "RFC 6582; ns-2.35 Agent/TCP/Newreno",
         parameters: &["newreno"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: COUNTED,
     },
-    TransportKind {
+    Row {
         name: "sack",
-        control: Control::Sack,
+        kind: Kind::Repair(Repair::Sack),
         title: "Slow start, congestion avoidance, halving; selective acknowledgements",
         source: "RFC 5681, RFC 6675; ns-2.35 Agent/TCP/Sack1",
         parameters: &[],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
-        name: "vegas",
-        control: Control::Vegas,
-        title: "Keeps one to three segments in the queue; with ns2 rules, retransmits by a fine timer, without SACK",
-        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995; ns-2.35 Agent/TCP/Vegas",
-        parameters: &["vegas"],
-        detections: &[Detection::Duplicates],
-    },
-    TransportKind {
-        name: "cubic",
-        control: Control::Cubic,
-        title: "A cubic function of the time since the last loss; HyStart or HyStart++ on demand",
-        source: "RFC 9438; Linux 2.6.22 (v2.1) and 2.6.3x (v2.3); RFC 9406; Ha and Rhee 2008",
-        parameters: &["cubic"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "pert",
-        control: Control::Pert,
-        title: "Probabilistic early response to the queueing delay",
-        source: "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper",
-        parameters: &["pert"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "bbr",
-        control: Control::Bbr,
-        title: "BBR version 3: a model of the path's bandwidth and shortest round trip; paced",
-        source: "draft-ietf-ccwg-bbr (August 2026)",
-        parameters: &["bbr"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
-        name: "prague",
-        control: Control::Prague,
-        title: "L4S: shrinks by half the share of marked segments; paced; behind `dualpi2`, hardly a queue",
-        source: "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331; RFC 9768",
-        parameters: &["prague"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
-    },
-    TransportKind {
+];
+
+/// Protocols of datagrams.
+const DATAGRAMS: &[Row] = &[
+    Row {
         name: "udp",
-        control: Control::Udp,
+        kind: Kind::Datagram(Datagram::Udp),
         title: "Fire and forget: one datagram per unit of the application",
         source: "RFC 768",
         parameters: &[],
-        detections: &[Detection::Duplicates],
+        detections: PLAIN,
     },
-    TransportKind {
+    Row {
         name: "tfrc",
-        control: Control::Tfrc,
+        kind: Kind::Datagram(Datagram::Tfrc),
         title: "Datagrams at the rate of TCP's throughput equation, which changes slowly",
         source: "RFC 5348",
         parameters: &[],
-        detections: &[Detection::Duplicates],
+        detections: PLAIN,
     },
-    TransportKind {
+    Row {
         name: "srt",
-        control: Control::Srt,
+        kind: Kind::Datagram(Datagram::Srt),
         title: "Datagrams in live mode: lost ones are asked for at once, and all are released at a set time or never",
         source: "draft-sharabayko-srt-01; Haivision's libsrt where it says nothing",
         parameters: &["srt"],
-        detections: &[Detection::Duplicates],
+        detections: PLAIN,
     },
-    TransportKind {
+];
+
+/// Real-time modes.
+const PRESETS: &[Row] = &[
+    Row {
         name: "mtcp",
-        control: Control::Mtcp,
+        kind: Kind::RealTime(Preset::Mtcp),
         title: "Real-time mode on SACK: the reader steps over holes and tells, the writer never blocks, frames stay whole",
         source: "MTCP paper; SNACK's encoding is ours",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
+    Row {
         name: "tcp-rtm",
-        control: Control::TcpRtm,
+        kind: Kind::RealTime(Preset::TcpRtm),
         title: "The same on NewReno, without SACK",
         source: "Liang and Cheriton, ICNP 2002 (known from its abstract)",
         parameters: &["newreno", "real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission],
+        detections: COUNTED,
     },
-    TransportKind {
+    Row {
         name: "tltcp",
-        control: Control::Tltcp,
+        kind: Kind::RealTime(Preset::Tltcp),
         title: "The sender gives up what has missed its deadline; the receiver learns of it by reading",
         source: "Mukherjee and Brecht, ICNP 2000 (known from its abstract)",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
+    Row {
         name: "tcp-rc",
-        control: Control::TcpRc,
+        kind: Kind::RealTime(Preset::TcpRc),
         title: "The receiver acknowledges what did not come in time; the sender never knows",
         source: "McCreary and others, 2005 (known from its abstract)",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
+    Row {
         name: "mtp",
-        control: Control::Mtp,
+        kind: Kind::RealTime(Preset::Mtp),
         title: "TCP's windows, and nothing is ever sent twice",
         source: "Chung, Claypool and Kinicki, technical report, 2005 (known from its abstract)",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
+    Row {
         name: "limited-buffer",
-        control: Control::LimitedBuffer,
+        kind: Kind::RealTime(Preset::LimitedBuffer),
         title: "TCP whose send buffer follows the window: what it has no room for, the application drops",
         source: "Goel, Krasic and Walpole",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack],
+        detections: ALL,
     },
-    TransportKind {
+    Row {
         name: "earlybird-rt",
-        control: Control::EarlybirdRt,
+        kind: Kind::RealTime(Preset::EarlybirdRt),
         title: "Our real-time mode: repairs what can still be in time, and tells noise from congestion by delay",
         source: "docs/real-time-mode.md",
         parameters: &["real-time"],
-        detections: &[Detection::Duplicates],
+        detections: PLAIN,
     },
 ];
+
+/// Gives every transport by name, without ends.
+fn rows() -> impl Iterator<Item = Row> {
+    let [repairs, others] = [REPAIRS, DATAGRAMS].map(|rows| rows.iter().copied());
+    repairs.chain(controls::entries().map(Row::from)).chain(others).chain(PRESETS.iter().copied())
+}
+
+impl From<Entry> for Row {
+    fn from(entry: Entry) -> Self {
+        let Entry { name, title, source, detections, .. } = entry;
+        Self { name, kind: Kind::Control(name), title, source, parameters: &[], detections }
+    }
+}
 
 /// Gives the table of transports as JSON: the fields of its rows, `names` with the ends of detection, and whether they may
 /// have the timer's end.
 pub fn transports_json() -> String {
-    let names = |kind: &TransportKind| kind.names().map(|(name, _)| name).collect::<Vec<_>>();
-    let rows = TABLE.iter().map(|kind| {
+    let rows = rows().map(|row| {
         json!({
-            "name": kind.name, "names": names(kind), "title": kind.title, "source": kind.source,
-            "parameters": kind.parameters, "has_timer": !kind.control.is_datagram(),
+            "name": row.name, "names": row.names().map(|(name, _)| name).collect::<Vec<_>>(), "title": row.title,
+            "source": row.source, "parameters": row.tables(), "has_timer": !row.kind.is_datagram(),
         })
     });
     Value::from(rows.collect::<Vec<_>>()).to_string()
@@ -290,12 +292,17 @@ impl Detection {
     }
 }
 
-impl TransportKind {
+impl Row {
+    /// Gives the tables of `endpoint` with its parameters.
+    fn tables(&self) -> &[&'static str] {
+        if matches!(self.kind, Kind::Control(_)) { std::slice::from_ref(&self.name) } else { self.parameters }
+    }
+
     /// Gives the names with their ends but without the timer's.
-    fn names(&self) -> impl Iterator<Item = (String, Transport)> + use<> {
-        let (name, control) = (self.name, self.control);
-        self.detections.iter().map(move |detection| {
-            let transport = Transport { control, detection: *detection, fine_grained: false };
+    fn names(self) -> impl Iterator<Item = (String, Transport)> {
+        let Self { name, kind, detections, .. } = self;
+        detections.iter().map(move |detection| {
+            let transport = Transport { kind, detection: *detection, fine_grained: false };
             (format!("{name}{}", detection.suffix()), transport)
         })
     }
@@ -304,16 +311,16 @@ impl TransportKind {
 /// Gives the names of all transports.
 pub fn transport_names() -> Vec<String> {
     let with_timer = |(name, transport): (String, Transport)| {
-        let ends: &[&str] = if transport.control.is_datagram() { &[""] } else { &["", FINE_GRAINED] };
+        let ends: &[&str] = if transport.kind.is_datagram() { &[""] } else { &["", FINE_GRAINED] };
         ends.iter().map(move |end| format!("{name}{end}"))
     };
-    TABLE.iter().flat_map(TransportKind::names).flat_map(with_timer).collect()
+    rows().flat_map(Row::names).flat_map(with_timer).collect()
 }
 
 /// Says in words which transports there are.
 pub(crate) fn allowed_transports() -> String {
-    let names = TABLE.iter().flat_map(TransportKind::names);
-    let (datagram, tcp): (Vec<_>, Vec<_>) = names.partition(|(_, transport)| transport.control.is_datagram());
+    let names = rows().flat_map(Row::names);
+    let (datagram, tcp): (Vec<_>, Vec<_>) = names.partition(|(_, transport)| transport.kind.is_datagram());
     let [datagram, tcp] = [datagram, tcp].map(|part| listed(part.iter().map(|(name, _)| name.as_str())));
     format!("{tcp}, each also with {FINE_GRAINED}; {datagram}")
 }
@@ -323,8 +330,8 @@ impl FromStr for Transport {
 
     fn from_str(text: &str) -> Result<Self, ScenarioError> {
         let base = text.strip_suffix(FINE_GRAINED);
-        let found = TABLE.iter().flat_map(TransportKind::names).find(|(name, _)| name == base.unwrap_or(text));
-        let fits = |transport: &Self| base.is_none() || !transport.control.is_datagram();
+        let found = rows().flat_map(Row::names).find(|(name, _)| name == base.unwrap_or(text));
+        let fits = |transport: &Self| base.is_none() || !transport.kind.is_datagram();
         let (_, transport) = found.filter(|(_, transport)| fits(transport)).ok_or_else(|| unknown(text))?;
         Ok(Self { fine_grained: base.is_some(), ..transport })
     }
@@ -332,7 +339,7 @@ impl FromStr for Transport {
 
 impl fmt::Display for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = TABLE.iter().find(|kind| kind.control == self.control).map_or("", |kind| kind.name);
+        let name = rows().find(|row| row.kind == self.kind).map_or("", |row| row.name);
         write!(formatter, "{name}{}{}", self.detection.suffix(), if self.fine_grained { FINE_GRAINED } else { "" })
     }
 }

@@ -4,10 +4,10 @@ mod channel;
 mod datagrams;
 mod endpoint;
 mod network;
+mod policies;
 mod queue;
 mod rate;
 mod real_time;
-mod repair;
 mod traffic;
 
 use crate::document::join;
@@ -38,7 +38,7 @@ fn ensure(holds: bool, error: impl FnOnce() -> ScenarioError) -> Result<(), Scen
     if holds { Ok(()) } else { Err(error()) }
 }
 
-fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
+pub(crate) fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
     let error = || ScenarioError::new(path, "is no time at all").text(&time.to_string());
     ensure(!time.is_zero(), || error().allowed("a duration above 0s"))
 }

@@ -1,31 +1,32 @@
 //! Transports by name.
 
-use earlybird_scenario::{Control, Detection, Transport, transport_names};
+use earlybird_scenario::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names};
 use rstest::rstest;
 
 #[rstest]
-#[case("sack", Control::Sack, Detection::Duplicates, false)]
-#[case("sack-er", Control::Sack, Detection::EarlyRetransmission, false)]
-#[case("pert", Control::Pert, Detection::Duplicates, false)]
-#[case("pert-er", Control::Pert, Detection::EarlyRetransmission, false)]
-#[case("bbr", Control::Bbr, Detection::Duplicates, false)]
-#[case("prague", Control::Prague, Detection::Duplicates, false)]
-#[case("prague-rack-fg", Control::Prague, Detection::Rack, true)]
-#[case("tahoe", Control::Tahoe, Detection::Duplicates, false)]
-#[case("reno-er", Control::Reno, Detection::EarlyRetransmission, false)]
-#[case("vegas", Control::Vegas, Detection::Duplicates, false)]
-#[case("newreno", Control::NewReno, Detection::Duplicates, false)]
-#[case("cubic", Control::Cubic, Detection::Duplicates, false)]
-#[case("cubic-er", Control::Cubic, Detection::EarlyRetransmission, false)]
-#[case("sack-fg", Control::Sack, Detection::Duplicates, true)]
-#[case("udp", Control::Udp, Detection::Duplicates, false)]
-#[case("tfrc", Control::Tfrc, Detection::Duplicates, false)]
-#[case("srt", Control::Srt, Detection::Duplicates, false)]
-#[case("pert-er-fg", Control::Pert, Detection::EarlyRetransmission, true)]
-#[case("pert-rack", Control::Pert, Detection::Rack, false)]
-fn names(#[case] name: &str, #[case] control: Control, #[case] detection: Detection, #[case] fine: bool) {
+#[case("sack", Kind::Repair(Repair::Sack), Detection::Duplicates, false)]
+#[case("sack-er", Kind::Repair(Repair::Sack), Detection::EarlyRetransmission, false)]
+#[case("pert", Kind::Control("pert"), Detection::Duplicates, false)]
+#[case("pert-er", Kind::Control("pert"), Detection::EarlyRetransmission, false)]
+#[case("bbr", Kind::Control("bbr"), Detection::Duplicates, false)]
+#[case("prague", Kind::Control("prague"), Detection::Duplicates, false)]
+#[case("prague-rack-fg", Kind::Control("prague"), Detection::Rack, true)]
+#[case("tahoe", Kind::Repair(Repair::Tahoe), Detection::Duplicates, false)]
+#[case("reno-er", Kind::Repair(Repair::Reno), Detection::EarlyRetransmission, false)]
+#[case("vegas", Kind::Control("vegas"), Detection::Duplicates, false)]
+#[case("newreno", Kind::Repair(Repair::NewReno), Detection::Duplicates, false)]
+#[case("cubic", Kind::Control("cubic"), Detection::Duplicates, false)]
+#[case("cubic-er", Kind::Control("cubic"), Detection::EarlyRetransmission, false)]
+#[case("sack-fg", Kind::Repair(Repair::Sack), Detection::Duplicates, true)]
+#[case("udp", Kind::Datagram(Datagram::Udp), Detection::Duplicates, false)]
+#[case("tfrc", Kind::Datagram(Datagram::Tfrc), Detection::Duplicates, false)]
+#[case("srt", Kind::Datagram(Datagram::Srt), Detection::Duplicates, false)]
+#[case("pert-er-fg", Kind::Control("pert"), Detection::EarlyRetransmission, true)]
+#[case("mtcp-rack", Kind::RealTime(Preset::Mtcp), Detection::Rack, false)]
+#[case("pert-rack", Kind::Control("pert"), Detection::Rack, false)]
+fn names(#[case] name: &str, #[case] kind: Kind, #[case] detection: Detection, #[case] fine: bool) {
     let transport: Transport = name.parse().unwrap();
-    assert_eq!(transport, Transport { control, detection, fine_grained: fine });
+    assert_eq!(transport, Transport { kind, detection, fine_grained: fine });
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
+pub(crate) mod check;
+
 use crate::policy::acking::Acking;
 use crate::policy::buffer::{BufferSize, ReceiveBuffer};
 use crate::policy::choice::{Control, EcnMode, Recovery, RecoverySetup, Restart, RtoConfig, Trigger};
@@ -130,7 +132,7 @@ impl Config {
             requires_timestamps: false,
             challenge_interval: Duration::ZERO,
             lifetimes: Lifetimes::UNLIMITED,
-            sack_blocks: 3,
+            sack_blocks: check::SACK_BLOCKS,
             duplicate_sack: false,
             ecn: EcnMode::Off,
             acking: Acking::EverySegment,

@@ -58,6 +58,7 @@ mod stream;
 mod trace;
 
 pub use config::Config;
+pub use config::check::ConfigError;
 pub use connection::{
     Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
 };

@@ -69,8 +69,8 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds. A loss
-    /// that is stepped over reduces the window (A-21, the safer reading): a reader that always waits would else hide every
+    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds: what
+    /// is older is worthless. A loss that is stepped over reduces the window, which the paper leaves open: a reader that always waits would else hide every
     /// loss from the sender, which then takes nearly all of a link from SACK.
     pub const fn mtcp(limit: SendLimit) -> Self {
         Self {
@@ -123,7 +123,8 @@ impl RealTime {
     }
 }
 
-/// What the sender does about a frame that was lost and stepped over before its window was reduced.
+/// What the sender does about a frame that was lost and stepped over before its window was reduced
+/// (docs/real-time-mode.md, `skip-reduces`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SkipResponse {
     /// Nothing beyond the usual: only the third duplicate and the timer reduce.

@@ -1,7 +1,7 @@
 //! The real-time mode of a flow: what its transport's authors describe, changed by what the scenario says.
 
 use earlybird_scenario::{
-    Application, Backlog, Cbr, Client, Control, DeadlineClient, Delivery, Endpoint, Flow, Media, SendLimit,
+    Application, Backlog, Cbr, Client, DeadlineClient, Delivery, Endpoint, Flow, Kind, Media, Preset, SendLimit,
 };
 use earlybird_tcp as tcp;
 use earlybird_units::Duration;
@@ -10,12 +10,10 @@ use earlybird_units::Duration;
 ///
 /// What a scenario says for all flows is read by those that have the mode.
 pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
-    if !endpoint.transport.control.is_real_time() {
-        return tcp::RealTime::default();
-    }
-    let deadline = playback_delay(endpoint.transport.control, flow);
+    let Kind::RealTime(preset) = endpoint.transport.kind else { return tcp::RealTime::default() };
+    let deadline = playback_delay(endpoint.transport.kind, flow);
     let limit_of = |limit: SendLimit| limit_of(limit, flow, deadline, endpoint.mss);
-    let preset = preset(endpoint.transport.control, deadline, limit_of(SendLimit::PlaybackDelay));
+    let preset = mode(preset, deadline, limit_of(SendLimit::PlaybackDelay));
     let own = &endpoint.real_time;
     tcp::RealTime {
         delivery: own.delivery.map_or(preset.delivery, delivery_of),
@@ -28,22 +26,21 @@ pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
 }
 
 /// Gives the time within which a frame is of use.
-pub(super) fn playback_delay(control: Control, flow: &Flow) -> Duration {
-    match flow.listener(control) {
+pub(super) fn playback_delay(kind: Kind, flow: &Flow) -> Duration {
+    match flow.listener(kind) {
         Some(Client::Deadline(client)) => client.playback_delay.duration(),
         Some(Client::Rebuffer(_)) | None => DeadlineClient::default().playback_delay.duration(),
     }
 }
 
-fn preset(control: Control, deadline: Duration, limit: tcp::SendLimit) -> tcp::RealTime {
-    match control {
-        Control::Mtcp | Control::TcpRtm => tcp::RealTime::mtcp(limit),
-        Control::Tltcp => tcp::RealTime::tltcp(deadline),
-        Control::TcpRc => tcp::RealTime::tcp_rc(),
-        Control::Mtp => tcp::RealTime::mtp(limit),
-        Control::LimitedBuffer => tcp::RealTime::limited_buffer(),
-        Control::EarlybirdRt => tcp::RealTime::earlybird_rt(deadline),
-        _ => tcp::RealTime::default(),
+fn mode(preset: Preset, deadline: Duration, limit: tcp::SendLimit) -> tcp::RealTime {
+    match preset {
+        Preset::Mtcp | Preset::TcpRtm => tcp::RealTime::mtcp(limit),
+        Preset::Tltcp => tcp::RealTime::tltcp(deadline),
+        Preset::TcpRc => tcp::RealTime::tcp_rc(),
+        Preset::Mtp => tcp::RealTime::mtp(limit),
+        Preset::LimitedBuffer => tcp::RealTime::limited_buffer(),
+        Preset::EarlybirdRt => tcp::RealTime::earlybird_rt(deadline),
     }
 }
 
@@ -86,7 +83,7 @@ fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: Option<u16>)
     }
 }
 
-/// Gives the segments that a flow writes in a time, rounded up.
+/// Gives the segments that a flow writes in a time, rounded up.
 fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
     let parts = |bytes: u32| bytes.div_ceil(u32::from(mss));
     match &flow.application {
@@ -126,7 +123,7 @@ mod tests {
 
     const CALL: &str = include_str!("../../../../scenarios/audio-call.toml");
 
-    fn mode(changes: &[(&str, &str)]) -> tcp::RealTime {
+    fn mode_with(changes: &[(&str, &str)]) -> tcp::RealTime {
         let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let scenario = resolve(CALL, &changes).expect("a scenario");
         let flow = &scenario.flows[0];
@@ -136,13 +133,13 @@ mod tests {
     #[test]
     fn mtcp_holds_what_is_written_during_the_playback_delay() {
         let limit = tcp::SendLimit::Segments(13);
-        assert_eq!(mode(&[]), tcp::RealTime::mtcp(limit), "250 ms of a packet every 20 ms");
+        assert_eq!(mode_with(&[]), tcp::RealTime::mtcp(limit), "250 ms of a packet every 20 ms");
     }
 
     #[test]
     fn an_ordinary_transport_reads_nothing_of_the_mode_that_is_set_for_all_flows() {
         let skipping = ("endpoint.real-time", "{ delivery = \"skip-when-waiting\" }");
-        assert_eq!(mode(&[("transport", "sack"), skipping]), tcp::RealTime::default());
-        assert_eq!(mode(&[("transport", "limited-buffer"), skipping]).delivery, tcp::Delivery::SkipWhenWaiting);
+        assert_eq!(mode_with(&[("transport", "sack"), skipping]), tcp::RealTime::default());
+        assert_eq!(mode_with(&[("transport", "limited-buffer"), skipping]).delivery, tcp::Delivery::SkipWhenWaiting);
     }
 }

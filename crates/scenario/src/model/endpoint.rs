@@ -1,6 +1,5 @@
-use super::{
-    Bbr, Cubic, EcnMode, NewReno, Pert, Prague, Rack, RealTime, Recovery, Reno, Srt, Undo, Vegas, WindowReduction,
-};
+use super::{EcnMode, NewReno, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
+use crate::controls::ControlTables;
 use crate::quantity::Time;
 use crate::transport::Transport;
 use schemars::JsonSchema;
@@ -8,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", default)]
+#[schemars(extend("additionalProperties" = false))]
 pub struct Endpoint {
     /// Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
     pub profile: Profile,
@@ -72,26 +72,19 @@ pub struct Endpoint {
     pub rto: RetransmissionTimer,
     /// The early-retransmission rule (transports with `-er`).
     pub early_retransmission: EarlyRetransmission,
-    /// PERT's flags (transports with `pert`).
-    pub pert: Pert,
-    /// CUBIC's parameters (transports with `cubic`).
-    pub cubic: Cubic,
-    /// BBR's parameters (transport `bbr`).
-    pub bbr: Bbr,
-    /// Prague's parameters (transports with `prague`).
-    pub prague: Prague,
     /// Reno's flags (transports with `reno`, and recovery `reno`).
     pub reno: Reno,
     /// `NewReno`'s flags (transports with `newreno`, and recovery `newreno`).
     pub newreno: NewReno,
-    /// Vegas' thresholds (transport `vegas`).
-    pub vegas: Vegas,
     /// SRT's parameters (transport `srt`).
     pub srt: Srt,
     /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     pub rack: Rack,
     /// The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
     pub real_time: RealTime,
+    /// The parameters of congestion controls, each in the table of its name.
+    #[serde(flatten)]
+    pub controls: ControlTables,
 }
 
 /// Whose rules an endpoint follows.

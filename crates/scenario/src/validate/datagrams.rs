@@ -8,7 +8,7 @@ use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Application, Flow, Scenario, Srt};
 use crate::suggest::listed;
-use crate::transport::{Control, Transport};
+use crate::transport::{Datagram, Kind, Transport};
 
 /// The keys of `endpoint` that a flow of datagrams uses.
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
@@ -23,7 +23,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
         let endpoint = scenario.endpoint_of(flow)?;
         check_srt(&endpoint.srt, &format!("flows.{}.endpoint.srt", flow.name))?;
         let transport = endpoint.transport;
-        if transport.control.is_datagram() {
+        if transport.kind.is_datagram() {
             check_keys(flow, transport)?;
             check_application(flow, transport)?;
         }
@@ -45,9 +45,9 @@ fn check_srt(srt: &Srt, path: &str) -> Result<(), ScenarioError> {
 }
 
 fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let known: &[&str] = match transport.control {
-        Control::Tfrc => &KEYS_OF_TFRC,
-        Control::Srt => &KEYS_OF_SRT,
+    let known: &[&str] = match transport.kind {
+        Kind::Datagram(Datagram::Tfrc) => &KEYS_OF_TFRC,
+        Kind::Datagram(Datagram::Srt) => &KEYS_OF_SRT,
         _ => &KEYS,
     };
     let Some(key) = flow.endpoint.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
@@ -58,9 +58,10 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
 }
 
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let has_rate = transport.control == Control::Tfrc;
+    let has_rate = transport.kind == Kind::Datagram(Datagram::Tfrc);
     let allowed = if has_rate { "bulk, cbr, media" } else { "cbr, media" };
-    let loses = if transport.control == Control::Srt { "gives up what is late" } else { "repairs nothing" };
+    let loses =
+        if transport.kind == Kind::Datagram(Datagram::Srt) { "gives up what is late" } else { "repairs nothing" };
     let error = |name: &str, problem: &str| {
         ScenarioError::new(&format!("flows.{}.application.{name}", flow.name), problem).allowed(allowed)
     };

@@ -1,12 +1,14 @@
-use super::repair::{self, name_of};
+//! What an endpoint's keys must not say: which policies go together, the configuration itself knows; here stand the reasons in
+//! the words of scenarios, and what the name of a transport forbids.
+
+use super::policies::refusal_of;
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{
-    Cubic, CubicVersion, EcnMode, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario, SlowStart,
-};
+use crate::model::{EcnMode, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario};
 use crate::quantity::Time;
-use crate::transport::{Control, Detection};
+use crate::transport::{Detection, Kind, Preset, Repair};
+use earlybird_units::Duration;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     check(&scenario.endpoint, "endpoint")?;
@@ -17,95 +19,106 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    check_prague(endpoint, path)?;
-    check_pacing(endpoint, path)?;
-    check_ecn(endpoint, path)?;
-    check_recovery(endpoint, path)?;
-    check_cubic(&endpoint.cubic, path)?;
-    let pi = join(path, "pert.pi.rtt");
-    endpoint.pert.pi.rtt.map_or(Ok(()), |rtt| positive(rtt, &pi))?;
-    repair::check(endpoint, path)?;
-    let rto = &endpoint.rto;
-    let path = join(path, "rto");
-    for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
-        time.map_or(Ok(()), |time| positive(time, &join(&path, key)))?;
+    check_feedback(endpoint, path)?;
+    check_rate(endpoint, path)?;
+    check_name(endpoint, path)?;
+    check_end(endpoint, path)?;
+    endpoint.controls.check(path)?;
+    check_timer(&endpoint.rto, &join(path, "rto"))?;
+    check_policies(endpoint, path)
+}
+
+/// A flow of datagrams has no policies of TCP.
+fn check_policies(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    if endpoint.transport.kind.is_datagram() {
+        return Ok(());
     }
-    check_order(rto, &path)
+    // How long frames are of use changes nothing about what goes together.
+    let config = endpoint.config(Duration::from_secs(1));
+    config.check().map_err(|error| refusal_of(error, endpoint, &config, path))
 }
 
-/// Gives the recovery, with what the transport and the profile choose if none is given.
-pub(super) fn recovery_of(endpoint: &Endpoint) -> Recovery {
-    endpoint.recovery.unwrap_or(match (endpoint.transport.control, endpoint.profile) {
-        (Control::Tahoe, _) => Recovery::Tahoe,
-        (Control::Reno, _) => Recovery::Reno,
-        (Control::NewReno | Control::TcpRtm, _) => Recovery::Newreno,
-        (Control::EarlybirdRt, _) => Recovery::RackTlp,
-        _ if endpoint.transport.detection == Detection::Rack => Recovery::RackTlp,
-        (_, Profile::Ns2) => Recovery::Sack1,
-        (_, Profile::Rfc) => Recovery::Rfc6675,
-    })
-}
-
-/// A recovery that is a transport of its own goes with no other one of that kind; `sack` is that with SACK.
-fn check_recovery(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let Some(recovery) = endpoint.recovery else { return Ok(()) };
-    let reason = match (endpoint.transport.control, recovery) {
-        (Control::Tahoe, Recovery::Tahoe)
-        | (Control::Reno, Recovery::Reno)
-        | (Control::NewReno | Control::TcpRtm, Recovery::Newreno) => "",
-        (Control::Tahoe | Control::Reno | Control::NewReno | Control::TcpRtm, _) => {
-            "is not the recovery that this transport is named after"
+/// Shares of marks are for a control that answers them, and it needs them.
+fn check_feedback(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let control = &endpoint.transport;
+    let answers_shares = endpoint.config(Duration::ZERO).ecn == earlybird_tcp::EcnMode::Accurate;
+    let (value, problem, allowed) = match (answers_shares, endpoint.ecn) {
+        // Whoever is not heard at all is told so first.
+        (true, _) if endpoint.profile == Profile::Ns2 => return Ok(()),
+        (true, Some(EcnMode::Off)) => ("off", format!("leaves {control} without the marks it lives by"), "accurate"),
+        (true, Some(EcnMode::Classic)) => {
+            ("classic", format!("tells {control} of one mark per round trip only"), "accurate")
         }
-        (_, Recovery::Tahoe) => "needs a window that begins again at one segment after every loss",
-        (Control::Sack, Recovery::Reno | Recovery::Newreno) => "does without SACK",
-        _ => "",
-    };
-    let hint = "name the transport after the recovery, or leave the recovery out.";
-    let allowed = format!("what goes with transport `{}`", endpoint.transport);
-    ensure(reason.is_empty(), || {
-        ScenarioError::new(&join(path, "recovery"), reason)
-            .text(name_of(recovery))
-            .allowed(allowed)
-            .hint(hint.to_owned())
-    })
-}
-
-/// Prague answers shares of marks, which ns-2's receivers do not tell, and no other control does.
-fn check_prague(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let is_prague = endpoint.transport.control == Control::Prague;
-    ensure(!is_prague || endpoint.profile != Profile::Ns2, || {
-        ScenarioError::new(&join(path, "transport"), "does not go with the ns2 profile, whose receivers count no marks")
-            .text(&endpoint.transport.to_string())
-            .allowed("what goes with profile `ns2`".to_owned())
-            .hint(format!("`{path}.profile = \"rfc\"` follows RFC 9768."))
-    })?;
-    let (value, problem, allowed) = match (is_prague, endpoint.ecn) {
-        (true, Some(EcnMode::Off)) => ("off", "leaves prague without the marks it lives by", "accurate"),
-        (true, Some(EcnMode::Classic)) => ("classic", "tells prague of one mark per round trip only", "accurate"),
         (false, Some(EcnMode::Accurate)) => {
-            ("accurate", "is read by prague only, which answers shares of marks", "off, classic")
+            ("accurate", "is read by prague only, which answers shares of marks".to_owned(), "off, classic")
         }
         _ => return Ok(()),
     };
     Err(ScenarioError::new(&join(path, "ecn"), problem).text(value).allowed(allowed))
 }
 
-/// A flow of datagrams has no profile's rules to follow; UDP does not read the key.
-fn check_ecn(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let control = endpoint.transport.control;
-    if endpoint.ecn != Some(EcnMode::Classic) || control.is_datagram() {
-        return Ok(());
-    }
-    let error = |problem: &str| ScenarioError::new(&join(path, "ecn"), problem).text("classic").allowed("off");
-    ensure(control != Control::Bbr, || error("does not go with bbr, whose model answers no marks"))?;
-    let inflates = matches!(recovery_of(endpoint), Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
-    ensure(!inflates, || {
-        error("goes with a recovery by SACK, which does not move the window that a mark has reduced")
-    })?;
-    ensure(endpoint.profile != Profile::Ns2, || {
-        error("does not go with the ns2 profile: ns-2's sender lets marks change when it may repair a loss")
-            .hint(format!("`{path}.profile = \"rfc\"` follows RFC 3168."))
+/// A control with a rate of its own always sends at that.
+fn check_rate(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let config = endpoint.config(Duration::ZERO);
+    let has_rate = config.control.factory().needs(config.rules).has_rate;
+    ensure(!has_rate || endpoint.pacing != Some(false), || {
+        let problem = format!("does not go with `{}`, which always sends at a rate of its own", endpoint.transport);
+        ScenarioError::new(&join(path, "pacing"), problem).text("false").allowed("true")
     })
+}
+
+/// A recovery that is a transport of its own goes with no other one of that kind; `sack` is that with SACK.
+fn check_name(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let Some(recovery) = endpoint.recovery else { return Ok(()) };
+    let named = match endpoint.transport.kind {
+        Kind::Repair(Repair::Tahoe) => Some(Recovery::Tahoe),
+        Kind::Repair(Repair::Reno) => Some(Recovery::Reno),
+        Kind::Repair(Repair::NewReno) | Kind::RealTime(Preset::TcpRtm) => Some(Recovery::Newreno),
+        _ => None,
+    };
+    let is_sack = endpoint.transport.kind == Kind::Repair(Repair::Sack);
+    let reason = match (named, recovery) {
+        (Some(named), _) if named == recovery => "",
+        (Some(_), _) => "is not the recovery that this transport is named after",
+        (None, Recovery::Tahoe) => "needs a window that begins again at one segment after every loss",
+        (None, Recovery::Reno | Recovery::Newreno) if is_sack => "does without SACK",
+        (None, _) => "",
+    };
+    ensure(reason.is_empty(), || {
+        ScenarioError::new(&join(path, "recovery"), reason)
+            .text(recovery.name())
+            .allowed(format!("what goes with transport `{}`", endpoint.transport))
+            .hint("name the transport after the recovery, or leave the recovery out.")
+    })
+}
+
+/// The name's end must not contradict the keys.
+fn check_end(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let has_two = endpoint.early_retransmit && endpoint.transport.detection == Detection::EarlyRetransmission;
+    ensure(!has_two, || {
+        let error =
+            ScenarioError::new(&join(path, "early-retransmit"), "is another rule than the one that `-er` selects");
+        error.text("true").allowed("false").hint("leave out `-er`, or the key.")
+    })?;
+    let Some(recovery) = endpoint.recovery else { return Ok(()) };
+    let (problem, allowed, hint) = match (endpoint.transport.detection, recovery) {
+        (Detection::Rack, Recovery::RackTlp) => return Ok(()),
+        (Detection::Rack, _) => ("is not what the transport's name says", "rack-tlp", "leave out `-rack`, or the key."),
+        (Detection::EarlyRetransmission, Recovery::RackTlp) => (
+            "counts no duplicate ACKs, which early retransmission needs",
+            "sack1, rfc6675",
+            "leave out `-er`: RACK-TLP itself is early.",
+        ),
+        _ => return Ok(()),
+    };
+    Err(ScenarioError::new(&join(path, "recovery"), problem).text(recovery.name()).allowed(allowed).hint(hint))
+}
+
+fn check_timer(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioError> {
+    for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
+        time.map_or(Ok(()), |time| positive(time, &join(path, key)))?;
+    }
+    check_order(rto, path)
 }
 
 /// The largest timeout if none is given.
@@ -115,38 +128,5 @@ fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioErro
     let ceiling = rto.ceiling.unwrap_or(CEILING);
     let Some(floor) = rto.floor.filter(|floor| *floor > ceiling) else { return Ok(()) };
     let error = ScenarioError::new(&join(path, "floor"), "is above the largest timeout").text(&floor.to_string());
-    ensure(false, || error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))
-}
-
-/// Where segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for. Recoveries
-/// made to send at once forget it then, and do not say which segments are lost either.
-fn check_pacing(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let has_rate = matches!(endpoint.transport.control, Control::Bbr | Control::Prague);
-    ensure(!has_rate || endpoint.pacing != Some(false), || {
-        let problem = format!("does not go with `{}`, which always sends at a rate of its own", endpoint.transport);
-        ScenarioError::new(&join(path, "pacing"), problem).text("false").allowed("true")
-    })?;
-    let recovery = recovery_of(endpoint);
-    let forgets = matches!(recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Reno | Recovery::Newreno);
-    let name = name_of(recovery);
-    let problem = format!("does not go with recovery `{name}`, which forgets a retransmission that has to wait");
-    let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
-    let error = |key: &str, value: &str| ScenarioError::new(&join(path, key), problem).text(value).hint(hint);
-    if forgets && has_rate {
-        let allowed = format!("what goes with recovery `{name}`");
-        return Err(error("transport", &endpoint.transport.to_string()).allowed(allowed));
-    }
-    ensure(!forgets || endpoint.pacing != Some(true), || error("pacing", "true").allowed("false"))
-}
-
-/// `HyStart`++ grows by fractions of a segment; Linux's forms count in whole ones.
-fn check_cubic(cubic: &Cubic, path: &str) -> Result<(), ScenarioError> {
-    let is_whole = cubic.version != CubicVersion::Rfc9438;
-    let error = || {
-        ScenarioError::new(&join(path, "cubic.slow-start"), "does not go with Linux's whole segments")
-            .text("hystart-plus-plus")
-            .allowed("standard, hystart")
-            .hint(format!("`{path}.cubic.version = \"rfc9438\"` counts in fractions."))
-    };
-    ensure(!(is_whole && cubic.slow_start == Some(SlowStart::HystartPlusPlus)), error)
+    Err(error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))
 }

@@ -4,7 +4,7 @@ use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Application, Backlog, Client, DeadlineClient, Endpoint, Flow, RealTime, RebufferClient, Scenario};
-use crate::transport::Control;
+use crate::transport::Kind;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     check_mode(&scenario.endpoint.real_time, "endpoint.real-time")?;
@@ -38,7 +38,7 @@ fn check_use(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), Scenari
     let is_set = flow.endpoint.contains_key("real-time");
     let error =
         || ScenarioError::new(&join(path, "endpoint.real-time"), "is read by transports of the real-time mode only");
-    ensure(!is_set || endpoint.transport.control.is_real_time(), || {
+    ensure(!is_set || endpoint.transport.kind.is_real_time(), || {
         error()
             .allowed("nothing with this transport")
             .hint(format!("`{path}.transport = \"mtcp\"` has this mode; every policy of it can be changed."))
@@ -47,7 +47,7 @@ fn check_use(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), Scenari
 
 /// The real-time mode carries frames, which only media have.
 fn check_frames(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
-    let needs = endpoint.transport.control.is_real_time() && !flow.application.is_media();
+    let needs = endpoint.transport.kind.is_real_time() && !flow.application.is_media();
     let name = flow.application.name();
     let problem = format!("has no frames, which {} carries", endpoint.transport);
     ensure(!needs, || {
@@ -105,8 +105,8 @@ impl Application {
 
 impl Flow {
     /// Gives who listens: with a transport of the real-time mode somebody always does, for it is reading that makes it.
-    pub fn listener(&self, control: Control) -> Option<Client> {
-        let default = || control.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
+    pub fn listener(&self, kind: Kind) -> Option<Client> {
+        let default = || kind.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
         self.client.clone().or_else(default)
     }
 }

@@ -46,8 +46,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) rtt: Option<Duration>,
     /// Repeats the cumulative number and carries nothing else.
     pub(crate) is_duplicate: bool,
-    /// It covers nothing but what was abandoned.
-    pub(crate) is_of_abandoned: bool,
+    /// It covers nothing but what was given up.
+    pub(crate) is_of_given_up: bool,
     /// Segments that the peer newly tells it stepped over.
     pub(crate) skipped: u64,
     /// SACK told something new.
@@ -85,10 +85,10 @@ pub(crate) struct Board {
     una: u64,
     nxt: u64,
     una_position: u64,
-    /// Stream position of the highest cumulative ACK: below `una_position` only where segments were abandoned.
+    /// Stream position of the highest cumulative ACK: below `una_position` only where segments were given up.
     acknowledged: u64,
     /// What the timestamp clock told when the oldest of the segments in between was first sent.
-    abandoned_told: u32,
+    given_up_told: u32,
     /// Blocks of SACK that cannot be.
     refused_blocks: u64,
     sacked: Ranges,
@@ -230,16 +230,16 @@ impl Board {
             ..Acknowledgement::default()
         };
         self.delivered.clear();
-        let is_below_abandoned = ack < self.una_position && is_pure && ack == self.acknowledged;
+        let is_below_given_up = ack < self.una_position && is_pure && ack == self.acknowledged;
         let before = self.una + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
         } else if ack > self.acknowledged {
-            self.advance_in_abandoned(ack, &mut change);
+            self.advance_in_given_up(ack, &mut change);
         }
         change.brings_news |= self.mark_sacked(origin, blocks);
-        if is_below_abandoned {
-            // The hole is what was abandoned. Another one counts only if something arrived behind it.
+        if is_below_given_up {
+            // The hole is what was given up. Another one counts only if something arrived behind it.
             change.is_duplicate = self.sacked.next_hole(self.una).is_some();
         }
         change.delivered = self.una + self.sacked.total() - before;
@@ -272,18 +272,18 @@ impl Board {
     fn oldest_told(&self) -> u32 {
         match self.segments.front() {
             Some(sent) if self.acknowledged == self.una_position => sent.first_told,
-            _ => self.abandoned_told,
+            _ => self.given_up_told,
         }
     }
 
-    /// Only what was abandoned is acknowledged: that is progress all the same.
+    /// Only what was given up is acknowledged: that is progress all the same, or the timer would back off for ever.
     #[cold]
-    fn advance_in_abandoned(&mut self, ack: u64, change: &mut Acknowledgement) {
-        change.oldest_told = self.abandoned_told;
+    fn advance_in_given_up(&mut self, ack: u64, change: &mut Acknowledgement) {
+        change.oldest_told = self.given_up_told;
         change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
         change.advanced = 1;
-        change.is_of_abandoned = true;
+        change.is_of_given_up = true;
     }
 
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
@@ -399,8 +399,8 @@ impl Board {
     }
 
     /// Takes the first `count` segments off, although nobody acknowledged them.
-    pub(crate) fn abandon(&mut self, count: u64) {
-        self.abandoned_told = self.oldest_told();
+    pub(crate) fn give_up(&mut self, count: u64) {
+        self.given_up_told = self.oldest_told();
         for sent in self.segments.drain(..count as usize) {
             self.una_position = sent.end;
         }

@@ -121,7 +121,7 @@ impl Connection {
             return (connection, Taken::default());
         }
         connection.fast = Some(Box::new(Fast::Server { cookie, is_repeating: false }));
-        connection.sender.on_opened_early(u64::from(syn.window));
+        connection.sender.on_opened_early(cx, u64::from(syn.window));
         let taken = connection.take_opening_payload(cx, syn.len, false);
         (connection, taken)
     }

@@ -7,8 +7,7 @@ use earlybird_units::Duration;
 pub enum Backlog {
     /// Refuses the write while full: ordinary TCP.
     Block(SendLimit),
-    /// Gives up the oldest frames it still holds, sent or not, and takes the write (TCP-RTM; MTCP paper, §8.5 of the
-    /// specification).
+    /// Gives up the oldest frames it still holds, sent or not, and takes the write (TCP-RTM; MTCP paper).
     DiscardOldest(SendLimit),
     /// Takes every write, and gives up what was written longer ago than this (TLTCP).
     DiscardPastDeadline(Duration),

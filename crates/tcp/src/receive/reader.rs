@@ -1,4 +1,4 @@
-//! The reader of the real-time mode: it would rather skip than wait (rules R1 to R6 of the specification, §8.3).
+//! The reader of the real-time mode: it would rather skip than wait (rules R1 to R6 of the MTCP paper).
 //!
 //! R1 and R4 are ordinary TCP. R2 and R3 are one rule: a reader that waits while nothing is there in order gets what
 //! arrived behind the hole, whether that was there before it asked (R3) or comes later (R2). What is stepped over is told

@@ -21,7 +21,7 @@ pub(super) struct Skips {
 /// Ranges remembered: for a reader that asks late, and to know a late segment from one that came twice. At 10 % loss and
 /// 50 frames a second it is a minute.
 const REMEMBERED: usize = 256;
-/// Times that a notice is sent: at once and with the following two ACKs.
+/// Times that a notice is sent: at once and with the following two ACKs, of which two may get lost.
 const NOTICES: u8 = 3;
 
 impl Skips {

@@ -121,7 +121,7 @@ impl Sender {
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);
         }
-        if ack.is_of_abandoned || ack.skipped > 0 {
+        if ack.is_of_given_up || ack.skipped > 0 {
             self.timer.end_back_off();
         }
     }

@@ -14,7 +14,7 @@ struct Held {
     written: Instant,
     /// Never to be sent again: it is worthless by now, or the peer has it.
     is_given_up: bool,
-    /// It was sent since the retransmission timer last ran out (the sent-flag of A-19).
+    /// It was sent since the retransmission timer last ran out: it counts as in flight.
     is_flying: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What a sender does that would rather give up a frame than make its writer wait.
 //!
 //! Frames that were given up before they were sent leave no hole in the stream. Those that were sent stay on the board as
-//! flight until the peer's cumulative ACK passes them or the retransmission timer runs out, and recovery passes them
+//! flight until the peer's cumulative ACK passes them or the retransmission timer runs out, for giving up must not open the window; and recovery passes them
 //! over: a retransmission of theirs counts as sent, and nothing leaves. The peer's reader steps over the hole.
 
 use super::frames::{Bounds, Frames};
@@ -143,7 +143,7 @@ impl Sender {
         let grounded = frames.grounded(self.board.sacked());
         if grounded > 0 {
             self.was_emptied = true;
-            self.board.abandon(grounded);
+            self.board.give_up(grounded);
             frames.settle(self.board.una());
         }
     }

@@ -96,7 +96,7 @@ impl Sender {
     }
 
     /// Something was lost and stepped over before the window was reduced for it: reduces it as for a fast retransmit, once
-    /// per window.
+    /// per window, so that a reader who is always late hides no loss from the sender.
     #[cold]
     pub(crate) fn respond_to_skip(&mut self, cx: &mut Cx<'_>, skip: Skip, flight: u64) {
         let is_new = skip.lost.is_some_and(|lost| !self.marks.was_reduced_after(lost));

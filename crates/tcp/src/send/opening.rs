@@ -14,9 +14,9 @@ impl Sender {
     }
 
     /// Data may leave before the handshake ends: the window opens.
-    pub(crate) fn on_opened_early(&mut self, peer_window: u64) {
+    pub(crate) fn on_opened_early(&mut self, cx: &mut Cx<'_>, peer_window: u64) {
         self.learn_window(peer_window);
-        self.control.on_established(self.initial_window);
+        self.control.on_established(cx, self.initial_window);
     }
 
     /// Sends the answer to a SYN, for the first time or again, where data leave behind it at once: it is off the board, for

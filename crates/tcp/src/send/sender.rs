@@ -248,7 +248,7 @@ impl Sender {
             self.timer.on_opening_lost();
         }
         self.on_progress(cx, echoed_rtt);
-        self.control.on_established(if was_lost { 1.0 } else { self.initial_window });
+        self.control.on_established(cx, if was_lost { 1.0 } else { self.initial_window });
         let handshake = Handshake { rtt: self.board.age(cx.now).last_in_order, was_repeated: was_lost };
         self.control.on_handshake(cx, &handshake);
         self.recovery.on_opened(cx.now, handshake.rtt);

@@ -48,7 +48,7 @@ impl Sender {
             self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
             self.statistics.reductions_undone += 1;
         }
-        self.recovery.give_up(&mut self.board);
+        self.recovery.call_off(&mut self.board);
         self.reduction.proportional = None;
         if reduced.by_timeout {
             self.timer.on_needless();

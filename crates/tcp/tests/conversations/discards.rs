@@ -177,7 +177,7 @@ fn the_last_frame_of_a_window_that_has_no_room_for_another_is_kept() {
     host.sends_frames(&[6]).discards(&[5]);
 }
 
-/// what was given up is still in flight, or discarding would open the window.
+/// What was given up is still in flight, or discarding would open the window.
 #[test]
 fn giving_up_does_not_open_the_window() {
     for recovery in RECOVERIES {
@@ -241,7 +241,7 @@ fn a_timer_with_nothing_but_frames_given_up_falls_silent() {
     host.at(5000).frames(1).sends(&[". 2001:3001(1000) ack 1 win 64000"]);
 }
 
-/// While the window is small every write moves the first frame held, and all ACKs are for ones before it. Taken for
+/// While the window is small every write moves the first frame held, and all ACKs are for ones before it. Taken for
 /// old ones they would let the timer back off for ever.
 #[test]
 fn a_sender_whose_acks_all_cover_frames_given_up_does_not_back_off_for_ever() {

@@ -1,4 +1,4 @@
-//! What a sender learns from skip notices, and does about them (specification §8.7, A-21).
+//! What a sender learns from skip notices, and does about them (docs/real-time-mode.md, `skip-notice` and `skip-reduces`).
 
 use crate::host::Host;
 use crate::plain;
@@ -36,7 +36,7 @@ fn what_was_stepped_over_is_not_sent_again_and_counted() {
     }
 }
 
-/// A-21 (a). The window is 10 and in slow start.
+/// It grows by no ACK that covers what was skipped. The window is 10 and in slow start.
 #[test]
 fn an_ack_that_covers_what_was_stepped_over_does_not_grow_the_window() {
     let mut host = sending(&mtcp(SkipResponse::None));
@@ -77,7 +77,7 @@ fn a_full_ack_by_skipping_ends_recovery() {
     }
 }
 
-/// A-21 (b): ten in flight become five, once per window.
+/// `skip-reduces`: ten in flight become five, once per window.
 #[test]
 fn a_loss_stepped_over_before_the_window_was_reduced_halves_it_once_per_window() {
     let mut host = sending(&mtcp(SkipResponse::Reduce));

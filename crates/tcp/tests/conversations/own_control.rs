@@ -32,7 +32,7 @@ impl CongestionControl for BoldWindow {
         self.ssthresh
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, _cx: &mut Cx<'_>, initial_window: f64) {
         self.cwnd = initial_window;
     }
 

@@ -1,4 +1,4 @@
-//! The reader that would rather skip than wait: rules R1 to R6 of the specification (§8.3), the SNACK option, deadlines.
+//! The reader that would rather skip than wait: rules R1 to R6 of the MTCP paper, the SNACK option, deadlines.
 
 use crate::host::Host;
 use crate::{follows, plain};
@@ -174,7 +174,7 @@ fn what_was_skipped_and_comes_late_is_dropped_acknowledged_and_no_duplicate() {
     follows(Area::RealTime, "MTCP", "Modified SACK-TCP paper, late packets (R5)");
 }
 
-/// R6 and A-20.
+/// R6, three times: at once and with the following two ACKs.
 #[test]
 fn a_notice_is_sent_at_once_and_with_the_following_two_acks() {
     let mut host = accepted(&Config { acking: Acking::Delayed(Duration::from_millis(100)), ..mtcp() });

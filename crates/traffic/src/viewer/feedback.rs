@@ -11,7 +11,7 @@ pub struct Feedback {
     pub report: Option<Duration>,
 }
 
-/// Payload of a heartbeat: highest frame received and frames lost so far, 32 bits each.
+/// Payload of a heartbeat: highest frame received and frames lost so far, 32 bits each.
 const HEARTBEAT_BYTES: u64 = 8;
 /// Payload of a report: as a heartbeat's, and a 32-bit number of its own.
 const REPORT_BYTES: u64 = 12;

@@ -71,7 +71,7 @@ fn timestamps_and_sack_blocks_start_words_on_data() {
     assert_eq!(written(&segment, Layout::Aligned), expected.concat());
 }
 
-/// The layout of the specification, byte by byte: kind, length, identifier, total, first, count.
+/// The layout of docs/real-time-mode.md, byte by byte: kind, length, identifier, total, first, count.
 #[test]
 fn a_skip_notice_stands_behind_the_timestamps_and_before_the_sack_blocks() {
     let skip_notice = Some(SkipNotice::Skipped { total: 0x0102_0304, first: SeqNum(0x0506_0708), segments: 0x090A });

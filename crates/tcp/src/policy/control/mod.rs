@@ -12,7 +12,7 @@ pub(crate) mod tahoe;
 pub(crate) mod tolerant;
 pub(crate) mod vegas;
 
-use crate::trace::Cx;
+use crate::trace::{Cx, TraceEvent};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Progress {
     }
 
     /// Says whether a window of `cwnd` segments was used, for a control that asks for that even where the sender does not.
-    pub(crate) fn used_up(&self, cwnd: f64) -> bool {
+    pub fn used_up(&self, cwnd: f64) -> bool {
         self.is_used.unwrap_or(self.flight >= cwnd as u64)
     }
 }
@@ -155,7 +155,10 @@ pub trait CongestionControl: Debug + Send {
     /// Gives the slow-start threshold; infinite before the first loss where the profile has no initial one.
     fn ssthresh(&self) -> f64;
     /// Starts with the given window once the handshake is done.
-    fn on_established(&mut self, initial_window: f64);
+    ///
+    /// What a trace shows between two events are the steps that a control tells with [`TraceEvent::Window`]; one that tells none
+    /// is seen to go at once.
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64);
     /// Learns how long the handshake took.
     fn on_handshake(&mut self, _cx: &mut Cx<'_>, _handshake: &Handshake) {}
     /// Gives how many times what was used of the window it may be: beyond, it does not grow (RFC 7661; in slow start Linux's
@@ -210,6 +213,12 @@ pub trait CongestionControl: Debug + Send {
     fn gauges(&self) -> Gauges {
         Gauges::default()
     }
+}
+
+/// Tells that the ACK of the opening segment counts as any other before the initial window is set, as in ns-2.
+pub(crate) fn tell_opening(cx: &mut Cx<'_>, control: &dyn CongestionControl) {
+    let (cwnd, ssthresh) = (control.cwnd() + 1.0, control.ssthresh());
+    cx.trace.record(cx.now, TraceEvent::Window { cwnd, ssthresh });
 }
 
 /// Named values of a congestion control, for time series.

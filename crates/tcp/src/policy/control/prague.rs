@@ -136,8 +136,8 @@ impl CongestionControl for Prague {
         self.window.ssthresh()
     }
 
-    fn on_established(&mut self, initial_window: f64) {
-        self.window.on_established(initial_window);
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        self.window.on_established(cx, initial_window);
     }
 
     /// Every segment that is not marked adds to the window, also in the round of a reduction (§2.4.3).
@@ -224,7 +224,7 @@ mod tests {
 
     fn prague(cwnd: f64) -> Prague {
         let mut prague = Prague::new(Reno::new(10_000, cwnd, Halved::Flight), PragueParameters::DEFAULT);
-        prague.on_established(cwnd);
+        prague.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, cwnd);
         prague
     }
 

@@ -1,7 +1,7 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
 use super::factory::{ControlFactory, ControlSetup};
-use super::{CongestionControl, Flight, Progress, Window};
+use super::{CongestionControl, Flight, Progress, Window, tell_opening};
 use crate::trace::{Cx, TraceEvent};
 use alloc::boxed::Box;
 
@@ -90,6 +90,17 @@ impl Reno {
         self.ssthresh = libm::floor(cwnd).max(SMALLEST_SSTHRESH);
     }
 
+    /// Sets the threshold to `half`, then the window, then the threshold to its smallest: ns-2 does it in these steps.
+    fn reduce(&mut self, cx: &mut Cx<'_>, half: f64, cwnd: f64) {
+        let ssthresh = libm::floor(half);
+        if ssthresh < SMALLEST_SSTHRESH {
+            for cwnd in [self.cwnd, cwnd] {
+                cx.trace.record(cx.now, TraceEvent::Window { cwnd, ssthresh });
+            }
+        }
+        self.set(cwnd, ssthresh.max(SMALLEST_SSTHRESH));
+    }
+
     /// Gives half of what the profile halves.
     pub(crate) fn half(&self, flight: Flight) -> f64 {
         match self.halved {
@@ -109,7 +120,8 @@ impl CongestionControl for Reno {
         self.ssthresh
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        tell_opening(cx, self);
         self.cwnd = initial_window;
     }
 
@@ -120,15 +132,15 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+    fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         let half = self.half(*flight);
-        self.ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
-        self.cwnd = if self.halved == Halved::Flight { self.ssthresh } else { half };
+        let ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
+        self.reduce(cx, half, if self.halved == Halved::Flight { ssthresh } else { half });
     }
 
-    fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        self.ssthresh = libm::floor(self.half(*flight)).max(SMALLEST_SSTHRESH);
-        self.cwnd = 1.0;
+    fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
+        let half = self.half(*flight);
+        self.reduce(cx, half, 1.0);
     }
 
     fn deflate(&mut self, cx: &mut Cx<'_>, segments: f64) {

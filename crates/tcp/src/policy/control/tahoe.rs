@@ -1,11 +1,11 @@
 //! Tahoe's window: one segment after every loss, however it was found (Jacobson 1988; ns-2.35 `Agent/TCP`).
 
 use super::factory::{ControlFactory, ControlSetup, Needs};
-use super::reno::{Reno, SMALLEST_SSTHRESH};
+use super::reno::Reno;
 use super::{CongestionControl, Flight, Progress, Window};
 use crate::policy::choice::Recovery;
 use crate::policy::recovery::counting::Rules;
-use crate::trace::{Cx, TraceEvent};
+use crate::trace::Cx;
 use alloc::boxed::Box;
 
 /// Tahoe's rules, which have no parameters.
@@ -41,8 +41,8 @@ impl CongestionControl for Tahoe {
         self.window.ssthresh()
     }
 
-    fn on_established(&mut self, initial_window: f64) {
-        self.window.on_established(initial_window);
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        self.window.on_established(cx, initial_window);
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
@@ -50,13 +50,6 @@ impl CongestionControl for Tahoe {
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        let ssthresh = libm::floor(self.window.half(*flight));
-        if ssthresh < SMALLEST_SSTHRESH {
-            // ns-2 sets the threshold first and raises it in the end.
-            for cwnd in [self.cwnd(), 1.0] {
-                cx.trace.record(cx.now, TraceEvent::Window { cwnd, ssthresh });
-            }
-        }
         self.window.on_timeout(cx, flight);
     }
 

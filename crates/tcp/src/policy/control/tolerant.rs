@@ -157,8 +157,8 @@ impl CongestionControl for Tolerant {
         self.window.ssthresh()
     }
 
-    fn on_established(&mut self, initial_window: f64) {
-        self.window.on_established(initial_window);
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        self.window.on_established(cx, initial_window);
     }
 
     fn headroom(&self) -> f64 {
@@ -231,7 +231,7 @@ mod tests {
     /// A control with a window of eight, whose path has a round trip of 100 ms, after a hundred segments.
     fn control() -> Tolerant {
         let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
-        control.on_established(8.0);
+        control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
         (0..100).for_each(|_| progress(&mut control, 100));
         control
     }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_loss_before_anything_is_known_of_the_delay_halves_the_window() {
         let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
-        control.on_established(8.0);
+        control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
         assert_eq!(lose(&mut control), 4.0);
     }
 
@@ -280,7 +280,7 @@ mod tests {
             let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
             let handshake = Handshake::new(Duration::from_millis(100));
             control.on_handshake(&mut Cx { now: Instant::ZERO, trace: &mut () }, &handshake);
-            control.on_established(8.0);
+            control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
             assert_eq!(lose(&mut control), 4.0);
             progress(&mut control, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");

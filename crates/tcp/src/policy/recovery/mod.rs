@@ -23,11 +23,11 @@ pub(crate) enum Outcome {
     Progress,
     /// A hole was repaired, another remains.
     Partial,
-    /// The same for a sender without SACK (`NewReno`): the window gives up `surplus` segments, the timer restarts or runs on.
+    /// The same for a sender without SACK (`NewReno`): the window gives back `surplus` segments, the timer restarts or runs on.
     PartialWithout { surplus: f64, restarts_timer: bool },
     /// All that was outstanding when recovery began is acknowledged.
     Recovered,
-    /// The same, and the window gives up `surplus` segments.
+    /// The same, and the window gives back `surplus` segments.
     RecoveredWithout { surplus: f64 },
     /// The `duplicates`-th duplicate – 0: time – revealed a loss among `flight` segments: shrink, and retransmit.
     Loss { duplicates: u32, flight: u64 },
@@ -142,7 +142,7 @@ pub(crate) trait LossRecovery: Debug + Send {
         board.go_back();
     }
     /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery.
-    fn give_up(&mut self, board: &mut Board) {
+    fn call_off(&mut self, board: &mut Board) {
         board.go_on();
     }
     /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer.

@@ -109,10 +109,10 @@ impl LossRecovery for NewReno {
         self.reno.on_timeout(now, board);
     }
 
-    fn give_up(&mut self, board: &mut Board) {
+    fn call_off(&mut self, board: &mut Board) {
         self.burst = None;
         self.has_partial = false;
-        self.reno.give_up(board);
+        self.reno.call_off(board);
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {

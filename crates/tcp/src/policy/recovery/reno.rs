@@ -129,7 +129,7 @@ impl LossRecovery for Reno {
         board.go_back();
     }
 
-    fn give_up(&mut self, board: &mut Board) {
+    fn call_off(&mut self, board: &mut Board) {
         *self = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
         board.go_on();
     }

@@ -187,7 +187,7 @@ impl LossRecovery for Rfc6675 {
         board.go_back();
     }
 
-    fn give_up(&mut self, board: &mut Board) {
+    fn call_off(&mut self, board: &mut Board) {
         self.recovering = false;
         self.recovery_point = None;
         self.forget_duplicates();

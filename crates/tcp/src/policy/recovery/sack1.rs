@@ -192,7 +192,7 @@ impl LossRecovery for Sack1 {
         }
     }
 
-    /// It stays in `pipe` as the one that was lost, and does not come to it a second time.
+    /// It stays in `pipe` as the one that was lost, and does not come to it a second time: giving up must not open the window.
     fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {
         let pipe = self.pipe;
         self.on_sent(now, number, board);

@@ -21,7 +21,7 @@ mod window;
 
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
-use super::{CongestionControl, Flight, Gauges, Progress, Window};
+use super::{CongestionControl, Flight, Gauges, Progress, Window, tell_opening};
 use crate::policy::recovery::counting::Rules;
 use crate::trace::Cx;
 use aggregation::Aggregation;
@@ -242,7 +242,8 @@ impl CongestionControl for Bbr {
         f64::INFINITY
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        tell_opening(cx, self);
         self.initial_window = initial_window;
         self.cwnd = initial_window;
     }

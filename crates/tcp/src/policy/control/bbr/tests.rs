@@ -19,7 +19,7 @@ struct Driver {
 impl Driver {
     fn new() -> Self {
         let mut bbr = Bbr::new(BbrParameters::DEFAULT, SeedTree::new(1).random());
-        bbr.on_established(10.0);
+        bbr.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
         bbr.on_opened(Instant::ZERO, Some(RTT));
         let sample = RateSample { rtt: Some(RTT), in_flight: PIPE, tx_in_flight: PIPE, ..RateSample::default() };
         Self { bbr, now: Instant::ZERO, delivered: 0, sample }

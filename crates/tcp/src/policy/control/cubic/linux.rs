@@ -5,7 +5,7 @@
 use super::CubicConfig;
 use super::root::cube_root;
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress, Window};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window, tell_opening};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -254,7 +254,8 @@ impl CongestionControl for LinuxCubic {
         if self.ssthresh == u32::MAX { f64::INFINITY } else { f64::from(self.ssthresh) }
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        tell_opening(cx, self);
         self.cwnd = initial_window as u32;
     }
 
@@ -326,7 +327,7 @@ mod tests {
     fn windows(config: CubicConfig, case: &Case) -> Vec<u32> {
         let version = if config.version == CubicVersion::V21 { V21 } else { V23 };
         let mut cubic = LinuxCubic::new(version, config, f64::from(case.ssthresh));
-        cubic.on_established(f64::from(case.first_window));
+        cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, f64::from(case.first_window));
         let mut micros = 10_000_000;
         let mut windows = Vec::new();
         for ack in 1..=12 * case.loss_every {
@@ -473,7 +474,7 @@ mod tests {
     fn a_timeout_forgets_everything() {
         let mut cubic = LinuxCubic::new(V21, CubicConfig::V21, 10.0);
         let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
-        cubic.on_established(100.0);
+        cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
         cubic.on_loss(cx, &Flight::new(100));
         assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (79, 79, 100));
         cubic.on_timeout(cx, &Flight::new(79));
@@ -486,7 +487,7 @@ mod tests {
             let config = CubicConfig { fast_convergence, ..CubicConfig::V21 };
             let mut cubic = LinuxCubic::new(V21, config, 10.0);
             let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
-            cubic.on_established(100.0);
+            cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
             cubic.on_loss(cx, &Flight::new(100));
             cubic.on_loss(cx, &Flight::new(79));
             assert_eq!(cubic.state.last_max, last_max);

@@ -4,7 +4,7 @@ use super::CubicConfig;
 use super::curve::CubicCurve;
 use crate::policy::control::reno::{SMALLEST_SSTHRESH, slow_start_share};
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress, Window};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window, tell_opening};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -144,7 +144,8 @@ impl CongestionControl for Cubic {
         self.ssthresh
     }
 
-    fn on_established(&mut self, initial_window: f64) {
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        tell_opening(cx, self);
         self.cwnd = initial_window;
     }
 
@@ -217,7 +218,7 @@ mod tests {
     impl Driver {
         fn new(config: CubicConfig, cwnd: f64, rtt: f64) -> Self {
             let mut cubic = Cubic::new(config, u32::MAX, cwnd, false);
-            cubic.on_established(cwnd);
+            cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, cwnd);
             Self { cubic, now: 1.0, rtt }
         }
 
@@ -472,7 +473,7 @@ mod tests {
     #[test]
     fn a_loss_among_50_segments_in_flight_leaves_35() {
         let mut cubic = Cubic::new(CubicConfig::RFC9438, 1000, f64::INFINITY, true);
-        cubic.on_established(100.0);
+        cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
         cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(50));
         assert!((cubic.cwnd - 35.0).abs() < 1e-12 && (cubic.plateau - 100.0).abs() < 1e-12);
     }

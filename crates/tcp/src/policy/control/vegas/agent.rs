@@ -61,7 +61,7 @@ impl CongestionControl for Agent {
     }
 
     /// The window stays at one segment until data are acknowledged.
-    fn on_established(&mut self, _initial_window: f64) {}
+    fn on_established(&mut self, _cx: &mut Cx<'_>, _initial_window: f64) {}
 
     /// For ns-2, the opening segment's round is one like any other.
     fn on_handshake(&mut self, cx: &mut Cx<'_>, handshake: &Handshake) {

@@ -133,8 +133,8 @@ impl CongestionControl for Vegas {
         self.window.ssthresh()
     }
 
-    fn on_established(&mut self, initial_window: f64) {
-        self.window.on_established(initial_window);
+    fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
+        self.window.on_established(cx, initial_window);
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {

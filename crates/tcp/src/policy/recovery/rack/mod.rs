@@ -248,7 +248,7 @@ impl LossRecovery for Rack {
     fn resume(&mut self, _board: &mut Board) {}
 
     /// What was marked as lost is examined again.
-    fn give_up(&mut self, _board: &mut Board) {
+    fn call_off(&mut self, _board: &mut Board) {
         self.phase = Phase::Open;
         self.lost.clear();
         self.due = None;

@@ -1,4 +1,7 @@
+use super::ControlTable;
+use crate::model::Profile;
 use crate::quantity::{Fraction, Time};
+use earlybird_tcp::{Control, PragueParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,4 +16,19 @@ pub struct Prague {
     /// zero: no such help).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_rtt: Option<Time>,
+}
+
+impl ControlTable for Prague {
+    const NAME: &'static str = "prague";
+    const TITLE: &'static str =
+        "L4S: shrinks by half the share of marked segments; paced; behind `dualpi2`, hardly a queue";
+    const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331; RFC 9768";
+
+    fn control(&self, _profile: Profile) -> Control {
+        let draft = PragueParameters::DEFAULT;
+        Control::Prague(PragueParameters {
+            gain: self.gain.map_or(draft.gain, Fraction::value),
+            virtual_rtt: self.virtual_rtt.map_or(draft.virtual_rtt, Time::duration),
+        })
+    }
 }

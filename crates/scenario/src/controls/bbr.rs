@@ -1,4 +1,7 @@
+use super::ControlTable;
+use crate::model::Profile;
 use crate::quantity::{Fraction, Time};
+use earlybird_tcp::{BbrParameters, Control};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,4 +27,22 @@ pub struct Bbr {
     /// How long the shortest round trip counts (`BBR.MinRTTFilterLen`; default 10 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_window: Option<Time>,
+}
+
+impl ControlTable for Bbr {
+    const NAME: &'static str = "bbr";
+    const TITLE: &'static str = "BBR version 3: a model of the path's bandwidth and shortest round trip; paced";
+    const SOURCE: &'static str = "draft-ietf-ccwg-bbr (August 2026)";
+
+    fn control(&self, _profile: Profile) -> Control {
+        let draft = BbrParameters::DEFAULT;
+        Control::Bbr(BbrParameters {
+            loss_threshold: self.loss_threshold.map_or(draft.loss_threshold, Fraction::value),
+            beta: self.beta.map_or(draft.beta, Fraction::value),
+            headroom: self.headroom.map_or(draft.headroom, Fraction::value),
+            probe_rtt_interval: self.probe_rtt_interval.map_or(draft.probe_rtt_interval, Time::duration),
+            probe_rtt_duration: self.probe_rtt_duration.map_or(draft.probe_rtt_duration, Time::duration),
+            min_rtt_window: self.min_rtt_window.map_or(draft.min_rtt_window, Time::duration),
+        })
+    }
 }

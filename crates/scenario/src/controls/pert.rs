@@ -1,4 +1,10 @@
+use super::ControlTable;
+use crate::document::join;
+use crate::error::ScenarioError;
+use crate::model::Profile;
 use crate::quantity::{Rate, Time};
+use crate::validate::positive;
+use earlybird_tcp as tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -126,4 +132,66 @@ pub enum LossFactor {
     Beta,
     /// By one half.
     Half,
+}
+
+impl ControlTable for Pert {
+    const NAME: &'static str = "pert";
+    const TITLE: &'static str = "Probabilistic early response to the queueing delay";
+    const SOURCE: &'static str = "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper";
+
+    fn check(&self, path: &str) -> Result<(), ScenarioError> {
+        self.pi.rtt.map_or(Ok(()), |rtt| positive(rtt, &join(path, "pi.rtt")))
+    }
+
+    fn control(&self, _profile: Profile) -> tcp::Control {
+        let preset = self.preset.flags();
+        tcp::Control::Pert(tcp::PertFlags {
+            max_delay: self.max_delay.map_or(preset.max_delay, |max_delay| match max_delay {
+                MaxDelay::Smoothed => tcp::MaxDelay::Smoothed,
+                MaxDelay::Raw => tcp::MaxDelay::Raw,
+            }),
+            curve_tail: self.curve_tail.map_or(preset.curve_tail, |tail| match tail {
+                CurveTail::Gentle => tcp::CurveTail::Gentle,
+                CurveTail::Flat => tcp::CurveTail::Flat,
+            }),
+            alpha: self.alpha.map_or(preset.alpha, |alpha| match alpha {
+                AlphaRule::Direct => tcp::AlphaRule::Direct,
+                AlphaRule::Ramped => tcp::AlphaRule::Ramped,
+                AlphaRule::Literal => tcp::AlphaRule::Literal,
+            }),
+            growth_on_response: self.growth_on_response.unwrap_or(preset.growth_on_response),
+            loss_factor: self.loss_factor.map_or(preset.loss_factor, |factor| match factor {
+                LossFactor::Beta => tcp::LossFactor::Beta,
+                LossFactor::Half => tcp::LossFactor::Half,
+            }),
+            is_adaptive: self.form.map_or(preset.is_adaptive, |form| form == PertForm::Adaptive),
+            pi: preset.pi.map(|design| self.pi.design(design)),
+        })
+    }
+}
+
+impl PertPreset {
+    const fn flags(self) -> tcp::PertFlags {
+        match self {
+            Self::Default => tcp::PertFlags::DEFAULT,
+            Self::Text => tcp::PertFlags::TEXT,
+            Self::Port => tcp::PertFlags::PORT,
+            Self::Flat => tcp::PertFlags::FLAT,
+            Self::H => tcp::PertFlags::HOMOGENEOUS,
+            Self::Pi => tcp::PertFlags::PI,
+        }
+    }
+}
+
+impl PiDesign {
+    fn design(&self, base: tcp::PiDesign) -> tcp::PiDesign {
+        tcp::PiDesign {
+            flows: self.flows.unwrap_or(base.flows),
+            rtt: self.rtt.map_or(base.rtt, Time::duration),
+            capacity: self.capacity.map_or(base.capacity, |rate| rate.rate().bits_per_second()),
+            packet: self.packet.unwrap_or(base.packet),
+            reference: self.reference.map_or(base.reference, Time::duration),
+            frequency: self.frequency.unwrap_or(base.frequency),
+        }
+    }
 }

@@ -1,3 +1,7 @@
+use super::ControlTable;
+use crate::model::Profile;
+use crate::transport::Detection;
+use earlybird_tcp::{Control, VegasParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,4 +34,24 @@ pub enum VegasPreset {
     Ns2,
     /// Linux: 2, 4, 1.
     Linux,
+}
+
+impl ControlTable for Vegas {
+    const NAME: &'static str = "vegas";
+    const TITLE: &'static str =
+        "Keeps one to three segments in the queue; with ns2 rules, retransmits by a fine timer, without SACK";
+    const SOURCE: &'static str = "Brakmo and Peterson, IEEE JSAC 13(8), 1995; ns-2.35 Agent/TCP/Vegas";
+    const DETECTIONS: &'static [Detection] = &[Detection::Duplicates];
+
+    fn control(&self, _profile: Profile) -> Control {
+        let preset = match self.preset {
+            VegasPreset::Ns2 => VegasParameters::NS2,
+            VegasPreset::Linux => VegasParameters::LINUX,
+        };
+        Control::Vegas(VegasParameters {
+            alpha: self.alpha.unwrap_or(preset.alpha),
+            beta: self.beta.unwrap_or(preset.beta),
+            gamma: self.gamma.unwrap_or(preset.gamma),
+        })
+    }
 }

@@ -1,0 +1,61 @@
+//! The congestion controls that a scenario can name: those of `earlybird-tcp`, and those that a program registers.
+//!
+//! A control's table of parameters is a type, which says its name, what it is, and which control it means. Whatever scenarios
+//! know of controls is read from here: names, keys, the schema, messages, the list of transports.
+
+mod bbr;
+mod cubic;
+mod entry;
+mod pert;
+mod prague;
+mod registry;
+mod tables;
+mod vegas;
+
+pub use bbr::Bbr;
+pub use cubic::{Cubic, CubicVersion, SlowStart};
+pub(crate) use entry::Entry;
+pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};
+pub use prague::Prague;
+pub use registry::{RegisterError, keep, register};
+pub(crate) use registry::{entries, entry_of};
+pub use tables::ControlTables;
+pub use vegas::{Vegas, VegasPreset};
+
+use crate::error::ScenarioError;
+use crate::model::Profile;
+use crate::transport::Detection;
+use earlybird_tcp::Control;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The controls of `earlybird-tcp` that have a name of their own, in the order in which they are listed.
+const BUILT_IN: &[Entry] =
+    &[Entry::of::<Vegas>(), Entry::of::<Cubic>(), Entry::of::<Pert>(), Entry::of::<Bbr>(), Entry::of::<Prague>()];
+
+/// The table of a congestion control's parameters in a scenario, `endpoint.NAME`.
+///
+/// Its `Default` is the table of whoever gives none. Doc comments and `schemars` attributes of the type are what the schema, the
+/// messages and the reference say.
+pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 'static {
+    /// The transport's name, without ends; the table's key in `endpoint`.
+    const NAME: &'static str;
+    /// What it is, in a few words.
+    const TITLE: &'static str;
+    /// Where it is described.
+    const SOURCE: &'static str;
+    /// The ends that the name may have.
+    const DETECTIONS: &'static [Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
+
+    /// Checks what no schema can; `path` is where the table stands.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn check(&self, _path: &str) -> Result<(), ScenarioError> {
+        Ok(())
+    }
+
+    /// Gives the control. [`keep`] makes one of a [`ControlFactory`](earlybird_tcp::ControlFactory).
+    fn control(&self, profile: Profile) -> Control;
+}

@@ -1,0 +1,273 @@
+//! Which policies go together: the one place that says so, for drivers on real networks as for scenarios.
+
+use super::Config;
+use crate::policy::choice::{Control, EcnMode, Recovery, Trigger};
+use crate::policy::control::factory::{MarkAnswer, Needs};
+use crate::policy::recovery::counting::Rules;
+use crate::policy::reduction::WindowReduction;
+use crate::policy::spurious::{SpuriousDetection, Undo};
+use core::fmt;
+
+/// Why the policies of a configuration do not go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A segment, a window or the initial window is empty.
+    Empty,
+    /// The smallest timeout is above the largest.
+    TimerBounds,
+    /// The control has a recovery of its own, and works with no other.
+    ForeignRecovery,
+    /// The recovery works with the control that it belongs to, and with no other.
+    ForeignControl,
+    /// Segments leave at a rate, and the recovery forgets a retransmission that has to wait.
+    ForgetsWaiting,
+    /// ns-2's receivers count no marks.
+    UncountedMarks,
+    /// The control answers shares of marks, and hears of no more than one mark per round trip.
+    CoarseFeedback,
+    /// The control answers no marks.
+    UnansweredMarks,
+    /// The recovery would move the window that a mark has reduced.
+    MovesMarkedWindow,
+    /// ns-2's sender lets marks change when it may repair a loss.
+    MarksChangeRecovery,
+    /// The control has a window of its own in recovery, which leaves no place for a proportional reduction.
+    SecondReduction,
+    /// A proportional reduction needs a recovery that knows what is in the network.
+    UnknownFlight,
+    /// Early retransmission needs a recovery that counts duplicate ACKs.
+    CountsNoDuplicates,
+    /// ns-2's Vegas has a fine timer of its own, beside which no other rule is early.
+    FineTimer,
+    /// ns-2's senders take no reduction back.
+    KeepsReductions,
+    /// What begins again with one segment after every loss takes no reduction back.
+    BeginsAgain,
+    /// Timestamps are off, which tell a needless retransmission.
+    NoTimestamps,
+    /// ns-2's receivers send no DSACK, which tells a needless retransmission.
+    NoDuplicateSack,
+    /// DSACKs need SACK.
+    NoSack,
+}
+
+impl ConfigError {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Empty => "segment size, window and initial window are at least 1",
+            Self::TimerBounds => "the smallest timeout is above the largest",
+            Self::ForeignRecovery => "the control works with a recovery of its own only",
+            Self::ForeignControl => "the recovery works with the control that it belongs to only",
+            Self::ForgetsWaiting => "the recovery forgets a retransmission that has to wait, as it may at a rate",
+            Self::UncountedMarks => "accurate feedback does not go with ns-2's receivers, which count no marks",
+            Self::CoarseFeedback => "the control answers shares of marks, which accurate feedback alone tells",
+            Self::UnansweredMarks => "the control answers no marks",
+            Self::MovesMarkedWindow => "the recovery moves the window that a mark has reduced",
+            Self::MarksChangeRecovery => "ns-2's sender lets marks change when it may repair a loss",
+            Self::SecondReduction => "the control has a window of its own in recovery",
+            Self::UnknownFlight => "a proportional reduction needs a recovery that knows what is in the network",
+            Self::CountsNoDuplicates => "the recovery counts no duplicate ACKs, which the trigger needs",
+            Self::FineTimer => "ns-2's Vegas has a fine timer of its own",
+            Self::KeepsReductions => "ns-2's senders take no reduction back",
+            Self::BeginsAgain => "what begins again after every loss takes no reduction back",
+            Self::NoTimestamps => "timestamps are off, which tell a needless retransmission",
+            Self::NoDuplicateSack => "DSACKs are off, which tell a needless retransmission",
+            Self::NoSack => "DSACKs need a recovery that uses SACK",
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.text())
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// A rule: the reason if it is broken.
+type Verdict = Result<(), ConfigError>;
+
+const fn refuse_if(broken: bool, reason: ConfigError) -> Verdict {
+    if broken { Err(reason) } else { Ok(()) }
+}
+
+/// Most SACK blocks in an ACK beside timestamps (RFC 2018 §3).
+pub(super) const SACK_BLOCKS: usize = 3;
+
+impl Config {
+    /// Chooses a congestion control, with the recovery and the feedback that come with it.
+    #[must_use]
+    pub fn with_control(self, control: Control) -> Self {
+        let needs = control.factory().needs(self.rules);
+        let ecn = if needs.marks == MarkAnswer::ByShare { EcnMode::Accurate } else { self.ecn };
+        Self { ecn, control, ..self.with_recovery(needs.recovery.unwrap_or(self.recovery)) }
+    }
+
+    /// Chooses how losses are repaired. A sender without SACK asks its peer for none.
+    #[must_use]
+    pub fn with_recovery(self, recovery: Recovery) -> Self {
+        let sack_blocks = match self.sack_blocks {
+            _ if !recovery.uses_sack() => 0,
+            0 => SACK_BLOCKS,
+            blocks => blocks,
+        };
+        Self { sack_blocks, recovery, ..self }
+    }
+
+    /// Checks that the policies go together.
+    ///
+    /// # Errors
+    /// The first rule that is broken. A connection of such a configuration runs all the same, and may stall.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let needs = self.control.factory().needs(self.rules);
+        self.check_numbers()?;
+        self.check_pair(needs)?;
+        self.check_feedback(needs)?;
+        self.check_rate(needs)?;
+        self.check_marks(needs)?;
+        self.check_reduction(needs)?;
+        self.check_trigger()?;
+        self.check_undo()
+    }
+
+    fn check_numbers(&self) -> Verdict {
+        refuse_if(self.mss == 0 || self.window == 0 || self.initial_window == 0, ConfigError::Empty)?;
+        refuse_if(self.rto.floor > self.rto.ceiling, ConfigError::TimerBounds)
+    }
+
+    fn check_pair(&self, needs: Needs) -> Verdict {
+        let is_own = needs.recovery == Some(self.recovery);
+        refuse_if(needs.insists && !is_own, ConfigError::ForeignRecovery)?;
+        refuse_if(self.recovery.belongs_to_control() && !is_own, ConfigError::ForeignControl)
+    }
+
+    fn check_rate(&self, needs: Needs) -> Verdict {
+        let waits = self.paces || needs.has_rate;
+        refuse_if(waits && !self.recovery.remembers_waiting(), ConfigError::ForgetsWaiting)
+    }
+
+    fn check_feedback(&self, needs: Needs) -> Verdict {
+        let is_accurate = self.ecn == EcnMode::Accurate;
+        refuse_if(is_accurate && self.rules == Rules::Ns2, ConfigError::UncountedMarks)?;
+        refuse_if(!is_accurate && needs.marks == MarkAnswer::ByShare, ConfigError::CoarseFeedback)
+    }
+
+    fn check_marks(&self, needs: Needs) -> Verdict {
+        if self.ecn == EcnMode::Off {
+            return Ok(());
+        }
+        refuse_if(needs.marks == MarkAnswer::None, ConfigError::UnansweredMarks)?;
+        refuse_if(!self.recovery.uses_sack(), ConfigError::MovesMarkedWindow)?;
+        refuse_if(self.rules == Rules::Ns2, ConfigError::MarksChangeRecovery)
+    }
+
+    fn check_reduction(&self, needs: Needs) -> Verdict {
+        if self.window_reduction == WindowReduction::Immediate {
+            return Ok(());
+        }
+        refuse_if(needs.shapes_recovery, ConfigError::SecondReduction)?;
+        refuse_if(!self.recovery.remembers_waiting(), ConfigError::UnknownFlight)
+    }
+
+    fn check_trigger(&self) -> Verdict {
+        let is_early = self.trigger != Trigger::ThreeDuplicates;
+        refuse_if(is_early && self.recovery == Recovery::Vegas, ConfigError::FineTimer)?;
+        refuse_if(is_early && self.recovery == Recovery::Rack, ConfigError::CountsNoDuplicates)
+    }
+
+    fn check_undo(&self) -> Verdict {
+        let SpuriousDetection { forward_rto, undo } = self.spurious;
+        if forward_rto || undo != Undo::None {
+            self.check_takes_back()?;
+        }
+        match undo {
+            Undo::None => Ok(()),
+            Undo::Eifel => refuse_if(!self.timestamps, ConfigError::NoTimestamps),
+            Undo::Either => {
+                let has_sign = self.timestamps || (self.duplicate_sack && self.recovery.uses_sack());
+                refuse_if(!has_sign, ConfigError::NoTimestamps)
+            }
+            Undo::DuplicateSack => {
+                refuse_if(!self.duplicate_sack, ConfigError::NoDuplicateSack)?;
+                refuse_if(!self.recovery.uses_sack(), ConfigError::NoSack)
+            }
+        }
+    }
+
+    fn check_takes_back(&self) -> Verdict {
+        match self.recovery {
+            Recovery::Tahoe => Err(ConfigError::BeginsAgain),
+            Recovery::Sack1 | Recovery::Vegas => Err(ConfigError::KeepsReductions),
+            Recovery::Reno { .. } | Recovery::NewReno(_) => {
+                refuse_if(self.rules == Rules::Ns2, ConfigError::KeepsReductions)
+            }
+            Recovery::Rfc6675 | Recovery::Rack => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::control::bbr::BbrParameters;
+    use crate::policy::control::prague::PragueParameters;
+    use crate::policy::control::vegas::VegasParameters;
+    use earlybird_units::Duration;
+
+    #[test]
+    fn every_profile_goes_together() {
+        for config in [Config::ns2(), Config::rfc(), Config::linux(), Config::earlybird_rt(Duration::from_millis(250))]
+        {
+            assert_eq!(config.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_control_brings_what_it_works_with() {
+        let vegas = Control::Vegas(VegasParameters::NS2);
+        assert_eq!(Config::ns2().with_control(vegas).recovery, Recovery::Vegas);
+        assert_eq!(Config::ns2().with_control(vegas).sack_blocks, 0, "ns-2's Vegas has no SACK");
+        assert_eq!(Config::rfc().with_control(vegas).recovery, Recovery::Rfc6675);
+        assert_eq!(Config::rfc().with_control(Control::Tahoe).recovery, Recovery::Tahoe);
+        let prague = Config::rfc().with_control(Control::Prague(PragueParameters::DEFAULT));
+        assert_eq!((prague.ecn, prague.check()), (EcnMode::Accurate, Ok(())));
+    }
+
+    #[test]
+    fn a_sender_that_gets_sack_back_asks_for_it_again() {
+        let without = Config::rfc().with_recovery(Recovery::Tahoe);
+        assert_eq!((without.sack_blocks, without.with_recovery(Recovery::Rack).sack_blocks), (0, 3));
+    }
+
+    #[test]
+    fn policies_that_do_not_go_together_are_named() {
+        let (ns2, rfc) = (Config::ns2(), Config::rfc());
+        let bbr = Control::Bbr(BbrParameters::DEFAULT);
+        let eifel = SpuriousDetection { forward_rto: false, undo: Undo::Eifel };
+        let proportional = WindowReduction::Proportional;
+        let cases = [
+            (Config { mss: 0, ..rfc }, ConfigError::Empty),
+            (Config { control: Control::Tahoe, ..rfc }, ConfigError::ForeignRecovery),
+            (rfc.with_recovery(Recovery::Tahoe), ConfigError::ForeignControl),
+            (rfc.with_recovery(Recovery::Vegas), ConfigError::ForeignControl),
+            (Config { paces: true, ..ns2 }, ConfigError::ForgetsWaiting),
+            (ns2.with_control(bbr), ConfigError::ForgetsWaiting),
+            (Config { ecn: EcnMode::Classic, ..rfc.with_control(bbr) }, ConfigError::UnansweredMarks),
+            (Config { ecn: EcnMode::Classic, ..ns2 }, ConfigError::MarksChangeRecovery),
+            (Config { ecn: EcnMode::Accurate, ..ns2 }, ConfigError::UncountedMarks),
+            (Config { window_reduction: proportional, ..ns2 }, ConfigError::UnknownFlight),
+            (Config { window_reduction: proportional, ..rfc.with_control(bbr) }, ConfigError::SecondReduction),
+            (
+                Config { trigger: Trigger::FewOutstanding, ..rfc.with_recovery(Recovery::Rack) },
+                ConfigError::CountsNoDuplicates,
+            ),
+            (Config { spurious: eifel, timestamps: false, ..rfc }, ConfigError::NoTimestamps),
+            (Config { spurious: eifel, ..ns2 }, ConfigError::KeepsReductions),
+        ];
+        for (config, reason) in cases {
+            assert_eq!(config.check(), Err(reason), "{config:?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A congestion control from outside earlybird: AIMD(a, b) of Yang and Lam, "General AIMD Congestion Control", ICNP 2000.
+//!
+//! This file is all of it: the window, the parameters that make it, and its table in scenarios. `docs/own-control.md` goes
+//! through it step by step.
+
+use earlybird_scenario::{ControlTable, Profile, keep};
+use earlybird_tcp::{CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// AIMD's parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Aimd {
+    /// The segments that a round trip adds to the window (default 0.2, which with `decrease = 0.125` is TCP's share).
+    #[schemars(range(min = 0.01, max = 100))]
+    pub increase: f64,
+    /// The share of the window that a loss takes (default 0.125).
+    #[schemars(range(min = 0.01, max = 0.99))]
+    pub decrease: f64,
+}
+
+impl Default for Aimd {
+    fn default() -> Self {
+        Self { increase: 0.2, decrease: 0.125 }
+    }
+}
+
+/// How a connection comes by its window.
+impl ControlFactory for Aimd {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
+        Box::new(AimdWindow { aimd: self.clone(), cwnd: 1.0, ssthresh: setup.ssthresh })
+    }
+}
+
+/// How scenarios name it: `transport = "aimd-example"`, with its parameters in `endpoint.aimd-example`.
+impl ControlTable for Aimd {
+    const NAME: &'static str = "aimd-example";
+    const TITLE: &'static str = "Additive increase and multiplicative decrease by any two numbers";
+    const SOURCE: &'static str = "Yang and Lam, ICNP 2000";
+
+    fn control(&self, _profile: Profile) -> Control {
+        keep(self.clone())
+    }
+}
+
+/// The window of one connection, in segments.
+#[derive(Debug)]
+struct AimdWindow {
+    aimd: Aimd,
+    cwnd: f64,
+    ssthresh: f64,
+}
+
+/// RFC 5681 equation 4.
+const SMALLEST_SSTHRESH: f64 = 2.0;
+
+impl AimdWindow {
+    /// Gives what a loss leaves of what was in flight.
+    fn left(&self, flight: &Flight) -> f64 {
+        ((1.0 - self.aimd.decrease) * flight.outstanding as f64).max(SMALLEST_SSTHRESH)
+    }
+}
+
+impl CongestionControl for AimdWindow {
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    fn on_established(&mut self, _cx: &mut Cx<'_>, initial_window: f64) {
+        self.cwnd = initial_window;
+    }
+
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
+        if !progress.used_up(self.cwnd) {
+            return;
+        }
+        let acked = progress.acked as f64;
+        self.cwnd += if self.cwnd < self.ssthresh { acked } else { self.aimd.increase * acked / self.cwnd };
+    }
+
+    fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        self.ssthresh = self.left(flight);
+        self.cwnd = self.ssthresh;
+    }
+
+    fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
+        self.ssthresh = self.left(flight);
+        self.cwnd = 1.0;
+    }
+
+    fn undo(&mut self, window: &Window) {
+        self.cwnd = self.cwnd.max(window.cwnd);
+        self.ssthresh = self.ssthresh.max(window.ssthresh);
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_tcp::Config;
+    use earlybird_units::{Instant, SeedTree};
+
+    fn window(aimd: &Aimd) -> Box<dyn CongestionControl> {
+        let mut window = aimd.build(&Config::rfc().control_setup(SeedTree::new(1)));
+        window.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
+        window
+    }
+
+    #[test]
+    fn a_loss_takes_its_share_and_a_round_trip_adds_the_increase() {
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let mut window = window(&Aimd { increase: 0.5, decrease: 0.25 });
+        window.on_loss(cx, &Flight::new(8));
+        assert_eq!((window.cwnd(), window.ssthresh()), (6.0, 6.0));
+        window.on_progress(cx, &Progress::new(6, 6, None));
+        assert_eq!((window.cwnd(), window.ssthresh()), (6.5, 6.0));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_up_stays_as_it_is() {
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let mut window = window(&Aimd::default());
+        window.on_progress(cx, &Progress::new(1, 3, None));
+        assert_eq!((window.cwnd(), window.ssthresh()), (10.0, f64::INFINITY));
+        window.on_progress(cx, &Progress::new(1, 10, None));
+        assert_eq!((window.cwnd(), window.ssthresh()), (11.0, f64::INFINITY), "slow start");
+    }
+}

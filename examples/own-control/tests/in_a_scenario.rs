@@ -1,0 +1,94 @@
+//! The control in a scenario: by name, with parameters, checked, and in every message.
+
+use earlybird_experiment::{Outputs, Value, register, run};
+use earlybird_scenario::{ScenarioError, resolve, schema, transport_names};
+use own_control::Aimd;
+
+const FILE_OVER_A_LINK: &str = r#"
+duration = "20s"
+[endpoint]
+transport = "aimd-example"
+aimd-example = { increase = 0.5, decrease = 0.25 }
+[[network.links]]
+from = "a"
+to = "b"
+rate = "5Mb/s"
+delay = "20ms"
+queue = { packets = 30 }
+[[flows]]
+name = "file"
+from = "a"
+to = "b"
+application = { bulk = {} }
+"#;
+
+fn error(change: &str) -> ScenarioError {
+    register::<Aimd>().expect("the name is free");
+    let (key, value) = change.split_once('=').expect("a key and a value");
+    resolve(FILE_OVER_A_LINK, &[(key.to_owned(), value.to_owned())]).expect_err("no scenario")
+}
+
+/// Gives packets over the bottleneck and timeouts.
+fn run_with(change: &[(&str, &str)]) -> (f64, f64) {
+    register::<Aimd>().expect("the name is free");
+    let changes: Vec<_> = change.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let scenario = resolve(FILE_OVER_A_LINK, &changes).expect("a scenario");
+    let report = run(&scenario, 1, &Outputs::default(), &mut || true).expect("a report");
+    let number = |name: &str| match report.summary.iter().find(|(key, _)| *key == name) {
+        Some((_, Value::Real(value))) => *value,
+        Some((_, Value::Whole(value))) => *value as f64,
+        other => panic!("{name}: {other:?}"),
+    };
+    (number("drop_rate"), number("utilisation"))
+}
+
+#[test]
+fn its_parameters_decide_how_a_run_goes() {
+    let (gentle, bold) = (run_with(&[]), run_with(&[("endpoint.aimd-example.increase", "10")]));
+    assert!(gentle.1 > 0.9, "the link is used: {gentle:?}");
+    assert!(bold.0 > 2.0 * gentle.0, "ten segments per round trip lose more: {bold:?}, {gentle:?}");
+}
+
+#[test]
+fn it_may_have_the_ends_that_other_transports_have() {
+    register::<Aimd>().expect("the name is free");
+    let names = transport_names();
+    for name in ["aimd-example", "aimd-example-er", "aimd-example-rack-fg"] {
+        assert!(names.iter().any(|known| known == name), "{name}");
+    }
+    assert!(run_with(&[("endpoint.transport", "aimd-example-rack")]).1 > 0.9);
+}
+
+#[test]
+fn the_schema_describes_its_table() {
+    register::<Aimd>().expect("the name is free");
+    let schema = schema();
+    for part in [
+        "\"aimd-example\"",
+        "AIMD's parameters (transports with `aimd-example`).",
+        "The segments that a round trip adds",
+    ] {
+        assert!(schema.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_what_is_allowed() {
+    let error = error("endpoint.aimd-example.decrease=2");
+    assert_eq!(error.path, "endpoint.aimd-example.decrease");
+    assert_eq!(error.allowed, "a number from 0.01 to 0.99");
+}
+
+#[test]
+fn a_mistyped_key_or_name_is_guessed() {
+    assert_eq!(error("endpoint.aimd-example.decrese=0.5").hint, "did you mean `decrease`?");
+    let name = error("endpoint.transport=aimd-exampel");
+    assert_eq!(name.hint, "did you mean `aimd-example`?");
+    assert!(name.allowed.contains("prague-rack, aimd-example, "), "{}", name.allowed);
+}
+
+#[test]
+fn policies_that_do_not_go_with_it_are_refused_as_with_any_other() {
+    let error = error("endpoint={transport='aimd-example',recovery='tahoe'}");
+    assert_eq!(error.path, "endpoint.recovery");
+}
