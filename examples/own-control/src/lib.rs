@@ -102,8 +102,8 @@ impl CongestionControl for AimdWindow {
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
 
-    fn on_idle(&mut self) {
-        self.cwnd = 1.0;
+    fn on_idle(&mut self, window: &Window) {
+        (self.cwnd, self.ssthresh) = (window.cwnd, window.ssthresh);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sending half of the real-time mode: framing, and frames that are given up (specification §8.4, §8.5).
+//! The sending half of the real-time mode: framing, and frames that are given up (docs/real-time-mode.md).
 
 use crate::host::Host;
 use crate::plain;
