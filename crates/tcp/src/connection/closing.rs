@@ -167,9 +167,10 @@ impl Connection {
                 }
                 self.sender.queue.fin_queued = true;
             }
-            State::SynSent | State::SynReceived => self.sender.queue.fin_queued = true,
+            // With Fast Open the FIN may have left.
+            State::SynSent | State::SynReceived if !self.sender.queue.ends() => self.sender.queue.fin_queued = true,
             State::Listen => self.stop(Ending::Aborted),
-            State::Transfer(_) | State::TimeWait | State::Closed => {}
+            State::SynSent | State::SynReceived | State::Transfer(_) | State::TimeWait | State::Closed => {}
         }
     }
 

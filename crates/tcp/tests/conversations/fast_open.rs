@@ -266,3 +266,10 @@ fn a_server_may_close_before_the_handshake_ends() {
 fn a_server_that_gives_up_before_the_handshake_ends_resets_its_peer() {
     server(&plain()).abort().sends(&["R. 1:1(0) ack 301"]);
 }
+
+/// Found by the fuzzer.
+#[test]
+fn closed_twice_before_the_handshake_ends_there_is_one_fin() {
+    let mut host = server(&plain());
+    host.shutdown().sends(&["F. 1:1(0) ack 301"]).shutdown().sends_nothing();
+}
