@@ -13,7 +13,7 @@ pub(crate) struct Expected {
 }
 
 /// A number: right, a little or far from it, or anywhere.
-fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNum> {
+pub(crate) fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNum> {
     let distance = match data.int_in_range(0..=9_u8)? {
         0..=3 => 0,
         4 | 5 => i32::from(data.arbitrary::<i8>()?),
@@ -56,7 +56,7 @@ fn notice(data: &mut Unstructured<'_>, expected: &Expected) -> Result<SkipNotice
     Ok(SkipNotice::Skipped { total, first: number(data, expected.ack)?, segments })
 }
 
-fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
+pub(crate) fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
     let length = data.int_in_range(0..=16)?;
     Ok(FastOpen::cookie(data.bytes(length)?).unwrap_or(FastOpen::REQUEST).experimental(data.arbitrary()?))
 }
