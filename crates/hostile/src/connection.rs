@@ -5,7 +5,7 @@ use crate::packets::{addresses, read, write};
 use crate::witness::Witness;
 use crate::{Counts, setup};
 use arbitrary::{Result, Unstructured};
-use earlybird_tcp::{Config, Connection, Cx, Delivery, Transmit};
+use earlybird_tcp::{Config, Connection, Cx, Delivery, FastOpenOffer, Identity, KeepAlive, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{
     Addresses, Checksums, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps, Trouble, Unreachable,
@@ -43,9 +43,9 @@ impl<'a> Victim<'a> {
     /// Brings a connection to any state.
     fn new(data: &mut Unstructured<'_>, counts: &'a mut Counts) -> Result<Self> {
         let config = setup::config(data)?;
-        let (stage, seeds) = (data.int_in_range(0..=5_u8)?, SeedTree::new(1));
+        let (stage, seeds) = (data.int_in_range(0..=7_u8)?, SeedTree::new(1));
         let connection =
-            if stage == 0 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
+            if stage < 2 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
         counts.connections += 1;
         let mut victim = Self {
             connection,
@@ -57,9 +57,34 @@ impl<'a> Victim<'a> {
             witness: Witness::default(),
             counts,
         };
+        match stage {
+            1 => victim.open_fast(forge::cookie(data)?),
+            7 => victim.accept_fast(forge::cookie(data)?),
+            _ => {}
+        }
         victim.serve();
         victim.open(stage);
         Ok(victim)
+    }
+
+    /// Has its SYN carry data, or ask for a cookie.
+    fn open_fast(&mut self, cookie: FastOpen) {
+        let is_experimental = cookie.is_experimental();
+        let request = FastOpenOffer::Request { is_experimental };
+        let mss = core::num::NonZeroU16::new(1000);
+        let offer = if cookie.is_request() { request } else { FastOpenOffer::Cookie { cookie, mss } };
+        self.connection.open_fast(offer);
+        self.written += self.connection.write(2000).unwrap_or(0);
+    }
+
+    /// Opens it by a SYN that carries data.
+    fn accept_fast(&mut self, cookie: FastOpen) {
+        let syn = Segment { flags: Flags::SYN, len: 700, window: 60_000, ..Segment::default() };
+        let cx = &mut Cx { now: self.now, trace: &mut () };
+        let (identity, seeds) = (Identity::default(), SeedTree::new(1));
+        let (connection, taken) = Connection::accept_fast(cx, &self.config, identity, seeds, &syn, Some(cookie));
+        self.counts.kept += self.witness.keep(&syn, &taken);
+        self.connection = connection;
     }
 
     /// Goes on with the handshake as a genuine peer would.
@@ -72,15 +97,15 @@ impl<'a> Victim<'a> {
             skip_notice: Some(SkipNotice::Offer),
             ..Options::default()
         };
-        if stage > 1 {
+        if matches!(stage, 3..=6) {
             self.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
         }
-        if stage > 2 {
+        if matches!(stage, 4..=6) {
             let segment = Segment { window: 60_000, ..self.plausible() };
             self.take(&segment);
             self.write(30_000);
         }
-        if stage == 5 {
+        if stage == 6 {
             self.connection.shutdown();
             self.serve();
         }
@@ -111,11 +136,31 @@ impl<'a> Victim<'a> {
             7..=10 => _ = self.connection.read(data.int_in_range(0..=20_000)?),
             11 => _ = self.connection.read_frame(cx),
             12 => self.connection.wait(cx),
-            13 => self.connection.stop_waiting(),
             // Rarely: an end.
             14 if data.ratio(1, 8_u8)? => self.connection.shutdown(),
             15 if data.ratio(1, 32_u8)? => self.connection.abort(),
+            15 if data.ratio(1, 32_u8)? => self.connection.close(cx),
+            13 => self.connection.stop_waiting(),
+            _ => self.set_lifetime(data)?,
+        }
+        Ok(())
+    }
+
+    fn set_lifetime(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        let cx = &mut Cx { now: self.now, trace: &mut () };
+        let mut span = || Ok(Duration::from_millis(data.int_in_range(1..=100_000)?));
+        let keep_alive = KeepAlive { idle: span()?, interval: span()?, probes: 3 };
+        let user_timeout = span()?;
+        match data.int_in_range(0..=7_u8)? {
+            0 => self.connection.set_keep_alive(cx, Some(keep_alive)),
+            1 => self.connection.set_keep_alive(cx, None),
+            2 => self.connection.set_user_timeout(cx, Some(user_timeout)),
+            3 => self.connection.set_user_timeout(cx, None),
             _ => {}
+        }
+        // The new limit may have passed already.
+        if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
+            self.connection.on_timeout(cx);
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ fn notice(data: &mut Unstructured<'_>, expected: &Expected) -> Result<SkipNotice
     Ok(SkipNotice::Skipped { total, first: number(data, expected.ack)?, segments })
 }
 
-fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
+pub(crate) fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
     let length = data.int_in_range(0..=16)?;
     Ok(FastOpen::cookie(data.bytes(length)?).unwrap_or(FastOpen::REQUEST).experimental(data.arbitrary()?))
 }

@@ -8,6 +8,7 @@ mod connection;
 mod conversation;
 mod counts;
 mod forge;
+mod listener;
 mod packets;
 #[expect(dead_code, reason = "the endpoint's own tests use more of it")]
 #[path = "../../tcp/tests/properties/settings.rs"]
@@ -19,15 +20,17 @@ pub use bytes::{icmp, options, parse};
 pub use connection::connection;
 pub use conversation::conversation;
 pub use counts::Counts;
+pub use listener::listener;
 
 /// An experiment: it reads from the bytes what to do, and counts what it did.
 pub type Target = fn(&[u8], &mut Counts);
 
 /// All experiments by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("parse", parse),
     ("options", options),
     ("icmp", icmp),
     ("connection", connection),
     ("conversation", conversation),
+    ("listener", listener),
 ];

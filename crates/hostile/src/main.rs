@@ -1,10 +1,11 @@
-//! Tries very many hostile segments: `earlybird-hostile 100000000 [seed]`.
+//! Tries very many hostile segments: `earlybird-hostile 100000000 [SEED [FIRST]]`, from experiment FIRST on.
 
 use cap::Cap;
 use earlybird_hostile::{Counts, TARGETS};
 use earlybird_units::{Random, SeedTree};
 use std::alloc::System;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -18,27 +19,30 @@ const BOUND: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
-    let (Some(Ok(goal)), Ok(seed)) = (arguments.next(), arguments.next().unwrap_or(Ok(1))) else {
-        eprintln!("usage: earlybird-hostile PACKETS [SEED]");
+    let mut next = |default| arguments.next().unwrap_or(Ok(default));
+    let (Ok(goal @ 1..), Ok(seed), Ok(first)) = (next(0), next(1), next(0)) else {
+        eprintln!("usage: earlybird-hostile PACKETS [SEED [FIRST]]");
         return ExitCode::FAILURE;
     };
-    run(goal, SeedTree::new(seed));
-    ExitCode::SUCCESS
+    run(goal, SeedTree::new(seed), first)
 }
 
 #[expect(clippy::disallowed_methods, reason = "it tells how fast it is; the connections have a clock of their own")]
-fn run(goal: u64, seeds: SeedTree) {
+fn run(goal: u64, seeds: SeedTree, first: u64) -> ExitCode {
     let (start, mut counts, mut told) = (Instant::now(), Counts::default(), 0);
     let mut data = vec![0; LONGEST];
-    for experiment in 0.. {
+    for experiment in first.. {
         if counts.total() >= goal {
             break;
         }
         let mut random = seeds.nth(experiment).random();
         let length = length(&mut random);
         fill(&mut random, &mut data[..length]);
-        let (_, target) = TARGETS[random.below(TARGETS.len() as u64) as usize];
-        target(&data[..length], &mut counts);
+        let (name, target) = TARGETS[random.below(TARGETS.len() as u64) as usize];
+        if catch_unwind(AssertUnwindSafe(|| target(&data[..length], &mut counts))).is_err() {
+            say(&format!("{name}, experiment {experiment}, after {} packets", counts.total()));
+            return ExitCode::FAILURE;
+        }
         assert!(HEAP.max_allocated() < LONGEST + BOUND, "memory is not bounded: {} bytes", HEAP.max_allocated());
         if counts.total() * 20 / goal > told {
             told = counts.total() * 20 / goal;
@@ -50,6 +54,7 @@ fn run(goal: u64, seeds: SeedTree) {
         (HEAP.max_allocated() - LONGEST) >> 10,
         LONGEST >> 10
     ));
+    ExitCode::SUCCESS
 }
 
 /// Mostly a few hundred events; now and then very many, so that what grows shows.

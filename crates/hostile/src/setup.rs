@@ -12,16 +12,17 @@ thread_local! {
     static MODES: BoxedStrategy<RealTime> = prop_oneof![readers(), modes()].boxed();
 }
 
-/// Draws a configuration as the endpoint's own tests do; one in four is of the real-time mode.
+/// Draws a configuration as the endpoint's own tests do, of the real-time mode or not, or the one for real networks.
 pub(crate) fn config(data: &mut Unstructured<'_>) -> Result<Config> {
     let seed: [u8; 4] = data.arbitrary()?;
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed.repeat(8).try_into().unwrap_or([0; 32]));
     let mut runner = TestRunner::new_with_rng(proptest::test_runner::Config::default(), rng);
     let config = CONFIGS.with(|configs| draw(configs, &mut runner));
-    if data.ratio(1, 4)? {
-        return Ok(Config { real_time: MODES.with(|modes| draw(modes, &mut runner)), ..config });
-    }
-    Ok(config)
+    Ok(match data.int_in_range(0..=3_u8)? {
+        0 => Config { real_time: MODES.with(|modes| draw(modes, &mut runner)), ..config },
+        1 => Config::linux(),
+        _ => config,
+    })
 }
 
 fn draw<T: std::fmt::Debug>(strategy: &BoxedStrategy<T>, runner: &mut TestRunner) -> T {

@@ -10,10 +10,15 @@ use crate::sysctl;
 use crate::world::{Descriptor, World};
 use core::ffi::c_int;
 use core::mem;
-use earlybird_tcp::{Config, Connection, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, WindowProbe};
+use earlybird_tcp::{
+    Config, Connection, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, ReceiveBuffer, WindowProbe,
+};
 use earlybird_units::Duration;
 use libc::{sockaddr, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// With what of it is never offered, Linux's first window: 64 KiB (`tcp_select_initial_window`).
+const FIRST_BUFFER: u64 = 67_651;
 
 /// An address for C.
 pub(crate) struct Peer(SocketAddr);
@@ -231,6 +236,8 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         },
         rack: RackConfig { probes_tail: sysctl::number("tcp_early_retrans", 3) >= 3, ..linux.rack },
         window_probe: WindowProbe::Empty,
+        receive_buffer: ReceiveBuffer::Tuned { initial: FIRST_BUFFER, largest },
+        restarts_after_idle: sysctl::is_on("tcp_slow_start_after_idle"),
         lifetimes: Lifetimes {
             opening: Some(opening_limit(settings)),
             user_timeout: user_timeout(settings),

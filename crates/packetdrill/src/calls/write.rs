@@ -17,6 +17,10 @@ pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &
     if let Some(started) = host.call(|world| start_fast(world, fd, flags, to, wanted))? {
         (sent, with_opening) = (started, started);
         let is_patient = host.call(|world| Ok(is_patient(world, fd, flags)))?;
+        if is_patient && wanted > sent {
+            // Whoever waits to write will answer soon: ACKs go with that (`tcp_rcv_synsent_state_process`).
+            host.call(|world| Ok(world.socket(fd)?.flow_mut().map(|flow| flow.connection.quick_ack(false))))?;
+        }
         if !is_patient {
             return if sent > 0 { Ok(sent as i64) } else { Err(libc::EINPROGRESS) };
         }
