@@ -214,7 +214,7 @@ impl LinuxCubic {
     fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
         let step = self.slow_start.on_progress(now, progress, f64::from(self.cwnd));
         if step.is_over {
-            self.ssthresh = self.cwnd;
+            self.ssthresh = self.cwnd.max(SMALLEST_SSTHRESH);
         }
         if may_grow {
             let room = self.ssthresh.saturating_sub(self.cwnd).max(1);

@@ -92,7 +92,7 @@ impl Cubic {
         let grown = slow_start_share(growth, self.cwnd, self.ssthresh);
         self.cwnd += grown;
         if step.is_over {
-            self.ssthresh = self.cwnd;
+            self.ssthresh = self.cwnd.max(SMALLEST_SSTHRESH);
             self.prior = self.cwnd;
         } else if grown < growth {
             self.avoid_congestion(now, growth - grown, growth - grown);
@@ -206,6 +206,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::control::slow_start::Step;
     use earlybird_conformance::{Area, conforms};
 
     /// A control in congestion avoidance at 100 segments, driven by ACKs without a network.
@@ -251,6 +252,25 @@ mod tests {
             let flight = Flight::new(self.cubic.cwnd as u64);
             self.cubic.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
         }
+    }
+
+    #[derive(Debug)]
+    struct OverAtOnce;
+
+    impl SlowStart for OverAtOnce {
+        fn on_progress(&mut self, _now: Instant, _progress: &Progress, _cwnd: f64) -> Step {
+            Step { growth: 0.0, is_over: true }
+        }
+    }
+
+    /// RFC 5681 §3.1 has no threshold below two segments.
+    #[test]
+    fn a_slow_start_that_ends_at_one_segment_leaves_a_threshold_of_two() {
+        let mut driver = Driver::new(CubicConfig::RFC9438, 1.0, 0.1);
+        driver.cubic.ssthresh = f64::INFINITY;
+        driver.cubic.slow_start = Box::new(OverAtOnce);
+        driver.ack_used(0);
+        assert!((driver.cubic.ssthresh() - 2.0).abs() < f64::EPSILON);
     }
 
     /// Loss intervals in segments, and the mean windows of RFC 9438's tables 1 and 2 (C = 0.4).
