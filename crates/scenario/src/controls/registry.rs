@@ -4,7 +4,7 @@ use crate::transport::{FINE_GRAINED, Transport};
 use earlybird_tcp::{Control, ControlFactory};
 use std::any::Any;
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// What programs have registered.
 static REGISTERED: RwLock<Vec<Entry>> = RwLock::new(Vec::new());
@@ -38,12 +38,17 @@ impl fmt::Display for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
+/// Whoever registers has it.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Makes a congestion control known to scenarios, for the rest of the program: by its name as a transport, by its table in
 /// `endpoint`, in the schema and in messages. To register it again changes nothing.
 ///
 /// # Errors
 /// The name cannot be had, see [`RegisterError`].
 pub fn register<T: ControlTable>() -> Result<(), RegisterError> {
+    // From the look at what is known to the change of it, one at a time: two threads may register the same.
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let entry = Entry::of::<T>();
     if entries().any(|known| (known.table)() == (entry.table)()) {
         return Ok(());
