@@ -139,11 +139,21 @@ impl<'a> Victim<'a> {
             // Rarely: an end.
             14 if data.ratio(1, 8_u8)? => self.connection.shutdown(),
             15 if data.ratio(1, 32_u8)? => self.connection.abort(),
-            15 if data.ratio(1, 32_u8)? => self.connection.close(cx),
+            15 if data.ratio(1, 32_u8)? => {
+                self.connection.close(cx);
+                self.keep_limits();
+            }
             13 => self.connection.stop_waiting(),
             _ => self.set_lifetime(data)?,
         }
         Ok(())
+    }
+
+    /// A limit that is new may have passed already.
+    fn keep_limits(&mut self) {
+        if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
+            self.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
+        }
     }
 
     fn set_lifetime(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
@@ -158,10 +168,7 @@ impl<'a> Victim<'a> {
             3 => self.connection.set_user_timeout(cx, None),
             _ => {}
         }
-        // The new limit may have passed already.
-        if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
-            self.connection.on_timeout(cx);
-        }
+        self.keep_limits();
         Ok(())
     }
 

@@ -88,12 +88,28 @@ impl ForwardRto {
 
     pub(crate) fn on_sent_new(&mut self) {
         if let Step::Forward(segments) = &mut self.step {
-            *segments -= 1;
+            // A bare FIN waits for no window, and goes beyond this limit too.
+            *segments = segments.saturating_sub(1);
         }
     }
 
     /// Says, once, whether the ordinary recovery that was held up must go on.
     pub(crate) fn take_resumption(&mut self) -> bool {
         core::mem::take(&mut self.resumes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found by the program of hostile segments: the count went below zero.
+    #[test]
+    fn a_fin_behind_the_last_new_segment_is_not_counted() {
+        let mut rule = ForwardRto { step: Step::Forward(NEW_SEGMENTS), ..ForwardRto::default() };
+        for left in [1, 0, 0] {
+            rule.on_sent_new();
+            assert_eq!(rule.forward(), Some(left));
+        }
     }
 }
