@@ -8,7 +8,7 @@ use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, Delivery, FastOpenOffer, Identity, KeepAlive, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{
-    Addresses, Checksums, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps, Trouble, Unreachable,
+    Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps, Trouble, Unreachable,
 };
 
 /// A connection in any state, and segments, writes, reads, pauses in any order.

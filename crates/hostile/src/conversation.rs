@@ -4,7 +4,7 @@ use crate::packets::{addresses, read, write};
 use crate::witness::Witness;
 use crate::{Counts, forge, setup};
 use arbitrary::{Result, Unstructured};
-use earlybird_tcp::{Config, Connection, Cx, RealTime, RfcState, Transmit};
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RealTime, RfcState, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Addresses, Checksums, Ecn};
 use std::collections::BTreeMap;
