@@ -55,7 +55,8 @@ check-rust: tools
 
 # The crates that others may take: units, wire and tcp, each built from what would be uploaded.
 publish-check: ## Check that units, wire and tcp could be published
-	cargo publish --workspace --dry-run --allow-dirty --locked
+	@rm -rf target/publish  # cargo would take what it unpacked of the same version before
+	cargo publish --workspace --dry-run --allow-dirty --locked --target-dir target/publish/$$(date +%s)
 
 check-python: build
 	$(RUN) ruff check
