@@ -188,8 +188,10 @@ impl Config {
             // `tcp_mtu_probing` is off.
             finds_black_holes: false,
             nagle: true,
-            // `tcp_rmem`: 6 MB at most.
+            // A cap on what is in flight, 6 MB: no peer with that largest `tcp_rmem` offers more. A path that needs more
+            // needs a larger one.
             window: 4309,
+            window_probe: WindowProbe::Empty,
             initial_window: 10,
             receive_buffer: ReceiveBuffer::LINUX,
             acking: Acking::Adaptive,
