@@ -10,9 +10,7 @@ use crate::sysctl;
 use crate::world::{Descriptor, World};
 use core::ffi::c_int;
 use core::mem;
-use earlybird_tcp::{
-    Config, Connection, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, ReceiveBuffer, WindowProbe,
-};
+use earlybird_tcp::{Config, Connection, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, ReceiveBuffer};
 use earlybird_units::Duration;
 use libc::{sockaddr, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -235,7 +233,6 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
             _ => EcnMode::Off,
         },
         rack: RackConfig { probes_tail: sysctl::number("tcp_early_retrans", 3) >= 3, ..linux.rack },
-        window_probe: WindowProbe::Empty,
         receive_buffer: ReceiveBuffer::Tuned { initial: FIRST_BUFFER, largest },
         restarts_after_idle: sysctl::is_on("tcp_slow_start_after_idle"),
         lifetimes: Lifetimes {
