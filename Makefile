@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly hostile fuzz check check-rust publish-check check-python bench docs schema packetdrill format clean tools
+.PHONY: help setup build demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench docs schema packetdrill format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -34,9 +34,10 @@ test: build ## Run all tests
 	$(RUN) pytest -n auto
 	$(RUN) python tools/conformance.py --check
 
-nightly: build ## Run the property tests with 10,000 cases each, hostile segments and the fuzzers, then all tests
+nightly: build ## Run the property tests with 10,000 cases each, hostile segments, the fuzzers and some mutants, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
 	$(MAKE) hostile fuzz
+	$(MAKE) mutants PART=$$((10#$$(date +%j) % 40))/40
 	$(MAKE) test
 
 hostile: ## Try 10,000,000 hostile segments, all checks on (PACKETS=… for another number)
@@ -44,6 +45,9 @@ hostile: ## Try 10,000,000 hostile segments, all checks on (PACKETS=… for anot
 
 fuzz: ## Run each fuzzer for a minute (SECONDS_EACH=… for longer); needs a nightly toolchain and cargo-fuzz
 	tools/fuzz $(or $(SECONDS_EACH),60)
+
+mutants: $(SYNCED) ## Change the endpoint's rules one by one and see whether its tests notice: takes hours (PART=3/40: every 40th)
+	$(RUN) python tools/mutants.py --part $(or $(PART),0/1)
 
 check: check-rust check-python ## Check format, lints, types, stubs, and that the endpoint needs no standard library
 

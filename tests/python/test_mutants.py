@@ -1,0 +1,39 @@
+"""What `make mutants` says of changes that were noticed, missed, or did not compile."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[2]
+FILE = "crates/tcp/src/policy/rto.rs"
+
+
+def outcome(change: str, summary: str) -> dict[str, Any]:
+    """Give an outcome as `cargo mutants` writes it."""
+    mutant = {"name": f"{FILE}:1:9: {change}", "file": FILE, "span": {"start": {"line": 1, "column": 9}}}
+    return {"scenario": {"Mutant": mutant}, "summary": summary}
+
+
+def read(folder: Path, *outcomes: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    """Let the tool read a report with these outcomes."""
+    (folder / "mutants.out").mkdir()
+    report = {"outcomes": [{"scenario": "Baseline", "summary": "Success"}, *outcomes]}
+    (folder / "mutants.out" / "outcomes.json").write_text(json.dumps(report))
+    command = [sys.executable, "tools/mutants.py", "--read", str(folder)]
+    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+
+
+def test_a_missed_change_is_named_with_its_line_and_the_score_is_too_low(tmp_path: Path) -> None:
+    said = read(tmp_path, outcome("replace > with >=", "MissedMutant"), outcome("delete !", "CaughtMutant"))
+    first_line = (REPOSITORY / FILE).read_text().splitlines()[0]
+    assert f"missed: policy/rto.rs: replace > with >=\n        {first_line}" in said.stdout
+    assert "50.0%" in said.stdout
+    assert said.returncode == 1
+
+
+def test_a_change_that_never_ends_is_caught_and_one_that_does_not_compile_does_not_count(tmp_path: Path) -> None:
+    said = read(tmp_path, outcome("replace + with *", "Timeout"), outcome("replace f with 1", "Unviable"))
+    assert said.stdout.splitlines()[-1].split() == ["all", "1", "0", "100.0%"]
+    assert said.returncode == 0
