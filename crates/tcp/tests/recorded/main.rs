@@ -1,0 +1,62 @@
+//! What every kind of sender does over roads of every kind is what was recorded: each segment, each decision, each window.
+//!
+//! Other tests say what is right; this one says that nothing changed unnoticed. A change that is meant to alter behaviour
+//! records anew (`EARLYBIRD_RECORD=1 cargo test -p earlybird-tcp --test recorded`) and says in its commit which rows changed,
+//! and why. `EARLYBIRD_DIARY=sender/road` prints all that a row stands for.
+
+mod ends;
+mod road;
+mod senders;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::hash::Hasher;
+use std::path::PathBuf;
+
+/// What one sender did over one road, line by line.
+pub(crate) type Diary = String;
+
+fn fingerprint(diary: &str) -> u64 {
+    // The standard one, of which only the result's being the same matters: SipHash-1-3 with a fixed key.
+    let mut hasher = siphasher::sip::SipHasher13::new();
+    hasher.write(diary.as_bytes());
+    hasher.finish()
+}
+
+/// Gives a row for each sender and road: a fingerprint of its diary, and how many lines that has.
+fn rows() -> BTreeMap<String, String> {
+    let shown = std::env::var("EARLYBIRD_DIARY").ok();
+    let mut rows = BTreeMap::new();
+    for (sender, config) in senders::all() {
+        for (road, conditions) in road::all() {
+            let name = format!("{sender}/{road}");
+            let diary = ends::drive(&config, &conditions);
+            assert_ne!(shown.as_ref(), Some(&name), "\n{diary}");
+            rows.insert(name, format!("{:016x} {}", fingerprint(&diary), diary.lines().count()));
+        }
+    }
+    rows
+}
+
+fn table(rows: &BTreeMap<String, String>) -> String {
+    rows.iter().fold(String::new(), |mut text, (name, row)| {
+        writeln!(text, "{name} {row}").expect("a string takes everything");
+        text
+    })
+}
+
+#[test]
+fn nothing_changed_unnoticed() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/rows.txt");
+    let rows = rows();
+    if std::env::var_os("EARLYBIRD_RECORD").is_some() {
+        fs::write(&path, table(&rows)).expect("the sources can be written");
+    }
+    let recorded = fs::read_to_string(&path).expect("the record is there");
+    let recorded: BTreeMap<_, _> = recorded.lines().filter_map(|line| line.split_once(' ')).collect();
+    let changed = rows.iter().filter(|(name, row)| recorded.get(name.as_str()) != Some(&row.as_str()));
+    let changed: Vec<_> = changed.map(|(name, _)| name.as_str()).collect();
+    assert!(changed.is_empty(), "{} of {} do something else now: {}", changed.len(), rows.len(), changed.join(", "));
+    assert_eq!(rows.len(), recorded.len(), "the record has rows that are made no more");
+}
