@@ -37,7 +37,7 @@ class Bulk:
     """
 
 
-CubicVersion: TypeAlias = Literal["rfc9438", "v21", "v23"] | Parameter
+CubicVersion: TypeAlias = Literal["rfc9438", "v21", "v23", "linux"] | Parameter
 """
 Versions of CUBIC.
 """
@@ -256,7 +256,7 @@ Named sets of PERT flags.
 """
 
 
-Profile: TypeAlias = Literal["ns2", "rfc"] | Parameter
+Profile: TypeAlias = Literal["ns2", "rfc", "linux"] | Parameter
 """
 Whose rules an endpoint follows.
 """
@@ -299,7 +299,7 @@ The unit of a trace's sizes.
 """
 
 
-SlowStart: TypeAlias = Literal["standard", "hystart", "hystart-plus-plus"] | Parameter
+SlowStart: TypeAlias = Literal["standard", "hystart", "hystart-linux", "hystart-plus-plus"] | Parameter
 """
 How slow start ends.
 """
@@ -454,7 +454,7 @@ Congestion control and loss repair by name; `-er` adds early retransmission, `-r
 """
 
 
-Undo: TypeAlias = Literal["none", "eifel", "dsack"] | Parameter
+Undo: TypeAlias = Literal["none", "eifel", "dsack", "either"] | Parameter
 """
 What tells that a retransmission was needless, so that the reduction is taken back.
 """
@@ -705,11 +705,11 @@ class Cubic:
     """
     slow_start: SlowStart | None = None
     """
-    How slow start ends (`v23`: `hystart`, else `standard`).
+    How slow start ends (`v23`: `hystart`, `linux`: `hystart-linux`, else `standard`).
     """
     version: CubicVersion | None = None
     """
-    Which CUBIC (default `rfc9438`).
+    Which CUBIC (default `rfc9438`; profile `linux`: `linux`).
     """
 
 
@@ -1311,7 +1311,7 @@ class RetransmissionTimer:
 
     ceiling: Time | None = None
     """
-    Largest timeout (60 s).
+    Largest timeout (60 s; `linux`: 120 s).
     """
     clock_phase: Time | None = None
     """
@@ -1319,11 +1319,11 @@ class RetransmissionTimer:
     """
     floor: Time | None = None
     """
-    Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, fine-grained: 1 ms).
+    Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms beside the smoothed round trip, fine-grained: 1 ms).
     """
     initial: Time | None = None
     """
-    Timeout before the first round-trip sample (`ns2`: 3 s, `rfc`: 1 s).
+    Timeout before the first round-trip sample (`ns2`: 3 s, `rfc` and `linux`: 1 s).
     """
     restart_on_duplicate: bool | Parameter | None = None
     """
@@ -1331,7 +1331,7 @@ class RetransmissionTimer:
     """
     tick: Time | None = None
     """
-    Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms).
+    Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms; `linux`: none).
     """
 
 
@@ -1453,7 +1453,7 @@ class Vegas:
     """
     preset: VegasPreset | None = None
     """
-    The thresholds to start from (default `ns2`).
+    The thresholds to start from (default `ns2`; profile `linux`: `linux`).
     """
 
 
@@ -1708,7 +1708,8 @@ class Endpoint:
     """
     delayed_ack: Time | None = None
     """
-    Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is.
+    Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is
+    (`linux`: at first every segment is, then each second full one, and the delay lies between 40 and 200 ms).
     """
     early_retransmission: EarlyRetransmission | None = None
     """
@@ -1721,8 +1722,8 @@ class Endpoint:
     """
     ecn: EcnMode | None = None
     """
-    Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
-    `tfrc`; `prague` always has `accurate`).
+    Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
+    and `tfrc`; `prague` always has `accurate`).
     """
     hold_new_data: bool | Parameter | None = None
     """
@@ -1730,7 +1731,7 @@ class Endpoint:
     """
     initial_window: int | Parameter | None = None
     """
-    Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).
+    Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390, `linux`: 10).
     """
     limited_transmit: bool | Parameter | None = None
     """
@@ -1738,7 +1739,12 @@ class Endpoint:
     """
     mss: int | Parameter | None = None
     """
-    Payload bytes of a full segment (default 1000).
+    Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448).
+    """
+    nagle: bool | Parameter | None = None
+    """
+    Nagle's algorithm: a short segment waits while another one is outstanding (default false: programs for media switch it
+    off with `TCP_NODELAY`, whatever the profile).
     """
     newreno: NewReno | None = None
     """
@@ -1763,7 +1769,7 @@ class Endpoint:
     """
     profile: Profile | None = None
     """
-    Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
+    Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
     """
     rack: Rack | None = None
     """
@@ -1775,11 +1781,13 @@ class Endpoint:
     """
     receive_buffer: int | Parameter | None = None
     """
-    Bytes that the receiver holds for an application that does not read (default: as many as `window` offers).
+    Bytes that the receiver holds for an application that does not read (default: as many as `window` offers; `linux`: 64 kB at
+    first, and up to 32 MB as the application reads).
     """
     recovery: Recovery | None = None
     """
-    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
+    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
+    `linux` with `-er`, which counts duplicate ACKs: `rfc6675`).
     """
     reno: Reno | None = None
     """
@@ -1792,7 +1800,7 @@ class Endpoint:
     spurious_rto_detection: bool | Parameter | None = None
     """
     F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
-    false; `earlybird-rt`: true).
+    false; `earlybird-rt`, and `linux` where it can be: true).
     """
     srt: Srt | None = None
     """
@@ -1800,15 +1808,16 @@ class Endpoint:
     """
     timestamps: bool | Parameter | None = None
     """
-    RFC 7323 timestamps (`ns2`: false, `rfc`: true).
+    RFC 7323 timestamps (`ns2`: false, `rfc` and `linux`: true).
     """
     transport: Transport | None = None
     """
-    Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
+    Congestion control and loss repair by name (default `sack`; `linux`: `cubic`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
     """
     undo: Undo | None = None
     """
-    What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`).
+    What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`; `linux` where
+    it can be: `either`).
     """
     vegas: Vegas | None = None
     """
@@ -1816,11 +1825,11 @@ class Endpoint:
     """
     window: int | Parameter | None = None
     """
-    Largest window in segments (default 64).
+    Largest window in segments (default 64; `linux`: 4309, which are 6 MB).
     """
     window_reduction: WindowReduction | None = None
     """
-    How the window falls while losses are repaired (default `immediate`; `earlybird-rt`: `prr`).
+    How the window falls while losses are repaired (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
     """
 
 

@@ -49,7 +49,7 @@ fn headers_of(endpoint: &Endpoint) -> HeaderSize {
     match (endpoint.profile, endpoint.transport.kind) {
         (Profile::Ns2, Kind::Control("vegas")) => HeaderSize::Ns2Vegas,
         (Profile::Ns2, _) => HeaderSize::Ns2,
-        (Profile::Rfc, _) => HeaderSize::Real,
+        (Profile::Rfc | Profile::Linux, _) => HeaderSize::Real,
     }
 }
 

@@ -238,6 +238,7 @@ impl View<'_> {
         match self.scenario.endpoint.profile {
             Profile::Ns2 => "ns2",
             Profile::Rfc => "rfc",
+            Profile::Linux => "linux",
         }
     }
 }

@@ -7,12 +7,12 @@ use earlybird_scenario::{Scenario, ScenarioError, Transport, resolve, transport_
 /// The keys, and what they may say; nothing is said where the text is empty.
 const SETTINGS: [(&str, &[&str]); 8] = [
     ("recovery", &["", "sack1", "rfc6675", "tahoe", "reno", "newreno", "rack-tlp"]),
-    ("profile", &["rfc", "ns2"]),
+    ("profile", &["rfc", "ns2", "linux"]),
     ("ecn", &["", "off", "classic", "accurate"]),
-    ("undo", &["none", "eifel", "dsack"]),
-    ("window-reduction", &["immediate", "prr"]),
+    ("undo", &["", "none", "eifel", "dsack", "either"]),
+    ("window-reduction", &["", "immediate", "prr"]),
     ("early-retransmit", &["false", "true"]),
-    ("spurious-rto-detection", &["false", "true"]),
+    ("spurious-rto-detection", &["", "false", "true"]),
     ("pacing", &["", "false", "true"]),
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::model::{self, Endpoint, Profile, Rack, RetransmissionTimer};
 use crate::quantity::{Fraction, Time};
-use crate::transport::{Detection, Kind, Preset, Repair};
+use crate::transport::{Detection, Kind, Preset, Repair, Transport};
 use earlybird_tcp::{
     Acking, AgeReference, Config, Control, EcnMode, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery, Restart,
     RtoConfig, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
@@ -20,7 +20,16 @@ impl Profile {
         match self {
             Self::Ns2 => Config::ns2(),
             Self::Rfc => Config::rfc(),
+            Self::Linux => Config::linux(),
         }
+    }
+}
+
+impl Profile {
+    /// Gives the transport of whoever names none, where it is another than the usual one.
+    pub(crate) fn usual_transport(self) -> Option<Transport> {
+        let cubic = || Transport { kind: Kind::Control("cubic"), ..Transport::default() };
+        (self == Self::Linux).then(cubic)
     }
 }
 
@@ -37,11 +46,11 @@ impl Endpoint {
             limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
             holds_new_data: self.hold_new_data.unwrap_or(base.holds_new_data),
             precise_halving: self.precise_halving.unwrap_or(base.precise_halving),
-            timestamps: self.timestamps.unwrap_or(base.timestamps),
             acking: self.delayed_ack.map_or(base.acking, |delay| delayed_acks(self.profile, delay.duration())),
             rack: rack_of(&self.rack, base.rack),
-            window_reduction: self.window_reduction.map_or(base.window_reduction, Into::into),
-            spurious: self.spurious(base.spurious),
+            nagle: self.nagle.unwrap_or(false),
+            window_reduction: self.window_reduction.map_or(chosen.window_reduction, Into::into),
+            spurious: self.spurious(chosen.spurious),
             paces: self.pacing.unwrap_or(base.paces),
             trigger: self.trigger(),
             rto: self.timer(base.rto),
@@ -57,7 +66,8 @@ impl Endpoint {
 
     fn base(&self, deadline: Duration) -> Config {
         let base = if self.is_own() { Config::earlybird_rt(deadline) } else { self.profile.config() };
-        let mss = self.mss.unwrap_or(base.mss);
+        let base = Config { timestamps: self.timestamps.unwrap_or(base.timestamps), ..base };
+        let mss = self.mss.unwrap_or_else(|| if self.profile == Profile::Linux { base.payload() } else { base.mss });
         let usual = match self.profile {
             Profile::Rfc if !self.is_own() => rfc3390_window(mss),
             _ => base.initial_window,
@@ -77,17 +87,20 @@ impl Endpoint {
                 Some(self.recovery_called(model::Recovery::Newreno))
             }
             (None, _, Detection::Rack) => Some(Recovery::Rack),
+            // RACK-TLP counts no duplicate ACKs, of which the rule asks for one.
+            (None, _, Detection::EarlyRetransmission) if config.recovery == Recovery::Rack => Some(Recovery::Rfc6675),
             (None, ..) => None,
         };
         named.map_or(config, |recovery| config.with_recovery(recovery))
     }
 
-    /// Gives the congestion control: the one that the transport is named after, or the usual one.
+    /// Gives the congestion control: the one that the transport is named after, or Reno's; our own preset brings its own.
     fn control(&self, base: &Config) -> Control {
         match self.transport.kind {
             Kind::Control(name) => self.controls.control(name, self.profile).unwrap_or(base.control),
             Kind::Repair(Repair::Tahoe) => Control::Tahoe,
-            Kind::Repair(_) | Kind::Datagram(_) | Kind::RealTime(_) => base.control,
+            Kind::RealTime(Preset::EarlybirdRt) => base.control,
+            Kind::Repair(_) | Kind::Datagram(_) | Kind::RealTime(_) => Control::Reno,
         }
     }
 
@@ -111,12 +124,10 @@ impl Endpoint {
     }
 
     fn spurious(&self, base: SpuriousDetection) -> SpuriousDetection {
-        let undo = match self.undo {
-            model::Undo::None => Undo::None,
-            model::Undo::Eifel => Undo::Eifel,
-            model::Undo::Dsack => Undo::DuplicateSack,
-        };
-        SpuriousDetection { forward_rto: self.spurious_rto_detection.unwrap_or(base.forward_rto), undo }
+        SpuriousDetection {
+            forward_rto: self.spurious_rto_detection.unwrap_or(base.forward_rto),
+            undo: self.undo.map_or(base.undo, Into::into),
+        }
     }
 
     fn trigger(&self) -> Trigger {
@@ -139,6 +150,17 @@ impl Endpoint {
             initial: initial.map_or(base.initial, Time::duration),
             clock_phase: clock_phase.map(Time::duration),
             ..base
+        }
+    }
+}
+
+impl From<model::Undo> for Undo {
+    fn from(undo: model::Undo) -> Self {
+        match undo {
+            model::Undo::None => Self::None,
+            model::Undo::Eifel => Self::Eifel,
+            model::Undo::Dsack => Self::DuplicateSack,
+            model::Undo::Either => Self::Either,
         }
     }
 }

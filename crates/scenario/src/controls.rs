@@ -48,11 +48,11 @@ pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 's
     /// The ends that the name may have.
     const DETECTIONS: &'static [Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
 
-    /// Checks what no schema can; `path` is where the table stands.
+    /// Checks what no schema can, for an endpoint of this profile; `path` is where the table stands.
     ///
     /// # Errors
     /// What is wrong.
-    fn check(&self, _path: &str) -> Result<(), ScenarioError> {
+    fn check(&self, _profile: Profile, _path: &str) -> Result<(), ScenarioError> {
         Ok(())
     }
 

@@ -2,10 +2,11 @@
 
 use crate::check::check;
 use crate::error::ScenarioError;
-use crate::model::{Endpoint, Flow, Measure, Scenario};
+use crate::model::{Endpoint, Flow, Measure, Profile, Scenario};
 use crate::overrides::merge;
 use crate::quantity::Time;
 use crate::shape::endpoint;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 impl Scenario {
@@ -20,6 +21,21 @@ impl Scenario {
         merge(&mut merged, &Value::Object(flow.endpoint.clone()), endpoint(), &path)?;
         let endpoint = read(&merged, &path)?;
         Ok(Endpoint { transport: flow.transport.unwrap_or(endpoint.transport), ..endpoint })
+    }
+
+    /// Whoever names no transport gets what the profile's senders have.
+    pub(crate) fn choose_transports(&mut self, document: &Value) {
+        if document.pointer("/endpoint/transport").is_some_and(|transport| !transport.is_null()) {
+            return;
+        }
+        if let Some(usual) = self.endpoint.profile.usual_transport() {
+            self.endpoint.transport = usual;
+        }
+        for flow in self.flows.iter_mut().filter(|flow| flow.transport.is_none()) {
+            let profile = flow.endpoint.get("profile").and_then(|profile| Profile::deserialize(profile).ok());
+            flow.transport =
+                profile.filter(|_| !flow.endpoint.contains_key("transport")).and_then(Profile::usual_transport);
+        }
     }
 
     /// Writes the flows' own settings in canonical form, so that equal settings are equal texts.

@@ -90,6 +90,7 @@ fn build(document: &Value, folder: &Path) -> Result<Scenario, ScenarioError> {
     if document.pointer("/measure/warm-up").is_none() {
         scenario.measure.shorten_warm_up(scenario.duration);
     }
+    scenario.choose_transports(document);
     scenario.settle_endpoints()?;
     scenario.read_frames(folder)?;
     validate::validate(&scenario, document)?;

@@ -187,7 +187,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.transport=3",
-    "endpoint.transport: `3` is not a transport; allowed: {TRANSPORTS}. hint: Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO."
+    "endpoint.transport: `3` is not a transport; allowed: {TRANSPORTS}. hint: Congestion control and loss repair by name (default `sack`; `linux`: `cubic`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO."
 )]
 #[case(
     "transport=sak",
@@ -203,7 +203,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.profile=ns3",
-    "endpoint.profile: `ns3` is not one of the choices; allowed: ns2, rfc. hint: did you mean `ns2`?"
+    "endpoint.profile: `ns3` is not one of the choices; allowed: ns2, rfc, linux. hint: did you mean `ns2`?"
 )]
 #[case(
     "endpoint.pert.preset=flatt",
@@ -211,39 +211,39 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.window=0",
-    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64)."
+    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
 )]
 #[case(
     "endpoint.window=-3",
-    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64)."
+    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
 )]
 #[case(
     "endpoint.window=1.5",
-    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (default 64)."
+    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
 )]
 #[case(
     "endpoint.window=99999999999",
-    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (default 64)."
+    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
 )]
 #[case(
     "endpoint.receive-buffer=0",
-    "endpoint.receive-buffer: `0` is too small; allowed: a whole number of at least 1. hint: Bytes that the receiver holds for an application that does not read (default: as many as `window` offers)."
+    "endpoint.receive-buffer: `0` is too small; allowed: a whole number of at least 1. hint: Bytes that the receiver holds for an application that does not read (default: as many as `window` offers; `linux`: 64 kB at first, and up to 32 MB as the application reads)."
 )]
 #[case(
     "endpoint.initial-window=0",
-    "endpoint.initial-window: `0` is too small; allowed: a whole number of at least 1. hint: Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390)."
+    "endpoint.initial-window: `0` is too small; allowed: a whole number of at least 1. hint: Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390, `linux`: 10)."
 )]
 #[case(
     "endpoint.mss=0",
-    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000)."
+    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448)."
 )]
 #[case(
     "endpoint.mss=65496",
-    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000)."
+    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448)."
 )]
 #[case(
     "endpoint.timestamps=1",
-    "endpoint.timestamps: `1` is neither true nor false; allowed: true or false. hint: RFC 7323 timestamps (`ns2`: false, `rfc`: true)."
+    "endpoint.timestamps: `1` is neither true nor false; allowed: true or false. hint: RFC 7323 timestamps (`ns2`: false, `rfc` and `linux`: true)."
 )]
 #[case(
     "endpoint.pacing=true",
@@ -266,7 +266,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.cubic={ version = 'v21', slow-start = 'hystart-plus-plus' }",
-    "endpoint.cubic.slow-start: `hystart-plus-plus` does not go with Linux's whole segments; allowed: standard, hystart. \
+    "endpoint.cubic.slow-start: `hystart-plus-plus` does not go with Linux's whole segments; allowed: standard, hystart, hystart-linux. \
      hint: `endpoint.cubic.version = \"rfc9438\"` counts in fractions."
 )]
 #[case("endpoint.pert.pi.rtt=0s", "endpoint.pert.pi.rtt: `0s` is no time at all; allowed: a duration above 0s.")]
@@ -322,7 +322,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "flows.file.endpoint.window=0",
-    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64)."
+    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
 )]
 #[case(
     "flows.file.endpoint.rto.floor=61s",

@@ -14,7 +14,7 @@ use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::rack::RackConfig;
 use crate::policy::reduction::WindowReduction;
-use crate::policy::segmentation::{IpVersion, Segmentation};
+use crate::policy::segmentation::{IpVersion, Segmentation, TIMESTAMPS};
 use crate::policy::spurious::{SpuriousDetection, Undo};
 use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
@@ -227,6 +227,12 @@ impl Config {
             real_time: RealTime::earlybird_rt(deadline),
             ..Self::rfc()
         }
+    }
+
+    /// Gives the payload of a full segment beside what every segment has in options (RFC 6691 §2).
+    pub fn payload(&self) -> u16 {
+        let options = if self.segmentation == Segmentation::Real && self.timestamps { TIMESTAMPS } else { 0 };
+        self.mss.saturating_sub(options as u16).max(1)
     }
 
     /// Gives the size of the receive buffer at first and at most.

@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
     /// Writes a table in full, so that equal tables are equal texts.
     pub(super) complete: fn(Value) -> serde_json::Result<Value>,
-    pub(super) check: fn(&Value, &str) -> Result<(), ScenarioError>,
+    pub(super) check: fn(&Value, Profile, &str) -> Result<(), ScenarioError>,
     pub(super) control: fn(&Value, Profile) -> Control,
     pub(super) table: fn() -> TypeId,
 }
@@ -32,7 +32,7 @@ impl Entry {
             detections: T::DETECTIONS,
             schema: schema::<T>,
             complete: |value| serde_json::to_value(serde_json::from_value::<T>(value)?),
-            check: |value, path| table::<T>(value).check(path),
+            check: |value, profile, path| table::<T>(value).check(profile, path),
             control: |value, profile| table::<T>(value).control(profile),
             table: TypeId::of::<T>,
         }

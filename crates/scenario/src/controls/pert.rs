@@ -139,7 +139,7 @@ impl ControlTable for Pert {
     const TITLE: &'static str = "Probabilistic early response to the queueing delay";
     const SOURCE: &'static str = "Bhandarkar et al., SIGCOMM 2007; Kotla and Reddy, IWQoS 2008; ER-PERT paper";
 
-    fn check(&self, path: &str) -> Result<(), ScenarioError> {
+    fn check(&self, _profile: Profile, path: &str) -> Result<(), ScenarioError> {
         self.pi.rtt.map_or(Ok(()), |rtt| positive(rtt, &join(path, "pi.rtt")))
     }
 

@@ -20,8 +20,8 @@ impl ControlTables {
         entry_of(name).map(|entry| (entry.control)(self.table(entry), profile))
     }
 
-    pub(crate) fn check(&self, path: &str) -> Result<(), ScenarioError> {
-        entries().try_for_each(|entry| (entry.check)(self.table(entry), &join(path, entry.name)))
+    pub(crate) fn check(&self, profile: Profile, path: &str) -> Result<(), ScenarioError> {
+        entries().try_for_each(|entry| (entry.check)(self.table(entry), profile, &join(path, entry.name)))
     }
 
     fn table(&self, entry: Entry) -> &Value {

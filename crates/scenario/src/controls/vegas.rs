@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Vegas {
-    /// The thresholds to start from (default `ns2`).
-    pub preset: VegasPreset,
+    /// The thresholds to start from (default `ns2`; profile `linux`: `linux`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<VegasPreset>,
     /// The window grows below this many.
     #[schemars(range(max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,11 +27,10 @@ pub struct Vegas {
 }
 
 /// Named sets of Vegas' thresholds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VegasPreset {
     /// ns-2.35: 1, 3, 1.
-    #[default]
     Ns2,
     /// Linux: 2, 4, 1.
     Linux,
@@ -43,10 +43,10 @@ impl ControlTable for Vegas {
     const SOURCE: &'static str = "Brakmo and Peterson, IEEE JSAC 13(8), 1995; ns-2.35 Agent/TCP/Vegas";
     const DETECTIONS: &'static [Detection] = &[Detection::Duplicates];
 
-    fn control(&self, _profile: Profile) -> Control {
-        let preset = match self.preset {
-            VegasPreset::Ns2 => VegasParameters::NS2,
-            VegasPreset::Linux => VegasParameters::LINUX,
+    fn control(&self, profile: Profile) -> Control {
+        let preset = match (self.preset, profile) {
+            (Some(VegasPreset::Linux), _) | (None, Profile::Linux) => VegasParameters::LINUX,
+            (Some(VegasPreset::Ns2), _) | (None, Profile::Ns2 | Profile::Rfc) => VegasParameters::NS2,
         };
         Control::Vegas(VegasParameters {
             alpha: self.alpha.unwrap_or(preset.alpha),

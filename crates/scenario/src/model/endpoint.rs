@@ -10,38 +10,42 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", default)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Endpoint {
-    /// Whose rules to follow: `rfc` (current standards, the default) or `ns2` (what the papers ran on).
+    /// Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
     pub profile: Profile,
-    /// Congestion control and loss repair by name (default `sack`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
+    /// Congestion control and loss repair by name (default `sack`; `linux`: `cubic`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
     pub transport: Transport,
-    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `-rack`: `rack-tlp`).
+    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
+    /// `linux` with `-er`, which counts duplicate ACKs: `rfc6675`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// How the window falls while losses are repaired (default `immediate`; `earlybird-rt`: `prr`).
+    /// How the window falls while losses are repaired (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_reduction: Option<WindowReduction>,
     /// Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
     /// loss (default false). Not the papers' early retransmission, which is `-er`.
     pub early_retransmit: bool,
     /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
-    /// false; `earlybird-rt`: true).
+    /// false; `earlybird-rt`, and `linux` where it can be: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_rto_detection: Option<bool>,
-    /// What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`).
-    pub undo: Undo,
-    /// Payload bytes of a full segment (default 1000).
+    /// What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`; `linux` where
+    /// it can be: `either`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undo>,
+    /// Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448).
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
-    /// Largest window in segments (default 64).
+    /// Largest window in segments (default 64; `linux`: 4309, which are 6 MB).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
-    /// Bytes that the receiver holds for an application that does not read (default: as many as `window` offers).
+    /// Bytes that the receiver holds for an application that does not read (default: as many as `window` offers; `linux`: 64 kB at
+    /// first, and up to 32 MB as the application reads).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<u32>,
-    /// Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390).
+    /// Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390, `linux`: 10).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
@@ -54,18 +58,23 @@ pub struct Endpoint {
     /// Halve the window without rounding down to whole segments (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precise_halving: Option<bool>,
-    /// RFC 7323 timestamps (`ns2`: false, `rfc`: true).
+    /// RFC 7323 timestamps (`ns2`: false, `rfc` and `linux`: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is.
+    /// Longest delay of an ACK; more than a full segment (`ns2`: every second one) is acknowledged at once. Left out: every segment is
+    /// (`linux`: at first every segment is, then each second full one, and the delay lies between 40 and 200 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Time>,
+    /// Nagle's algorithm: a short segment waits while another one is outstanding (default false: programs for media switch it
+    /// off with `TCP_NODELAY`, whatever the profile).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nagle: Option<bool>,
     /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
     /// does (default false; `bbr` and `prague` always have a rate of their own).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` profile and
-    /// `tfrc`; `prague` always has `accurate`).
+    /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
+    /// and `tfrc`; `prague` always has `accurate`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnMode>,
     /// The retransmission timer.
@@ -96,22 +105,25 @@ pub enum Profile {
     /// RFC 5681, 6298, 6675, 7323: the default for new work.
     #[default]
     Rfc,
+    /// Linux 6.18 as it comes: CUBIC with its `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions taken back, an
+    /// initial window of ten, its retransmission timer, delayed and quick ACKs, buffers that grow.
+    Linux,
 }
 
 /// The retransmission timer's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RetransmissionTimer {
-    /// Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms).
+    /// Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms; `linux`: none).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Time>,
-    /// Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, fine-grained: 1 ms).
+    /// Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms beside the smoothed round trip, fine-grained: 1 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Time>,
-    /// Largest timeout (60 s).
+    /// Largest timeout (60 s; `linux`: 120 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Time>,
-    /// Timeout before the first round-trip sample (`ns2`: 3 s, `rfc`: 1 s).
+    /// Timeout before the first round-trip sample (`ns2`: 3 s, `rfc` and `linux`: 1 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Time>,
     /// Restart the timer on duplicate ACKs outside recovery (default false).

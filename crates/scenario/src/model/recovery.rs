@@ -41,4 +41,6 @@ pub enum Undo {
     Eifel,
     /// A DSACK for every retransmission (RFC 3708).
     Dsack,
+    /// Whichever of the two comes first, as in Linux.
+    Either,
 }

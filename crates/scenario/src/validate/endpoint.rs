@@ -5,8 +5,7 @@ use super::policies::refusal_of;
 use super::{ensure, positive};
 use crate::document::join;
 use crate::error::ScenarioError;
-use crate::model::{EcnMode, Endpoint, Profile, Recovery, RetransmissionTimer, Scenario};
-use crate::quantity::Time;
+use crate::model::{EcnMode, Endpoint, Profile, Recovery, Scenario};
 use crate::transport::{Detection, Kind, Preset, Repair};
 use earlybird_units::Duration;
 
@@ -23,8 +22,8 @@ fn check(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     check_rate(endpoint, path)?;
     check_name(endpoint, path)?;
     check_end(endpoint, path)?;
-    endpoint.controls.check(path)?;
-    check_timer(&endpoint.rto, &join(path, "rto"))?;
+    endpoint.controls.check(endpoint.profile, path)?;
+    check_timer(endpoint, &join(path, "rto"))?;
     check_policies(endpoint, path)
 }
 
@@ -114,18 +113,12 @@ fn check_end(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     Err(ScenarioError::new(&join(path, "recovery"), problem).text(recovery.name()).allowed(allowed).hint(hint))
 }
 
-fn check_timer(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioError> {
+fn check_timer(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
+    let rto = &endpoint.rto;
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
         time.map_or(Ok(()), |time| positive(time, &join(path, key)))?;
     }
-    check_order(rto, path)
-}
-
-/// The largest timeout if none is given.
-const CEILING: Time = Time::from_secs(60);
-
-fn check_order(rto: &RetransmissionTimer, path: &str) -> Result<(), ScenarioError> {
-    let ceiling = rto.ceiling.unwrap_or(CEILING);
+    let ceiling = rto.ceiling.unwrap_or_else(|| endpoint.config(Duration::ZERO).rto.ceiling.into());
     let Some(floor) = rto.floor.filter(|floor| *floor > ceiling) else { return Ok(()) };
     let error = ScenarioError::new(&join(path, "floor"), "is above the largest timeout").text(&floor.to_string());
     Err(error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))

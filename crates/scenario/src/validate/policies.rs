@@ -111,12 +111,16 @@ fn early_retransmit(error: ConfigError, endpoint: &Endpoint) -> Refusal {
 /// F-RTO and the signs of a needless retransmission alike take a reduction back.
 fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
     let value = match endpoint.undo {
-        Undo::None => "none",
-        Undo::Eifel => "eifel",
-        Undo::Dsack => "dsack",
+        None | Some(Undo::None) => "none",
+        Some(Undo::Eifel) => "eifel",
+        Some(Undo::Dsack) => "dsack",
+        Some(Undo::Either) => "either",
     };
     let sign = |problem, allowed, hint| Refusal::new("undo", value, problem, allowed, hint);
     let (problem, hint) = match error {
+        ConfigError::NoTimestamps if endpoint.undo == Some(Undo::Either) => {
+            return sign("has no sign: there are neither timestamps nor DSACKs", "none", "set `timestamps = true`.");
+        }
         ConfigError::NoTimestamps => {
             return sign("reads timestamps, which are off", "none, dsack", "set `timestamps = true`.");
         }

@@ -102,10 +102,11 @@ impl Config {
     pub fn with_control(self, control: Control) -> Self {
         let needs = control.factory().needs(self.rules);
         let ecn = if needs.marks == MarkAnswer::ByShare { EcnMode::Accurate } else { self.ecn };
-        Self { ecn, control, ..self.with_recovery(needs.recovery.unwrap_or(self.recovery)) }
+        Self { ecn, control, ..self }.with_recovery(needs.recovery.unwrap_or(self.recovery))
     }
 
-    /// Chooses how losses are repaired. A sender without SACK asks its peer for none.
+    /// Chooses how losses are repaired. A sender without SACK asks its peer for none, and how the window falls and rises again is
+    /// as plain as the recovery needs it: no proportional reduction, F-RTO or undo that does not go with it.
     #[must_use]
     pub fn with_recovery(self, recovery: Recovery) -> Self {
         let sack_blocks = match self.sack_blocks {
@@ -113,7 +114,17 @@ impl Config {
             0 => SACK_BLOCKS,
             blocks => blocks,
         };
-        Self { sack_blocks, recovery, ..self }
+        Self { sack_blocks, recovery, ..self }.without_what_does_not_fit()
+    }
+
+    fn without_what_does_not_fit(self) -> Self {
+        let is_fitting = self.check_reduction(self.control.factory().needs(self.rules)).is_ok();
+        let window_reduction = if is_fitting { self.window_reduction } else { WindowReduction::Immediate };
+        let SpuriousDetection { forward_rto, undo } = self.spurious;
+        let undo = if self.check_sign(undo).is_ok() { undo } else { Undo::None };
+        let takes_back = self.check_takes_back().is_ok();
+        let spurious = if takes_back { SpuriousDetection { forward_rto, undo } } else { SpuriousDetection::default() };
+        Self { window_reduction, spurious, ..self }
     }
 
     /// Checks that the policies go together.
@@ -182,6 +193,10 @@ impl Config {
         if forward_rto || undo != Undo::None {
             self.check_takes_back()?;
         }
+        self.check_sign(undo)
+    }
+
+    fn check_sign(&self, undo: Undo) -> Verdict {
         match undo {
             Undo::None => Ok(()),
             Undo::Eifel => refuse_if(!self.timestamps, ConfigError::NoTimestamps),
@@ -214,6 +229,7 @@ mod tests {
     use crate::policy::control::bbr::BbrParameters;
     use crate::policy::control::prague::PragueParameters;
     use crate::policy::control::vegas::VegasParameters;
+    use crate::policy::recovery::newreno::NewRenoFlags;
     use earlybird_units::Duration;
 
     #[test]
@@ -233,6 +249,22 @@ mod tests {
         assert_eq!(Config::rfc().with_control(Control::Tahoe).recovery, Recovery::Tahoe);
         let prague = Config::rfc().with_control(Control::Prague(PragueParameters::DEFAULT));
         assert_eq!((prague.ecn, prague.check()), (EcnMode::Accurate, Ok(())));
+    }
+
+    #[test]
+    fn what_the_profile_has_beyond_a_plain_recovery_gives_way_to_the_choice_of_one() {
+        let linux = Config::linux();
+        for chosen in [
+            linux.with_control(Control::Tahoe),
+            linux.with_control(Control::Bbr(BbrParameters::DEFAULT)),
+            linux.with_recovery(Recovery::Sack1),
+            linux.with_recovery(Recovery::NewReno(NewRenoFlags::default())),
+            Config { timestamps: false, ..linux }.with_recovery(Recovery::NewReno(NewRenoFlags::default())),
+        ] {
+            assert_eq!((chosen.check(), chosen.window_reduction), (Ok(()), WindowReduction::Immediate), "{chosen:?}");
+        }
+        let plain = linux.with_recovery(Recovery::Rfc6675);
+        assert_eq!((plain.window_reduction, plain.spurious), (linux.window_reduction, linux.spurious));
     }
 
     #[test]
