@@ -8,7 +8,7 @@ use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
-use earlybird_tcp::{Connection, RealTimeStatistics, Statistics, TraceEvent};
+use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
@@ -44,6 +44,9 @@ pub(crate) enum Cut {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) statistics: Statistics,
+    /// For how long what held its sender back.
+    pub(crate) limited: LimitedTimes,
+    pub(crate) shortest_round_trip: Option<Duration>,
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     pub(crate) bytes_at_warm_up: u64,
@@ -188,8 +191,10 @@ impl Observer for Recorder {
         }
     }
 
-    fn on_end(&mut self, flow: FlowId, opener: &Connection, listener: &Connection) {
+    fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
         let flow = self.flow(flow);
+        flow.limited += opener.limited_times(at);
+        flow.shortest_round_trip = [flow.shortest_round_trip, opener.shortest_round_trip()].into_iter().flatten().min();
         flow.statistics += *opener.statistics();
         flow.real_time = [opener, listener].map(Connection::real_time_statistics);
         flow.early_responses += opener.gauges().early_responses;

@@ -84,9 +84,23 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("mark_responses", records().map(|flow| flow.statistics.mark_responses))
         .whole("early_responses", records().map(|flow| flow.early_responses))
         .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
-        .real("throughput_bps", records().map(throughput));
+        .real("throughput_bps", records().map(throughput))
+        .real("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.shortest_round_trip)))
+        .real("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
+        .real("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
+        .real("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))
+        .real("limited_by_send_buffer", records().map(|flow| share(flow, flow.limited.send_buffer)))
+        .real(
+            "limited_by_application",
+            records().map(|flow| share(flow, flow.limited.application + flow.limited.idle)),
+        );
     let table = playout::columns(media_columns(table, recorder), &recorder.flows, plan.end);
     playout::real_time_columns(table, &recorder.flows)
+}
+
+/// Gives the share of the time in which the flow's connections were open; NaN for flows that have none.
+fn share(flow: &FlowRecord, time: Duration) -> f64 {
+    time.as_secs_f64() / (flow.limited.busy() + flow.limited.idle).as_secs_f64()
 }
 
 fn drop_rate(flow: &FlowRecord) -> f64 {

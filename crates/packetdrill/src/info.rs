@@ -4,6 +4,7 @@ use crate::flow::Flow;
 use crate::socket::{Role, Socket};
 use crate::world::Micros;
 use earlybird_tcp::RfcState;
+use earlybird_units::{Duration, Rate};
 
 /// Gives the structure for a socket.
 pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
@@ -78,7 +79,8 @@ impl Fields {
 fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
     let connection = &flow.connection;
     let (counts, timer) = (&flow.counts, connection.timer());
-    let micros = |duration: Option<earlybird_units::Duration>| duration.map_or(0, |d| d.as_nanos() / 1000);
+    let bytes_per_second = |rate: Option<Rate>| rate.map_or(0, |rate| rate.bits_per_second() / 8);
+    let micros = |duration: Option<Duration>| duration.map_or(0, |d| d.as_nanos() / 1000);
     let since = |at: Micros| (now - at) / 1000;
     let ssthresh = connection.ssthresh();
     let mut fields = Fields(Vec::with_capacity(280));
@@ -88,7 +90,12 @@ fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
     let again = connection.sent_again();
     fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
     fields.words(&[since(counts.data_sent_at), 0, since(counts.data_received_at), since(counts.ack_received_at)]);
-    fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), 0]);
+    fields.words(&[
+        u64::from(crate::device::mtu()),
+        65_535,
+        micros(timer.smoothed),
+        micros(connection.round_trip_variation()),
+    ]);
     fields.words(&[
         if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
         connection.cwnd() as u64,
@@ -96,10 +103,16 @@ fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
         connection.reordering(),
     ]);
     fields.words(&[0, 0, u64::from(counts.retransmissions)]);
-    fields.longs(&[0, u64::MAX, flow.queue.acknowledged(), connection.received()]);
-    fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent(), 0]);
+    fields.longs(&[
+        bytes_per_second(connection.pacing_rate()),
+        u64::MAX,
+        flow.queue.acknowledged(),
+        connection.received(),
+    ]);
+    fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent()]);
+    fields.words(&[micros(connection.shortest_round_trip())]);
     fields.words(&[u64::from(counts.data_segments_in), u64::from(counts.data_segments_out)]);
-    fields.longs(&[0]);
+    fields.longs(&[bytes_per_second(connection.delivery_rate())]);
     fields.longs(&flow.limits.times(now));
     let delivered = connection.highest_acknowledged().map_or(0, |number| number + 1);
     let delivered = delivered + connection.sacked();

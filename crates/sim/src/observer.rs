@@ -48,7 +48,7 @@ pub trait Observer {
     /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
     fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
     /// A connection came to its end, or the run did: the side that opened it, and the other one.
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, _listener: &Connection) {}
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, _listener: &Connection) {}
     /// The run came to its end for a flow of datagrams.
     fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
     /// It is time for a sample of a flow's opener …
@@ -109,8 +109,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         pass_on!(self, each => each.on_mark(received));
     }
 
-    fn on_end(&mut self, flow: FlowId, opener: &Connection, listener: &Connection) {
-        pass_on!(self, each => each.on_end(flow, opener, listener));
+    fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
+        pass_on!(self, each => each.on_end(at, flow, opener, listener));
     }
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {

@@ -498,7 +498,9 @@ impl<O: Observer> World<O> {
         let [opener, listener] = [opener, opener.peer()].map(|id| &self.endpoints[id.0 as usize]);
         match (&opener.agent, &listener.agent) {
             _ if !opener.is_in_use => {}
-            (Agent::Tcp(sender), Agent::Tcp(receiver)) => self.observer.on_end(opener.flow, sender, receiver),
+            (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
+                self.observer.on_end(self.now.at, opener.flow, sender, receiver)
+            }
             (Agent::Datagrams(sender), receiver) => {
                 self.observer.on_datagrams_end(opener.flow, sender, receiver.received());
             }

@@ -93,6 +93,7 @@ pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
+pub use send::limited::LimitedTimes;
 pub use send::timer::TimerValue;
 pub use stream::{Assembler, Ring};
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

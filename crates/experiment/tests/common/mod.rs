@@ -1,6 +1,7 @@
+#![allow(dead_code)] // each test file uses some of it
 //! Runs of the scenarios that come with earlybird.
 
-use earlybird_experiment::{Outputs, Report, run};
+use earlybird_experiment::{Column, Outputs, Report, run};
 use earlybird_scenario::resolve_in;
 use std::path::Path;
 
@@ -11,4 +12,24 @@ pub(crate) fn report(file: &str, changes: &[(&str, &str)]) -> Report {
     let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = resolve_in(&folder, &text, &changes).expect("a good scenario");
     run(&scenario, 1, &Outputs::default(), &mut || true).expect("a run")
+}
+
+/// Runs a scenario that stands in the test.
+pub(crate) fn run_text(text: &str) -> Report {
+    let scenario = earlybird_scenario::resolve(text, &[]).expect("a good scenario");
+    run(&scenario, 1, &Outputs::default(), &mut || true).expect("a run")
+}
+
+/// Gives a column of a table, by name.
+pub(crate) fn column(report: &Report, table: &str, column: &str) -> Column {
+    let table = &report.tables.iter().find(|(name, _)| *name == table).expect("a table").1;
+    table.columns.iter().find(|(name, _)| *name == column).expect("a column").1.clone()
+}
+
+/// Gives a column of real numbers.
+pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
+    match column(report, table, name) {
+        Column::Real(values) => values,
+        other => panic!("{other:?}"),
+    }
 }

@@ -5,7 +5,7 @@ use crate::served::CODEL;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{CodelSettings, Counters, Discipline, FlowId, LinkSettings, Observer, PieSettings, QueueLimit};
 use earlybird_tcp::{Config, Connection, EcnMode};
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// What the senders counted.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ struct Senders {
 }
 
 impl Observer for Senders {
-    fn on_end(&mut self, _flow: FlowId, opener: &Connection, listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, listener: &Connection) {
         let statistics = opener.statistics();
         self.retransmissions += statistics.retransmissions;
         self.mark_responses += statistics.mark_responses;

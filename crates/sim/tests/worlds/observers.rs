@@ -110,7 +110,7 @@ impl Observer for Diary {
         }
     }
 
-    fn on_end(&mut self, flow: FlowId, opener: &Connection, _listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, flow: FlowId, opener: &Connection, _listener: &Connection) {
         if self.only.is_none_or(|only| only == flow) {
             self.cwnd += opener.cwnd();
         }

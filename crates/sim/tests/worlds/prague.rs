@@ -45,7 +45,7 @@ impl Observer for Senders {
         self.rtts.extend(rtt.map(|rtt| 1e3 * rtt.as_secs_f64()));
     }
 
-    fn on_end(&mut self, _flow: FlowId, opener: &Connection, _listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, _listener: &Connection) {
         self.retransmissions.push(opener.statistics().retransmissions);
         self.mark_responses += opener.statistics().mark_responses;
     }

@@ -190,7 +190,7 @@ impl Observer for Count {
         self.delivered.push(unit);
     }
 
-    fn on_end(&mut self, _flow: FlowId, opener: &Connection, _listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, _listener: &Connection) {
         self.statistics = opener.real_time_statistics();
         self.losses_reported = opener.losses_reported();
     }

@@ -107,7 +107,7 @@ fn a_chain_computed_ahead_gives_what_a_chain_of_events_gives() {
 struct Shares(Vec<u64>);
 
 impl Observer for Shares {
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
         self.0.push(listener.received());
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 struct Sizes(Vec<u64>);
 
 impl Observer for Sizes {
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
         self.0.push(listener.received());
     }
 }

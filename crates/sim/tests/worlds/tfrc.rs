@@ -46,7 +46,7 @@ impl Observer for Totals {
         self.at_mark = received.iter().map(|(_, bytes)| *bytes).collect();
     }
 
-    fn on_end(&mut self, _flow: FlowId, _opener: &Connection, listener: &Connection) {
+    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
         self.at_end.push(listener.received());
     }
 

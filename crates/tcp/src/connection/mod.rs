@@ -239,11 +239,15 @@ impl Connection {
         if self.due.is_first() {
             return Some(self.emit_first(cx.now));
         }
-        if self.may_send_data()
-            && !self.sender.has_nothing_to_send()
-            && let Some(transmit) = self.emit_next(cx.now)
-        {
-            return Some(transmit);
+        if self.may_send_data() {
+            if !self.sender.has_nothing_to_send()
+                && let Some(transmit) = self.emit_next(cx.now)
+            {
+                return Some(transmit);
+            }
+            self.sender.note_limit(cx.now, self.wants_room);
+        } else {
+            self.sender.end_limits(cx.now);
         }
         if self.sender.take_emptied() {
             self.events.tell(Event::Drained);

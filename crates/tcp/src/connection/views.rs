@@ -3,9 +3,10 @@
 use super::Connection;
 use super::state::RfcState;
 use crate::policy::control::Gauges;
+use crate::send::limited::LimitedTimes;
 use crate::send::timer::TimerValue;
 use crate::trace::Statistics;
-use earlybird_units::{Duration, Rate};
+use earlybird_units::{Duration, Instant, Rate};
 
 impl Connection {
     /// Gives the state's name in RFC 9293.
@@ -93,6 +94,26 @@ impl Connection {
     /// Gives the state of the retransmission timer.
     pub fn timer(&self) -> TimerValue {
         self.sender.timer.value()
+    }
+
+    /// Gives the shortest round trip that the timer measured; `None` before the first sample.
+    pub fn shortest_round_trip(&self) -> Option<Duration> {
+        self.sender.timer.shortest()
+    }
+
+    /// Gives the mean deviation of round trips (RTTVAR of RFC 6298); `None` before the first sample.
+    pub fn round_trip_variation(&self) -> Option<Duration> {
+        self.sender.timer.variation()
+    }
+
+    /// Gives the rate at which payload was acknowledged over the last round trip; `None` before that is over.
+    pub fn delivery_rate(&self) -> Option<Rate> {
+        Rate::from_bits_per_second(self.sender.delivered.rate()?)
+    }
+
+    /// Gives what held the sender back until `now`, and for how long each.
+    pub fn limited_times(&self, now: Instant) -> LimitedTimes {
+        self.sender.limited_times(now)
     }
 
     /// Gives the early-retransmission threshold, if that rule is on and has a sample.

@@ -11,6 +11,8 @@ pub trait RtoEstimator: Debug + Send {
     fn base(&self) -> Option<Duration>;
     /// Gives the smoothed round-trip time; `None` before the first sample.
     fn smoothed(&self) -> Option<Duration>;
+    /// Gives the mean deviation of samples from it; `None` before the first sample.
+    fn variation(&self) -> Option<Duration>;
     /// Learns that the timer was backed off to `factor`.
     fn on_back_off(&mut self, _factor: u64) {}
     /// Learns that the last timeout was needless.
@@ -70,6 +72,10 @@ impl RtoEstimator for CoarseEstimator {
         self.base_ticks.map(|_| self.tick * self.scaled_rtt as u64 / 8)
     }
 
+    fn variation(&self) -> Option<Duration> {
+        self.base_ticks.map(|_| self.tick * self.scaled_deviation as u64 / 4)
+    }
+
     fn on_back_off(&mut self, factor: u64) {
         // ns-2 and 4.3BSD: backed off this far, the old average is worth nothing; keep it as deviation.
         if factor > 8 {
@@ -126,6 +132,10 @@ impl RtoEstimator for Rfc6298Estimator {
 
     fn smoothed(&self) -> Option<Duration> {
         self.smoothed
+    }
+
+    fn variation(&self) -> Option<Duration> {
+        self.smoothed.map(|_| self.variation)
     }
 }
 
@@ -202,6 +212,10 @@ impl RtoEstimator for LinuxEstimator {
 
     fn smoothed(&self) -> Option<Duration> {
         self.smoothed
+    }
+
+    fn variation(&self) -> Option<Duration> {
+        self.smoothed.map(|_| self.deviation / 4)
     }
 }
 

@@ -117,6 +117,7 @@ impl Sender {
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {
             self.watch.last_progress = now;
+            self.delivered.on_progress(now, self.board.acknowledged(), self.board.end_position());
         }
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);

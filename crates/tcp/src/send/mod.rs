@@ -8,6 +8,7 @@ mod frames;
 mod giving_up;
 mod holding;
 mod idle;
+pub(crate) mod limited;
 pub(crate) mod mark_count;
 pub(crate) mod marks;
 pub(crate) mod notices;

@@ -3,6 +3,7 @@
 use super::delivery::DeliverySampler;
 use super::expiry::Watch;
 use super::falling::Falling;
+use super::limited::{Delivered, Limited};
 use super::marks::MarkResponse;
 use super::notices::Notices;
 use super::pacer::Pacer;
@@ -67,6 +68,8 @@ pub(crate) struct Sender {
     pub(super) was_emptied: bool,
     pub(crate) notices: Notices,
     pub(crate) statistics: Statistics,
+    pub(super) limited: Limited,
+    pub(crate) delivered: Delivered,
     /// Echoed timestamps that were read and cannot be.
     pub(crate) impossible_echoes: u64,
 }
@@ -108,6 +111,8 @@ impl Sender {
             was_emptied: false,
             notices: Notices::default(),
             statistics: Statistics::default(),
+            limited: Limited::default(),
+            delivered: Delivered::default(),
             impossible_echoes: 0,
         }
     }

@@ -17,6 +17,7 @@ pub(crate) struct RetransmissionTimer {
     measuring: Option<(u64, Instant)>,
     /// Highest number ever measured: no segment is measured twice.
     measured: Option<u64>,
+    shortest: Option<Duration>,
 }
 
 /// The timer's values, for traces and series.
@@ -38,7 +39,16 @@ const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
 
 impl RetransmissionTimer {
     pub(crate) fn new(estimator: Box<dyn RtoEstimator>, limits: RtoConfig) -> Self {
-        Self { estimator, limits, back_off: 1, started: Instant::ZERO, deadline: None, measuring: None, measured: None }
+        Self {
+            estimator,
+            limits,
+            back_off: 1,
+            started: Instant::ZERO,
+            deadline: None,
+            measuring: None,
+            measured: None,
+            shortest: None,
+        }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -90,17 +100,30 @@ impl RetransmissionTimer {
     /// Learns that everything below `una` is acknowledged, and gives the new base timeout if a measurement ended.
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
         let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
-        self.back_off = 1;
-        self.estimator.on_sample(sent, now);
-        self.estimator.base()
+        self.sample(now, sent)
     }
 
     /// Takes a sample that needs no running measurement (RFC 7323 §4.1).
     pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) -> Option<Duration> {
-        self.back_off = 1;
         self.measuring = None;
-        self.estimator.on_sample(Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())), now);
+        self.sample(now, Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())))
+    }
+
+    fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
+        self.back_off = 1;
+        self.shortest = Some(self.shortest.map_or(now - sent, |shortest| shortest.min(now - sent)));
+        self.estimator.on_sample(sent, now);
         self.estimator.base()
+    }
+
+    /// Gives the shortest round trip that was measured.
+    pub(crate) fn shortest(&self) -> Option<Duration> {
+        self.shortest
+    }
+
+    /// Gives the mean deviation of round trips.
+    pub(crate) fn variation(&self) -> Option<Duration> {
+        self.estimator.variation()
     }
 
     /// The opening segment timed out before it was acknowledged: start again, with 3 s (RFC 6298 (5.7)). ns-2 keeps its
