@@ -6,6 +6,8 @@ Earlybird simulates live video over TCP and measures what early retransmission b
 >>> result.flows.select("flow", "rto_count", "throughput_bps")  # doctest: +SKIP
 """
 
+from typing import TYPE_CHECKING
+
 from earlybird._core import code_version, schema, version
 from earlybird.errors import (
     EarlybirdError,
@@ -16,10 +18,16 @@ from earlybird.errors import (
     StoreError,
     WorkerError,
 )
+from earlybird.lazy import loader
 from earlybird.result import Result
 from earlybird.runs import run
 from earlybird.scenario import Scenario
 from earlybird.sweeps import SweepResult, sweep
+
+if TYPE_CHECKING:
+    from earlybird import compare, study
+else:
+    __getattr__ = loader(__name__, {"compare": "compare", "study": "study"})
 
 __version__ = version()
 
@@ -36,7 +44,9 @@ __all__ = [
     "WorkerError",
     "__version__",
     "code_version",
+    "compare",
     "run",
     "schema",
+    "study",
     "sweep",
 ]

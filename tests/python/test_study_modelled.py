@@ -11,11 +11,12 @@ import pytest
 from earlybird import InputError
 from earlybird.runs import make
 from earlybird.store import Store
-from earlybird.study.execution import measurements, resolved
+from earlybird.study.execution import resolved
 from earlybird.study.loading import load
 from earlybird.study.modelled import rare_delay
 from earlybird.study.plan import plan
 from earlybird.study.quantities import Quantity
+from earlybird.study.reading import measurements
 from study_parts import small_study
 
 if TYPE_CHECKING:

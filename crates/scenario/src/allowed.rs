@@ -30,6 +30,7 @@ impl Shape {
         match self.format() {
             "time-with-unit" => quantity::TIME.allowed.to_owned(),
             "rate-with-unit" => quantity::RATE.allowed.to_owned(),
+            "share" => quantity::SHARES.to_owned(),
             "transport" => transport::allowed_transports(),
             _ if self.has_type("boolean") => "true or false".to_owned(),
             _ if self.has_type("string") => "a text".to_owned(),

@@ -4,7 +4,7 @@ use crate::allowed::option_text;
 use crate::document::{join, step_to};
 use crate::error::{ScenarioError, text_of};
 use crate::nearby::elsewhere;
-use crate::quantity::{Rate, Time};
+use crate::quantity::{Fraction, Rate, Time};
 use crate::shape::{Kind, Shape};
 use crate::suggest::{did_you_mean, listed, nearest};
 use crate::transport::Transport;
@@ -115,6 +115,7 @@ fn check_scalar(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioE
     let result = match shape.format() {
         "time-with-unit" => text_of(value).parse::<Time>().map(drop),
         "rate-with-unit" => text_of(value).parse::<Rate>().map(drop),
+        "share" => text_of(value).parse::<Fraction>().map(drop),
         "transport" => text_of(value).parse::<Transport>().map(drop),
         _ => check_plain(value, shape, path),
     };

@@ -7,23 +7,27 @@ use crate::suggest::{did_you_mean, nearest};
 pub(crate) struct Dimension {
     /// The quantity with its article, as in "is not a duration".
     pub(crate) name: &'static str,
-    /// The units that may be read, smallest first; the first has size 1.
+    /// The units that may be read; the first has size 1.
     pub(crate) units: &'static [(&'static str, u64)],
     /// The units that are written (sizes are powers of ten), smallest first.
     pub(crate) written: &'static [(&'static str, u64)],
     /// The unit a number without one most likely has; also that of zero.
     pub(crate) usual: &'static str,
+    /// From here on a number without a unit most likely counts the smallest unit, as programs write it.
+    pub(crate) plain_from: u64,
+    /// Units of something else that is often written in place of these, as multiples of the smallest unit.
+    pub(crate) mistaken: &'static [(&'static str, u64)],
     /// What may be written, in words.
     pub(crate) allowed: &'static str,
 }
 
 impl Dimension {
-    /// Reads a quantity as a whole number of the smallest unit.
+    /// Reads a quantity as a whole number of the smallest unit; space may stand around it and before the unit.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, ScenarioError> {
         if text.starts_with('-') {
             return Err(self.error(text, "is negative"));
         }
-        let (number, unit) = split(text);
+        let (number, unit) = split(text.trim());
         if !is_decimal(number) || unit.contains(|letter: char| letter.is_ascii_digit()) {
             return Err(self.error(text, format!("is not {}", self.name)));
         }
@@ -47,17 +51,25 @@ impl Dimension {
     }
 
     fn unit_error(&self, text: &str, number: &str, unit: &str) -> ScenarioError {
-        let guess = match unit.trim().replace(['µ', 'μ'], "u").as_str() {
-            "" => Some(self.usual),
-            unit => nearest(unit, self.units.iter().map(|(name, _)| *name)),
-        };
-        let problem = if unit.trim().is_empty() {
+        let problem = if unit.is_empty() {
             "has no unit".to_owned()
         } else {
             format!("is not {}: `{unit}` is not a unit", self.name)
         };
-        let whole = guess.map(|unit| format!("{number}{unit}"));
-        self.error(text, problem).hint(did_you_mean(whole.as_deref()))
+        let meant = self.probably_meant(number, unit);
+        self.error(text, problem).hint(did_you_mean(meant.as_deref()))
+    }
+
+    /// Gives the quantity that a number with an unknown unit, or none, most likely stands for.
+    fn probably_meant(&self, number: &str, unit: &str) -> Option<String> {
+        if let Some((_, size)) = self.mistaken.iter().find(|(name, _)| *name == unit) {
+            return Some(self.format(scaled(number, *size).ok()?));
+        }
+        if unit.is_empty() {
+            let plain = scaled(number, 1).ok().filter(|value| *value >= self.plain_from);
+            return Some(plain.map_or_else(|| format!("{number}{}", self.usual), |value| self.format(value)));
+        }
+        nearest(unit, self.written.iter().map(|(name, _)| *name)).map(|unit| format!("{number}{unit}"))
     }
 
     fn describe(&self, fault: Fault) -> String {
@@ -81,7 +93,8 @@ enum Fault {
 /// Splits a quantity where its number ends.
 fn split(text: &str) -> (&str, &str) {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
-    text.split_at(end.unwrap_or(text.len()))
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    (number, unit.trim_start())
 }
 
 fn is_decimal(number: &str) -> bool {

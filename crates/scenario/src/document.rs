@@ -43,6 +43,19 @@ pub(crate) fn step_to(list: &[Value], index: usize) -> String {
     name.filter(|name| !name.is_empty() && !name.contains('.')).unwrap_or_else(|| index.to_string())
 }
 
+/// Writes a path as errors do, from one in which numbers in brackets pick list elements.
+pub(crate) fn named(document: &Value, path: &str) -> String {
+    let mut node = Some(document);
+    let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty());
+    let names = steps.map(|step| {
+        let list = node.and_then(Value::as_array);
+        let index = list.and_then(|list| step.parse().ok().filter(|index| *index < list.len()));
+        node = node.and_then(|node| index.map_or_else(|| node.get(step), |index| node.get(index)));
+        index.zip(list).map_or_else(|| step.to_owned(), |(index, list)| step_to(list, index))
+    });
+    names.collect::<Vec<_>>().join(".")
+}
+
 fn parse_json(text: &str) -> Result<Value, ScenarioError> {
     serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();

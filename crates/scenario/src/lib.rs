@@ -99,7 +99,7 @@ fn build(document: &Value, folder: &Path) -> Result<Scenario, ScenarioError> {
 
 fn deserialize<T: DeserializeOwned>(value: &Value, path: &str) -> Result<T, ScenarioError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = document::join(path, &error.path().to_string());
+        let path = document::join(path, &document::named(value, &error.path().to_string()));
         ScenarioError::new(&path, format!("does not fit: {}", error.inner()))
     })
 }

@@ -4,7 +4,7 @@ use crate::document::join;
 use crate::shape::{Kind, Shape};
 use crate::suggest::nearest;
 
-/// Gives every key path of the model, the shortest first; a list's elements go by the number 0.
+/// Gives every key path of the model, the shortest first; a list's elements go by `NAME`.
 fn paths() -> Vec<String> {
     let mut paths = Vec::new();
     collect(Shape::root(), "", &mut paths);
@@ -31,7 +31,7 @@ fn ending_with(paths: &[String], key: &str) -> Vec<String> {
 
 fn collect(shape: Shape, path: &str, paths: &mut Vec<String>) {
     if let Kind::List(inner) = shape.kind() {
-        collect(inner, &join(path, "0"), paths);
+        collect(inner, &join(path, "NAME"), paths);
     }
     for (key, child) in shape.keys().into_iter().filter_map(|key| Some((key, shape.child(key)?))) {
         let path = join(path, key);

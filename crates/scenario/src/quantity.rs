@@ -1,5 +1,6 @@
 use crate::decimal::Dimension;
 use crate::error::ScenarioError;
+use crate::suggest::did_you_mean;
 use earlybird_units::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -7,22 +8,69 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+const MICROSECOND: u64 = 1_000;
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
 pub(crate) const TIME: Dimension = Dimension {
     name: "a duration",
-    units: &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)],
-    written: &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)],
+    units: &[
+        ("ns", 1),
+        ("us", MICROSECOND),
+        ("\u{b5}s", MICROSECOND),
+        ("\u{3bc}s", MICROSECOND),
+        ("usec", MICROSECOND),
+        ("ms", MILLISECOND),
+        ("msec", MILLISECOND),
+        ("s", SECOND),
+        ("sec", SECOND),
+        ("min", 60 * SECOND),
+        ("h", 3_600 * SECOND),
+    ],
+    written: &[("ns", 1), ("us", MICROSECOND), ("ms", MILLISECOND), ("s", SECOND)],
     usual: "s",
-    allowed: "a number with one of the units ns, us, ms, s, min and no space between, such as 26.7ms or 50s",
+    plain_from: u64::MAX,
+    mistaken: &[],
+    allowed: "a number with one of the units ns, us, ms, s, min, h, such as 26.7ms or 50s",
 };
 
+const KILOBIT: u64 = 1_000;
+const MEGABIT: u64 = 1_000_000;
+const GIGABIT: u64 = 1_000_000_000;
+
+/// The units of rates: those of papers, of the field, and of `tc`, where `mbit` is a rate. `tc` calls bytes per second
+/// `mbps`, which everyone else writes with a capital and means bits; small it is not read.
 pub(crate) const RATE: Dimension = Dimension {
     name: "a rate",
-    units: &[("b/s", 1), ("kb/s", 1_000), ("Mb/s", 1_000_000), ("Gb/s", 1_000_000_000)],
-    written: &[("b/s", 1), ("kb/s", 1_000), ("Mb/s", 1_000_000), ("Gb/s", 1_000_000_000)],
+    units: &[
+        ("b/s", 1),
+        ("bit/s", 1),
+        ("bps", 1),
+        ("bit", 1),
+        ("kb/s", KILOBIT),
+        ("kbit/s", KILOBIT),
+        ("kbps", KILOBIT),
+        ("kbit", KILOBIT),
+        ("Mb/s", MEGABIT),
+        ("Mbit/s", MEGABIT),
+        ("Mbps", MEGABIT),
+        ("Mbit", MEGABIT),
+        ("mbit", MEGABIT),
+        ("Gb/s", GIGABIT),
+        ("Gbit/s", GIGABIT),
+        ("Gbps", GIGABIT),
+        ("Gbit", GIGABIT),
+        ("gbit", GIGABIT),
+    ],
+    written: &[("b/s", 1), ("kb/s", KILOBIT), ("Mb/s", MEGABIT), ("Gb/s", GIGABIT)],
     usual: "Mb/s",
-    allowed: "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space between, \
-              such as 300kb/s or 25Mb/s",
+    plain_from: 10 * KILOBIT,
+    mistaken: &[("B/s", 8), ("kB/s", 8 * KILOBIT), ("KB/s", 8 * KILOBIT), ("MB/s", 8 * MEGABIT), ("GB/s", 8 * GIGABIT)],
+    allowed: "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), such \
+              as 300kb/s or 25Mb/s",
 };
+
+pub(crate) const SHARES: &str = "a number from 0 to 1, or in percent, such as 0.01 or 1%";
 
 /// A span of time, written with its unit: `"26.7ms"`, `"50s"`, `"2min"`. Never negative; whole nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,10 +82,18 @@ pub struct Time(Duration);
 #[serde(try_from = "String", into = "String")]
 pub struct Rate(earlybird_units::Rate);
 
-/// A share from 0 to 1.
+/// A share from 0 to 1, written as a number or in percent: `0.01` or `"1%"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[serde(try_from = "WrittenShare", into = "f64")]
 pub struct Fraction(f64);
+
+/// The forms of a share.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenShare {
+    Number(f64),
+    Text(String),
+}
 
 impl Time {
     /// Makes a time from whole seconds.
@@ -167,10 +223,41 @@ impl TryFrom<f64> for Fraction {
     type Error = ScenarioError;
 
     fn try_from(share: f64) -> Result<Self, ScenarioError> {
-        let error =
-            || ScenarioError::new("", "is not a share").text(&share.to_string()).allowed("a number from 0 to 1");
-        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(error()) }
+        if (0.0..=1.0).contains(&share) {
+            return Ok(Self(share));
+        }
+        let percent = (1.0..=100.0).contains(&share).then(|| format!("{share}%"));
+        Err(not_a_share(&share.to_string()).hint(did_you_mean(percent.as_deref())))
     }
+}
+
+impl FromStr for Fraction {
+    type Err = ScenarioError;
+
+    fn from_str(text: &str) -> Result<Self, ScenarioError> {
+        let percent = text.trim().strip_suffix('%');
+        let number = percent.unwrap_or(text).trim();
+        let share: f64 = number.parse().map_err(|_| not_a_share(text))?;
+        if percent.is_none() {
+            return share.try_into();
+        }
+        Self::try_from(share / 100.0).map_err(|_| not_a_share(text))
+    }
+}
+
+impl TryFrom<WrittenShare> for Fraction {
+    type Error = ScenarioError;
+
+    fn try_from(written: WrittenShare) -> Result<Self, ScenarioError> {
+        match written {
+            WrittenShare::Number(share) => share.try_into(),
+            WrittenShare::Text(text) => text.parse(),
+        }
+    }
+}
+
+fn not_a_share(text: &str) -> ScenarioError {
+    ScenarioError::new("", "is not a share").text(text).allowed(SHARES)
 }
 
 impl From<Time> for String {
@@ -200,8 +287,8 @@ impl JsonSchema for Time {
         json_schema!({
             "type": "string",
             "format": "time-with-unit",
-            "pattern": r"^[0-9]+(\.[0-9]+)?(ns|us|ms|s|min)$",
-            "description": "A span of time with its unit: ns, us, ms, s or min.",
+            "pattern": pattern(&TIME),
+            "description": "A span of time with its unit: ns, us, ms, s, min or h.",
             "examples": ["26.7ms", "50s", "100us", "1500ns", "2min"],
         })
     }
@@ -216,8 +303,8 @@ impl JsonSchema for Rate {
         json_schema!({
             "type": "string",
             "format": "rate-with-unit",
-            "pattern": r"^[0-9]+(\.[0-9]+)?(b|kb|Mb|Gb)/s$",
-            "description": "A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s.",
+            "pattern": pattern(&RATE),
+            "description": "A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps).",
             "examples": ["25Mb/s", "300kb/s", "1Gb/s", "64000b/s"],
         })
     }
@@ -230,11 +317,19 @@ impl JsonSchema for Fraction {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "type": "number",
+            "type": ["number", "string"],
+            "format": "share",
+            "pattern": r"^[0-9]+(\.[0-9]+)? *%$",
             "minimum": 0,
             "maximum": 1,
-            "description": "A share from 0 to 1.",
-            "examples": [0.01],
+            "description": "A share from 0 to 1, as a number or in percent: `0.01` or `\"1%\"`.",
+            "examples": [0.01, "1%"],
         })
     }
+}
+
+/// Gives the regular expression of a dimension's quantities, for editors.
+fn pattern(dimension: &Dimension) -> String {
+    let units: Vec<_> = dimension.units.iter().map(|(name, _)| *name).collect();
+    format!(r"^[0-9]+(\.[0-9]+)? *({})$", units.join("|"))
 }

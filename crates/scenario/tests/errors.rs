@@ -26,9 +26,10 @@ to = "c"
 application = { media = { times = [0, 0.5], sizes = [100, 200], length = 1 } }
 "#;
 
-const TIMES: &str = "a number with one of the units ns, us, ms, s, min and no space between, such as 26.7ms or 50s";
-const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space \
-                     between, such as 300kb/s or 25Mb/s";
+const TIMES: &str = "a number with one of the units ns, us, ms, s, min, h, such as 26.7ms or 50s";
+const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), \
+                     such as 300kb/s or 25Mb/s";
+const SHARES: &str = "a number from 0 to 1, or in percent, such as 0.01 or 1%";
 const QUEUES: &str = "unlimited, { packets = … }, { bytes = … }, { head-drop = … }, { red = … }, { codel = … }, { pie = … }, \
                       { fq-codel = … }, { dualpi2 = … }";
 const ROOT: &str = "duration, endpoint, flows, measure, network, sweep, title";
@@ -44,7 +45,7 @@ fn message(text: &str, change: &str) -> String {
 
 /// Puts the long lists in the place of their names in braces.
 fn expand(message: &str) -> String {
-    let lists = [("{TIMES}", TIMES), ("{RATES}", RATES), ("{ROOT}", ROOT), ("{QUEUES}", QUEUES)];
+    let lists = [("{TIMES}", TIMES), ("{RATES}", RATES), ("{SHARES}", SHARES), ("{ROOT}", ROOT), ("{QUEUES}", QUEUES)];
     let message = lists.iter().fold(message.to_owned(), |message, (name, list)| message.replace(name, list));
     message.replace("{ENDPOINT}", &endpoint_keys()).replace("{TRANSPORTS}", &transports())
 }
@@ -76,11 +77,11 @@ fn transports() -> String {
 )]
 #[case(
     "windw=3",
-    "windw: `windw` is neither a parameter nor a key; allowed: parameters (buffer, pairs, transport), and paths that start with {ROOT}. hint: did you mean `endpoint.window` or `flows.0.endpoint.window`?"
+    "windw: `windw` is neither a parameter nor a key; allowed: parameters (buffer, pairs, transport), and paths that start with {ROOT}. hint: did you mean `endpoint.window` or `flows.NAME.endpoint.window`?"
 )]
 #[case(
     "window=3",
-    "window: `window` is neither a parameter nor a key; allowed: parameters (buffer, pairs, transport), and paths that start with {ROOT}. hint: did you mean `endpoint.window` or `flows.0.endpoint.window`?"
+    "window: `window` is neither a parameter nor a key; allowed: parameters (buffer, pairs, transport), and paths that start with {ROOT}. hint: did you mean `endpoint.window` or `flows.NAME.endpoint.window`?"
 )]
 #[case(
     "parsi=3",
@@ -360,7 +361,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "network.dumbbell.access.rate=25 MB/s",
-    "network.dumbbell.access.rate: `25 MB/s` is not a rate: ` MB/s` is not a unit; allowed: {RATES}. hint: did you mean `25Mb/s`?"
+    "network.dumbbell.access.rate: `25 MB/s` is not a rate: `MB/s` is not a unit; allowed: {RATES}. hint: did you mean `200Mb/s`?"
 )]
 #[case(
     "network.dumbbell.bottleneck.queue.packets=0",
@@ -469,7 +470,7 @@ fn values_out_of_range(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ bernoulli = { probability = 1.1 } }]",
-    "network.dumbbell.bottleneck.loss.0.bernoulli.probability: `1.1` is too large; allowed: a number from 0 to 1. hint: Share of the packets to lose."
+    "network.dumbbell.bottleneck.loss.0.bernoulli.probability: `1.1` is not a share; allowed: {SHARES}. hint: did you mean `1.1%`?"
 )]
 #[case(
     "network.dumbbell.access.loss=[{ list = { packets = [3, 3] } }]",
@@ -543,7 +544,7 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 #[rstest]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert = { ratio = 1.5, mean-burst = 2 } }]",
-    "network.dumbbell.bottleneck.loss.0.gilbert.ratio: `1.5` is too large; allowed: a number from 0 to 1. hint: Share P of the packets to lose, below 1."
+    "network.dumbbell.bottleneck.loss.0.gilbert.ratio: `1.5` is not a share; allowed: {SHARES}. hint: did you mean `1.5%`?"
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert = { ratio = 1, mean-burst = 2 } }]",
@@ -563,7 +564,7 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert-elliott = { p = 0.1 } }]",
-    "network.dumbbell.bottleneck.loss.0.gilbert-elliott.r: is missing; allowed: a number from 0 to 1. hint: Probability r of turning good again."
+    "network.dumbbell.bottleneck.loss.0.gilbert-elliott.r: is missing; allowed: {SHARES}. hint: Probability r of turning good again."
 )]
 #[case(
     r#"network.dumbbell.bottleneck.loss=[{ gilbert-elliott = { p = 0.1, r = 0.5, flow = "vidoe" } }]"#,
@@ -603,7 +604,7 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     "network.dumbbell.reverse.loss=[{ bernoulli = { probability = 2 } }]",
-    "network.dumbbell.reverse.loss.0.bernoulli.probability: `2` is too large; allowed: a number from 0 to 1. hint: Share of the packets to lose."
+    "network.dumbbell.reverse.loss.0.bernoulli.probability: `2` is not a share; allowed: {SHARES}. hint: did you mean `2%`?"
 )]
 #[case(
     "network.dumbbell.reverse.loss=[{ periodic = { period = 5, burst = 5 } }]",
@@ -619,7 +620,7 @@ fn parts_that_do_not_fit(#[case] change: &str, #[case] expected: &str) {
 )]
 #[case(
     r#"network.dumbbell.bottleneck.reorder={ probability = -0.1, delay = "1s" }"#,
-    "network.dumbbell.bottleneck.reorder.probability: `-0.1` is too small; allowed: a number from 0 to 1. hint: Share of the packets to keep back."
+    "network.dumbbell.bottleneck.reorder.probability: `-0.1` is not a share; allowed: {SHARES}. hint: Share of the packets to keep back."
 )]
 #[case(
     r#"network.dumbbell.access.reorder={ probability = 0.1, delay = "1s", packets = 0 }"#,

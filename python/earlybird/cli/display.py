@@ -28,24 +28,25 @@ def show(drawing: RenderableType) -> None:
     Console().print(drawing)
 
 
-def show_studies(studies: Sequence[tuple[StudyInfo, Mapping[str, RunCount]]]) -> None:
-    """Print what studies are about, and how many of their runs are done at each scale."""
-    scales = list(dict.fromkeys(scale for _, counts in studies for scale in counts))
+def show_studies(studies: Sequence[StudyInfo], counts: Mapping[str, Mapping[str, RunCount]]) -> None:
+    """Print what studies are about, and their runs at each scale; how many are done too where that was counted."""
+    scales = list(dict.fromkeys(scale for study in studies for scale in study.scales))
     table = _table("", ["study"])
     table.add_column("what it is about", overflow="fold", ratio=1)
     for scale in scales:
         table.add_column(f"{scale}:\nruns", justify="right", no_wrap=True)
-    for study, counts in studies:
+    for study in studies:
         about = f"{study.title}\n[dim]{', '.join(study.items)}[/dim]\n"
-        table.add_row(study.name, about, *(_done(counts.get(scale)) for scale in scales))
+        done = counts.get(study.name, {})
+        table.add_row(study.name, about, *(_runs(study.runs.get(scale), done.get(scale)) for scale in scales))
     show(table)
 
 
-def _done(count: RunCount | None) -> str:
-    if count is None:
-        return NOTHING
+def _runs(runs: int | None, count: RunCount | None) -> str:
+    if runs is None or count is None:
+        return NOTHING if runs is None else str(runs)
     done = "[green]all done[/green]" if count.done == count.every else f"{count.done} done"
-    return f"{count.every}\n{done}"
+    return f"{runs}\n{done}"
 
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:

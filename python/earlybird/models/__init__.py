@@ -1,7 +1,16 @@
 """Models from the literature that simulations are compared with."""
 
-from earlybird.models.formulas import least_playback_delay, pert_response, pftk_approximation, pftk_throughput
-from earlybird.models.streaming import StreamingChain, streaming_chain
+from typing import TYPE_CHECKING
+
+from earlybird.lazy import loader
+
+if TYPE_CHECKING:
+    from earlybird.models.formulas import least_playback_delay, pert_response, pftk_approximation, pftk_throughput
+    from earlybird.models.streaming import StreamingChain, streaming_chain
+else:
+    FORMULAS = ("least_playback_delay", "pert_response", "pftk_approximation", "pftk_throughput")
+    STREAMING = ("StreamingChain", "streaming_chain")
+    __getattr__ = loader(__name__, dict.fromkeys(FORMULAS, "formulas") | dict.fromkeys(STREAMING, "streaming"))
 
 __all__ = [
     "StreamingChain",

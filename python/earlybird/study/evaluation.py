@@ -10,9 +10,10 @@ from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 from earlybird.store import Store
 from earlybird.study.checks import verdicts
 from earlybird.study.definition import Study
-from earlybird.study.execution import is_begun, measurements
+from earlybird.study.execution import is_begun
 from earlybird.study.library import ALL, check_scale, choose_studies, find_study
 from earlybird.study.quantities import Measurements
+from earlybird.study.reading import measurements
 from earlybird.study.reasons import Key, Reason, reasons
 from earlybird.study.register import register
 from earlybird.study.search.outcome import Outcome, found_before

@@ -22,13 +22,14 @@ from earlybird.study.ages import duplicate_bins, duplicate_history
 from earlybird.study.bursts import delays
 from earlybird.study.checks import combinations
 from earlybird.study.definition import Plot, Point, Scalar, Study
-from earlybird.study.execution import packets, results
+from earlybird.study.execution import results
 from earlybird.study.metrics import metric
 from earlybird.study.names import point_name, value_name
 from earlybird.study.packets import around_the_loss
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements, Quantity
 from earlybird.study.queue import position_lines
+from earlybird.study.reading import packets
 from earlybird.study.response import response_line
 from earlybird.study.sensitivity import Sensitivity
 from earlybird.study.window import window_line

@@ -1,7 +1,7 @@
 """Finds the studies of the repository."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,6 +10,7 @@ from earlybird.errors import InputError
 from earlybird.paths import repository_file
 from earlybird.study.definition import SCALES, Study
 from earlybird.study.loading import load
+from earlybird.study.plan import count
 
 ALL = "all"
 """In place of a study's name: every study."""
@@ -26,6 +27,8 @@ class StudyInfo:
     items: tuple[str, ...]
     """The figures and tables that it is about."""
     folder: Path
+    runs: Mapping[str, int]
+    """How many runs each scale has."""
 
 
 def list_studies() -> list[StudyInfo]:
@@ -136,4 +139,5 @@ def study_names() -> list[str]:
 
 def _info(study: Study) -> StudyInfo:
     items = tuple(item.id for item in study.items)
-    return StudyInfo(study.name, study.title, study.question, tuple(study.scales), items, study.folder)
+    runs = {scale: count(study, scale) for scale in study.scales}
+    return StudyInfo(study.name, study.title, study.question, tuple(study.scales), items, study.folder, runs)

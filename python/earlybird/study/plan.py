@@ -44,14 +44,32 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
     return list(runs.values())
 
 
-def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
-    part = study.parts[grid.part]
+def count(study: Study, scale: str) -> int:
+    """Return the number of runs that `plan` lists, without listing them: every cell counts once per seed."""
+    seeds: dict[tuple[object, ...], int] = {}
+    for grid in study.grids:
+        if scale in grid.scales:
+            part = study.parts[grid.part]
+            for axes in _cells(study, grid):
+                cell = (part.name, *sorted(axes.items()))
+                seeds[cell] = _seeds(study, part, scale)
+    return sum(seeds.values())
+
+
+def _cells(study: Study, grid: Grid) -> list[dict[str, Scalar]]:
+    """List the combinations of a grid's values, with the defaults of the other axes."""
     defaults = {axis.name: axis.default for axis in study.axes.values() if axis.default is not None}
-    seeds = 1 if part.deterministic else study.scales[scale].seeds
-    combinations = product(*grid.axes.values())
-    cells = [{**defaults, **dict(zip(grid.axes, values, strict=True))} for values in combinations]
+    return [{**defaults, **dict(zip(grid.axes, values, strict=True))} for values in product(*grid.axes.values())]
+
+
+def _seeds(study: Study, part: Part, scale: str) -> int:
+    return 1 if part.deterministic else study.scales[scale].seeds
+
+
+def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
+    part, cells = study.parts[grid.part], _cells(study, grid)
     settings = [_settings(study, part, scale, axes) for axes in cells]
-    for seed in range(1, seeds + 1):
+    for seed in range(1, _seeds(study, part, scale) + 1):
         yield from (StudyRun(part, axes, seed, changed) for axes, changed in zip(cells, settings, strict=True))
 
 
