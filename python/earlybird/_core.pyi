@@ -1,8 +1,21 @@
 """The compiled part: scenarios and the simulator. Use it through `earlybird`, not directly."""
 
+from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["ScenarioError", "code_version", "resolve", "run", "schema", "transports", "version", "warnings"]
+__all__ = [
+    "ScenarioError",
+    "code_version",
+    "duration",
+    "estimate",
+    "rate",
+    "resolve",
+    "run",
+    "schema",
+    "transports",
+    "version",
+    "warnings",
+]
 
 @final
 class ScenarioError(ValueError):
@@ -23,6 +36,21 @@ def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> st
 def warnings(scenario_json: str) -> list[str]:
     """List what in a resolved scenario can be run but is probably not meant, one paragraph each."""
 
+def estimate(
+    scenario_json: str, limit: float, *, trace: str | None = None, link_trace: str | None = None
+) -> tuple[float, float, float]:
+    """
+    Tell what a run of a resolved scenario takes: packets, seconds of processor time, bytes of memory.
+
+    Raises ScenarioError if that is more than `limit` bytes.
+    """
+
+def rate(text: str) -> int:
+    """Read a rate as scenarios write it; return bits per second."""
+
+def duration(text: str) -> float:
+    """Read a duration as scenarios write it; return seconds."""
+
 def schema() -> str:
     """Return the JSON schema of scenarios."""
 
@@ -37,8 +65,13 @@ def run(
     trace_flows: list[str] | None = None,
     link_trace: str | None = None,
     pcap: str | None = None,
+    watch: Callable[[float], object] | None = None,
 ) -> dict[str, Any]:
-    """Simulate a resolved scenario; return its `summary`, its `tables` of columns and the `cpu_s` it took."""
+    """
+    Simulate a resolved scenario; return its `summary`, its `tables` of columns and the `cpu_s` it took.
+
+    `watch` is called some twenty times a second with the share that is done; what it raises ends the run.
+    """
 
 def version() -> str:
     """Return the version of earlybird."""

@@ -103,11 +103,16 @@ def _read(scenario: ScenarioLike) -> str:
     return _read_file(Path(scenario))
 
 
+def path_of(scenario: ScenarioLike) -> Path | None:
+    """Return the file that a scenario is read from, if it is one."""
+    is_file = isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario))
+    return Path(scenario) if is_file else None  # type: ignore[arg-type]
+
+
 def _folder(scenario: ScenarioLike) -> str:
     """Return the folder from which the paths in a scenario count: that of its file, else the working folder."""
-    if isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario)):
-        return str(Path(scenario).parent)
-    return ""
+    path = path_of(scenario)
+    return str(path.parent) if path else ""
 
 
 def _is_text(scenario: str) -> bool:

@@ -59,11 +59,22 @@ def read_result(folder: Path) -> Result:
 
 
 def scan_table(folder: Path, name: str) -> pl.LazyFrame:
-    """Open a table of a result without reading its rows yet; raises InputError if the result has none of that name."""
+    """
+    Open a table of a result without keeping its rows in memory yet.
+
+    Raises
+    ------
+    InputError
+        If the result has none of that name.
+    StoreError
+        If the table or what describes the run is damaged.
+    """
     import polars as pl
 
     read_result(folder).require(name)
-    return pl.scan_parquet(folder / f"{name}.parquet")
+    file = f"{name}.parquet"
+    _content(folder, file, _checksums(folder))
+    return pl.scan_parquet(folder / file)
 
 
 def verify_result(folder: Path) -> None:
@@ -82,8 +93,17 @@ def verify_result(folder: Path) -> None:
 
 def _refuse_other_content(folder: Path) -> None:
     """Keep a slip in a path from deleting what is not ours."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / CHECKSUMS).exists():
+    if folder.is_dir() and any(folder.iterdir()) and not _holds_a_result_alone(folder):
         raise StoreError(f"cannot write the result {folder}: the folder holds something else. Choose another one.")
+
+
+def _holds_a_result_alone(folder: Path) -> bool:
+    """Tell whether every file of a folder is one that its list of checksums names, and a result's are among them."""
+    try:
+        names = _checksums(folder).keys() | {CHECKSUMS}
+    except StoreError:
+        return False
+    return all(path.name in names for path in folder.iterdir())
 
 
 def _write_files(result: Result, folder: Path) -> None:
@@ -95,14 +115,22 @@ def _write_files(result: Result, folder: Path) -> None:
 
 
 def _contents(result: Result) -> Iterator[tuple[str, bytes]]:
-    yield SCENARIO, _json({key: value for key, value in result.scenario.items() if key != "sweep"})
-    yield SUMMARY, _json({key: value for key, value in result.summary.items() if key not in MEASURED_WITH_A_CLOCK})
+    _, scenario, summary = comparable(result)
+    yield SCENARIO, _json(scenario)
+    yield SUMMARY, _json(summary)
     for name in sorted(result.tables):
         yield f"{name}.parquet", _parquet(result.table(name))
 
 
 def _json(document: dict[str, Any]) -> bytes:
     return (json.dumps(finite(document), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def comparable(result: Result) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    """Return what equal runs have alike besides their tables: what is written of them."""
+    scenario = {key: value for key, value in result.scenario.items() if key != "sweep"}
+    summary = {key: value for key, value in result.summary.items() if key not in MEASURED_WITH_A_CLOCK}
+    return result.seed, scenario, finite(summary)
 
 
 def finite(document: dict[str, Any]) -> dict[str, Any]:
@@ -127,15 +155,15 @@ def _replace(temporary: Path, folder: Path) -> None:
 def _checksums(folder: Path) -> dict[str, str]:
     """Return the expected checksum of each file."""
     path = folder / CHECKSUMS
-    if not folder.is_dir():
-        raise StoreError(f"there is no result in {folder}: no such folder.")
+    if not path.exists():
+        raise _no_result(folder)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         checksums = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
     except (OSError, ValueError) as error:
         raise _damaged(path, "its list of files cannot be read") from error
-    if missing := {SCENARIO, SUMMARY} - checksums.keys():
-        raise _damaged(path, f"it does not list {min(missing)}")
+    if {SCENARIO, SUMMARY} - checksums.keys():
+        raise _no_result(folder)
     return checksums
 
 
@@ -151,9 +179,21 @@ def _content(folder: Path, name: str, checksums: dict[str, str]) -> bytes:
     return content
 
 
+def _no_result(folder: Path) -> StoreError:
+    """Say that a folder is something else; it may be anybody's, so that nobody is told to delete it."""
+    if not folder.is_dir():
+        return StoreError(f"there is no result in {folder}: no such folder.")
+    if below := min((path.parent.name for path in folder.glob(f"*/{SUMMARY}")), default=None):
+        return StoreError(f"{folder} is a folder of results, not one of them. Name one, such as {folder / below}.")
+    return StoreError(
+        f"there is no result in {folder}: it has no {CHECKSUMS} of a result. Name a folder that `Result.save` or "
+        "--out made."
+    )
+
+
 def _damaged(path: Path, reason: str) -> StoreError:
     return StoreError(
-        f"the result file {path} is damaged: {reason}. Delete the folder {path.parent}; the run will be repeated."
+        f"the result file {path} is damaged: {reason}. The command or script that made the result makes it again."
     )
 
 

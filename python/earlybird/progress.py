@@ -1,13 +1,34 @@
-"""The progress bar of long work: how much is done, how fast, how long it still takes."""
+"""How far long work is: a bar on a terminal, a line now and then where the error stream goes elsewhere."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+import sys
+import threading
+import time
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BETWEEN_LINES = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+WORTH_A_BAR = 1.0
+"""Seconds of a run before it gets a bar."""
 
 
 class Advance(Protocol):
@@ -20,7 +41,7 @@ class Advance(Protocol):
 @contextmanager
 def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str = "simulating") -> Iterator[Advance]:
     """
-    Show a progress bar on the terminal's error stream.
+    Show how many runs are done: a bar on a terminal, else a line every ten seconds, on the error stream.
 
     Parameters
     ----------
@@ -41,16 +62,89 @@ def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str =
     if not visible or done == total:
         yield lambda *_: None
         return
-    rate = RateColumn(done)
+    rate, console = RateColumn(done), Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total, completed=done)
 
         def advance(found: int = 0) -> None:
             rate.found_before(found, progress.tasks[task])
             progress.advance(task, found or 1)
 
-        yield advance
+        def line() -> str:
+            state = progress.tasks[task]
+            return f"{what}: {state.completed:.0f} of {total} {rate.render(state)}"
+
+        with _lines(line, wanted=not console.is_terminal):
+            yield advance
+
+
+@contextmanager
+def share_bar(*, visible: bool = True, what: str = "simulating") -> Iterator[Callable[[float], None]]:
+    """
+    Show how far one run is, once it has taken more than a moment.
+
+    Parameters
+    ----------
+    visible
+        Whether to show it at all.
+    what
+        The word before the bar.
+
+    Yields
+    ------
+    Callable
+        To be called with the share that is done, from 0 to 1.
+    """
+    if not visible:
+        yield lambda _: None
+        return
+    console, begun = Console(stderr=True), time.monotonic()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    task = progress.add_task(what, total=1.0)
+
+    def advance(done: float) -> None:
+        if not progress.live.is_started and time.monotonic() - begun > WORTH_A_BAR:
+            progress.start()
+        progress.update(task, completed=done)
+
+    def line() -> str:
+        done, elapsed = progress.tasks[task].completed, time.monotonic() - begun
+        left = f", {timedelta(seconds=round(elapsed * (1 - done) / done))} left" if done else ""
+        return f"{what}: {100 * done:.0f} % done{left}"
+
+    try:
+        with _lines(line, wanted=not console.is_terminal):
+            yield advance
+    finally:
+        progress.stop()
+
+
+@contextmanager
+def _lines(line: Callable[[], str], *, wanted: bool) -> Iterator[None]:
+    """Write a line to the error stream every ten seconds from a thread of its own, whatever the work does."""
+    if not wanted:
+        yield
+        return
+    ended = threading.Event()
+
+    def write() -> None:
+        while not ended.wait(BETWEEN_LINES):
+            print(f"earlybird: {line()}", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class RateColumn(ProgressColumn):

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
-
-from earlybird.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-RATE_UNITS: Final = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
-TIME_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+from earlybird import _core
+from earlybird.errors import InputError, ScenarioError
 
 
 def bits_per_second(text: str, what: str = "rate") -> float:
@@ -21,7 +13,7 @@ def bits_per_second(text: str, what: str = "rate") -> float:
     Parameters
     ----------
     text : str
-        A number above 0 with a unit: b/s, kb/s, Mb/s or Gb/s (bits, not bytes).
+        A number above 0 with a unit, as in scenarios.
     what : str
         What it is the rate of, to begin the error with.
 
@@ -35,19 +27,15 @@ def bits_per_second(text: str, what: str = "rate") -> float:
     InputError
         If it is not a rate.
     """
-    rate = _number_with_unit(text, RATE_UNITS)
-    if not rate:
-        raise InputError(
-            f"{what} = {text!r} is not a rate above zero. Write a number and a unit, such as 300kb/s or 2.5Mb/s."
-        )
-    return rate
+    try:
+        return float(_core.rate(text))
+    except ScenarioError as error:
+        raise InputError(f"{what}: {error}") from error
 
 
 def seconds(text: str) -> float | None:
-    """Read a duration with one of the units ns, us, ms, s, min; nothing if it is not one."""
-    return _number_with_unit(text, TIME_UNITS)
-
-
-def _number_with_unit(text: str, units: Mapping[str, float]) -> float | None:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([^\d.]+)", text.strip())
-    return float(match[1]) * units[match[2]] if match and match[2] in units else None
+    """Read a duration with its unit, as in scenarios; nothing if it is not one."""
+    try:
+        return _core.duration(text)
+    except ScenarioError:
+        return None

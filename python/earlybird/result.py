@@ -24,12 +24,13 @@ MEASURE_FLAGS = {
 """Tables that a scenario has to ask for, and how."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """
     Everything one run gave; tables are polars data frames, made when first asked for.
 
-    Columns carry their unit in their name (``_s`` seconds, ``_ms`` milliseconds, ``_bps`` bits per second).
+    Two results are equal if scenario, seed, summary and all tables are; what a clock measured does not count. Columns
+    carry their unit in their name (``_s`` seconds, ``_ms`` milliseconds, ``_bps`` bits per second).
 
     Attributes
     ----------
@@ -48,6 +49,17 @@ class Result:
     summary: dict[str, Any]
     sources: Mapping[str, Callable[[], pl.DataFrame]] = field(repr=False)
     _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what was run and what it gave."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        from earlybird.files import comparable
+
+        is_alike = comparable(self) == comparable(other) and set(self.tables) == set(other.tables)
+        return is_alike and all(self.table(name).equals(other.table(name)) for name in self.tables)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -142,7 +154,8 @@ class Result:
         Parameters
         ----------
         folder
-            The folder to make. An older result there is replaced; anything else is left alone.
+            The folder to make. An older result that it holds is replaced; a folder with anything else in it is left
+        alone.
 
         Returns
         -------

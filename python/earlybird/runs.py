@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, resolve, warn_about
+from earlybird.description import Overrides, ScenarioLike, path_of, resolve, warn_about
 from earlybird.errors import InputError
+from earlybird.limits import cost_of, memory_guard, warn_of_length
+from earlybird.outputs import check_outputs
 from earlybird.result import Result
 from earlybird.store import Store
 
@@ -33,6 +35,7 @@ def run(
     trace_flows: Sequence[str] | None = None,
     link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
+    progress: bool = False,
 ) -> Result:
     """
     Simulate a scenario once.
@@ -50,11 +53,13 @@ def run(
     trace
         File to write every event of chosen flows to, as CSV.
     trace_flows
-        Names of the flows to trace (default: the scenario's first).
+        Names of the flows to trace (default: all but web flows).
     link_trace
         File to write every packet that the bottleneck accepts or drops to, as CSV.
     pcap
-        File to write the packets of the bottleneck to, for Wireshark.
+        File to write the packets to as the hosts that open connections see them, for Wireshark.
+    progress
+        Show on the error stream how far the run is, if it takes more than a moment.
 
     Returns
     -------
@@ -64,14 +69,18 @@ def run(
     Raises
     ------
     ScenarioError
-        If the scenario is not valid.
+        If the scenario is not valid, or there is not enough memory for the run.
+    InputError
+        If the scenario's file cannot be read, the seed is none, or a file to write is another one's place.
     StoreError
         If the result cannot be kept.
+    OSError
+        If a trace or the packets cannot be written.
 
     Warns
     -----
     ScenarioWarning
-        If the scenario can be run but is probably not meant.
+        If the scenario can be run but is probably not meant, or takes more than ten minutes.
 
     Examples
     --------
@@ -80,7 +89,10 @@ def run(
     >>> result.summary["drop_rate"] < 0.1
     True
     """
+    check_outputs({"trace": trace, "link-trace": link_trace, "pcap": pcap}, {"scenario": path_of(scenario)})
     resolved = resolve(scenario, overrides)
+    cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
+    warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved)
     store = None if out is None else Store(Path(out)).open()
     result = simulate(
@@ -90,6 +102,7 @@ def run(
         trace_flows=trace_flows,
         link_trace=link_trace,
         pcap=pcap,
+        progress=progress,
     )
     if store:
         store.save(result)
@@ -104,16 +117,27 @@ def simulate(
     trace_flows: Sequence[str] | None = None,
     link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
+    progress: bool = False,
 ) -> Result:
-    """Run a scenario that `resolve` returned."""
-    outcome = _core.run(
-        resolved,
-        checked_seed(seed),
-        trace=_path(trace),
-        trace_flows=list(trace_flows) if trace_flows else None,
-        link_trace=_path(link_trace),
-        pcap=_path(pcap),
-    )
+    """Run a scenario that `resolve` returned; a run that takes all memory is ended."""
+    from earlybird.progress import share_bar
+
+    guard = memory_guard()
+    with share_bar(visible=progress) as advance:
+
+        def watch(done: float) -> None:
+            guard()
+            advance(done)
+
+        outcome = _core.run(
+            resolved,
+            checked_seed(seed),
+            trace=_path(trace),
+            trace_flows=list(trace_flows) if trace_flows else None,
+            link_trace=_path(link_trace),
+            pcap=_path(pcap),
+            watch=watch,
+        )
     spent = {"cpu_s": round(outcome["cpu_s"], 3), "code_version": _core.code_version()}
     summary = {"seed": seed, **outcome["summary"], **spent}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}

@@ -83,9 +83,9 @@ Explicit congestion notification: whether queues may mark packets in place of dr
 """
 
 
-Fraction: TypeAlias = float | Parameter
+Fraction: TypeAlias = float | str
 """
-A share from 0 to 1.
+A share from 0 to 1, as a number or in percent: `0.01` or `"1%"`.
 """
 
 
@@ -264,7 +264,7 @@ Whose rules an endpoint follows.
 
 Rate: TypeAlias = str
 """
-A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s.
+A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps).
 """
 
 
@@ -347,7 +347,7 @@ class Sweep:
 
 Time: TypeAlias = str
 """
-A span of time with its unit: ns, us, ms, s or min.
+A span of time with its unit: ns, us, ms, s, min or h.
 """
 
 

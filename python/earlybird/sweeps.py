@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import math
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.errors import Interrupted, StoreError
 from earlybird.files import scan_table
+from earlybird.limits import check_number_of_runs, cost_of, warn_of_length
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
@@ -147,7 +149,7 @@ def sweep(
     out
         Results folder (default: ``results``).
     progress
-        Show a progress bar on the terminal.
+        Show a progress bar on the terminal, or a line every ten seconds where there is none.
 
     Returns
     -------
@@ -157,7 +159,9 @@ def sweep(
     Raises
     ------
     ScenarioError
-        If one of the scenarios is not valid; nothing is run then.
+        If one of the scenarios is not valid, or there is not enough memory for one of its runs; nothing is run then.
+    InputError
+        If there are more than a million runs, or a seed is none.
     StoreError
         If the results folder cannot be written.
     WorkerError
@@ -168,10 +172,11 @@ def sweep(
     Warns
     -----
     ScenarioWarning
-        If a scenario can be run but is probably not meant.
+        If a scenario can be run but is probably not meant, or a run takes more than ten minutes.
     """
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
     for resolved in dict.fromkeys(run.scenario for run in planned):
+        warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
         warn_about(resolved)
     return complete(planned, jobs=jobs, out=out, progress=progress)
 
@@ -188,7 +193,9 @@ def plan(
     declared = json.loads(resolve(scenario, fixed)).get("sweep") or {}
     grid = declared.get("grid", {}) if grid is None else grid
     free = {key: values for key, values in grid.items() if key not in dict(fixed)}
-    seeds = _seed_list(declared.get("seeds", 1) if seeds is None else seeds)
+    seeds = declared.get("seeds", 1) if seeds is None else seeds
+    check_number_of_runs(math.prod(map(len, free.values())), seeds if isinstance(seeds, int) else len(seeds))
+    seeds = _seed_list(seeds)
     return [
         PlannedRun(resolved, seed, point)
         for point in _points(free)

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = Path::new(&file).parent().unwrap_or(Path::new(""));
     let scenario = earlybird_scenario::resolve_in(folder, &std::fs::read_to_string(&file)?, &[])?;
     for seed in 1..=repeats {
-        let report = run(&scenario, seed, &Outputs::default(), &mut || true)?;
+        let report = run(&scenario, seed, &Outputs::default(), &mut |_| true)?;
         let packets = report.summary.iter().find(|(key, _)| key == "bottleneck_packets");
         eprintln!("seed {seed}: {packets:?}");
     }

@@ -40,6 +40,14 @@ impl Capture {
         Ok(Self { path: path.to_owned(), writer, identification: 0, error: None })
     }
 
+    /// Deletes what an interrupted run has written, unless that is a pipe or a device.
+    pub(crate) fn discard(path: Option<&Path>) {
+        if let Some(path) = path.filter(|path| path.is_file()) {
+            // The run has failed already, and there is nobody to tell that this did too.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     pub(crate) fn finish(self) -> Result<(), RunError> {
         let flushed = self.writer.into_writer().flush();
         self.error.map_or(flushed, Err).map_err(|error| output_error(&self.path, error))

@@ -5,6 +5,7 @@ mod applications;
 mod bursts;
 mod capture;
 mod endpoint;
+mod estimate;
 mod loss;
 mod media;
 mod plan;
@@ -22,6 +23,7 @@ mod warnings;
 mod web;
 
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
+pub use estimate::{Estimate, Share, estimate};
 pub use report::Report;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};
@@ -86,22 +88,20 @@ impl From<ScenarioError> for RunError {
     }
 }
 
-/// Events between two questions whether to go on: about a tenth of a second.
-const EVENTS_BETWEEN_CHECKS: u64 = 1 << 20;
+/// Events between two questions whether to go on: some microseconds, but a sample of many flows is one event too.
+const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 8;
+
+/// Is asked thousands of times a second whether to go on, and told which share of the run is done.
+pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// Runs a scenario that [`earlybird_scenario::resolve`] gave.
 ///
-/// `keep_going` is asked about ten times a second whether to go on.
+/// An interrupted run leaves no file.
 ///
 /// # Errors
 ///
 /// See [`RunError`].
-pub fn run(
-    scenario: &Scenario,
-    seed: u64,
-    outputs: &Outputs,
-    keep_going: &mut dyn FnMut() -> bool,
-) -> Result<Report, RunError> {
+pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let report = run_once(scenario, seed, outputs, keep_going)?;
     match bursts::first_alone(scenario, &report) {
         Some(alone) => run_once(&alone, seed, outputs, keep_going),
@@ -109,19 +109,15 @@ pub fn run(
     }
 }
 
-fn run_once(
-    scenario: &Scenario,
-    seed: u64,
-    outputs: &Outputs,
-    keep_going: &mut dyn FnMut() -> bool,
-) -> Result<Report, RunError> {
+fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let plan = Plan::new(scenario, seed)?;
     let recorder = Recorder::new(scenario, &plan);
     let wants_files = outputs.trace.is_some() || outputs.link_trace.is_some() || outputs.capture.is_some();
     // What needs every packet runs in a world that tells of every packet.
     let (network, recorder) = if wants_files || scenario.measure.transmissions {
         let files = Files::open(&plan, outputs)?;
-        let (network, (recorder, files)) = execute(plan.world((recorder, files))?, scenario, keep_going)?;
+        let done = execute(plan.world((recorder, files))?, scenario, keep_going);
+        let (network, (recorder, files)) = done.inspect_err(|_| Capture::discard(outputs.capture.as_deref()))?;
         files.finish(&plan, outputs)?;
         (network, recorder)
     } else {
@@ -133,15 +129,15 @@ fn run_once(
 fn execute<O: Observer>(
     mut world: World<O>,
     scenario: &Scenario,
-    keep_going: &mut dyn FnMut() -> bool,
+    keep_going: KeepGoing<'_>,
 ) -> Result<(Network, O), RunError> {
     world.mark_at(Instant::ZERO + scenario.measure.warm_up.duration());
     if let Some(period) = scenario.measure.series {
         world.probe_every(period.duration());
     }
     let end = Instant::ZERO + scenario.duration.duration();
-    while !world.run_until(end, EVENTS_BETWEEN_CHECKS) {
-        if !keep_going() {
+    while !world.run_until(end, EVENTS_BETWEEN_QUESTIONS) {
+        if !keep_going(world.now().as_secs_f64() / end.as_secs_f64()) {
             return Err(RunError::Interrupted);
         }
     }

@@ -49,13 +49,21 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(scenario: &Scenario, seed: u64) -> Result<Self, ScenarioError> {
-        let seeds = SeedTree::new(seed);
-        let (mut flows, mut groups) = (Vec::new(), Vec::new());
+        let mut plan = Self::of_groups(scenario, seed)?;
         for (group, flow) in scenario.flows.iter().enumerate() {
             for (index, name) in (0..).zip(flow.members()) {
-                let start = start_of(&flow.start, index, seeds.child("flow").child(&name));
-                flows.push(FlowPlan { name, group, index, start });
+                let start = start_of(&flow.start, index, plan.seeds.child("flow").child(&name));
+                plan.flows.push(FlowPlan { name, group, index, start });
             }
+        }
+        Ok(plan)
+    }
+
+    /// Plans everything but the single flows, of which there may be more than memory has room for.
+    pub(crate) fn of_groups(scenario: &Scenario, seed: u64) -> Result<Self, ScenarioError> {
+        let seeds = SeedTree::new(seed);
+        let mut groups = Vec::new();
+        for flow in &scenario.flows {
             let endpoint = scenario.endpoint_of(flow)?;
             groups.push(GroupPlan {
                 flow: flow.clone(),
@@ -67,7 +75,7 @@ impl Plan {
         let end = Instant::ZERO + scenario.duration.duration();
         let (bottleneck, network) = (scenario.bottleneck(), scenario.network.clone());
         let counts_positions = scenario.measure.queue_positions;
-        Ok(Self { flows, groups, bottleneck, warm_up, end, counts_positions, network, seeds })
+        Ok(Self { flows: Vec::new(), groups, bottleneck, warm_up, end, counts_positions, network, seeds })
     }
 
     /// Gives the flow with this name.

@@ -28,7 +28,7 @@ application = {{ media = {{ times = [0, 0.5], sizes = [100, 2500], length = 1 }}
 
 fn report(text: &str, outputs: &Outputs) -> Report {
     let scenario = earlybird_scenario::resolve(text, &[]).expect("a legal scenario");
-    run(&scenario, 1, outputs, &mut || true).expect("a run")
+    run(&scenario, 1, outputs, &mut |_| true).expect("a run")
 }
 
 fn column<'a>(report: &'a Report, table: &str, column: &str) -> &'a Column {

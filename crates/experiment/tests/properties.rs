@@ -69,7 +69,7 @@ fn is_clear(error: &ScenarioError, chosen: &[(String, String)]) -> bool {
 }
 
 fn delivered(scenario: &Scenario) -> u64 {
-    let report = run(scenario, 1, &Outputs::default(), &mut || true).expect("a run");
+    let report = run(scenario, 1, &Outputs::default(), &mut |_| true).expect("a run");
     let flows = &report.tables.iter().find(|(name, _)| *name == "flows").expect("a table of flows").1;
     match &flows.columns.iter().find(|(name, _)| *name == "bytes_delivered").expect("a column").1 {
         Column::Whole(bytes) => bytes[0] as u64,

@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 create_exception!(
     earlybird._core,
@@ -53,6 +54,39 @@ fn warnings(scenario_json: &str) -> PyResult<Vec<String>> {
     Ok(warnings.iter().map(ToString::to_string).collect())
 }
 
+/// Gives what a run of a complete scenario takes: packets, seconds of processor time, and bytes of memory.
+///
+/// # Errors
+/// `ScenarioError` if that is more than `limit` bytes.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, limit, *, trace=None, link_trace=None))]
+fn estimate(
+    scenario_json: &str,
+    limit: f64,
+    trace: Option<PathBuf>,
+    link_trace: Option<PathBuf>,
+) -> PyResult<(f64, f64, f64)> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let outputs = Outputs { trace, link_trace, ..Outputs::default() };
+    let estimate = earlybird_experiment::estimate(&scenario, &outputs).map_err(scenario_error)?;
+    estimate.within(limit).map_err(scenario_error)?;
+    Ok((estimate.packets, estimate.seconds, estimate.bytes))
+}
+
+/// Reads a rate as scenarios write it; gives bits per second.
+#[pyfunction]
+fn rate(text: &str) -> PyResult<u64> {
+    let rate: earlybird_scenario::Rate = text.parse().map_err(scenario_error)?;
+    Ok(rate.rate().bits_per_second())
+}
+
+/// Reads a duration as scenarios write it; gives seconds.
+#[pyfunction]
+fn duration(text: &str) -> PyResult<f64> {
+    let time: earlybird_scenario::Time = text.parse().map_err(scenario_error)?;
+    Ok(time.duration().as_secs_f64())
+}
+
 /// Gives the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -66,8 +100,11 @@ fn transports() -> String {
 }
 
 /// Simulates a scenario; gives its summary, its tables of columns, and the processor time it took.
+///
+/// `watch` is called some twenty times a second with the share of the run that is done; what it raises ends the run.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, *, trace=None, trace_flows=None, link_trace=None, pcap=None))]
+#[pyo3(signature = (scenario_json, seed, *, trace=None, trace_flows=None, link_trace=None, pcap=None, watch=None))]
+#[expect(clippy::too_many_arguments, reason = "the keywords of the Python function")]
 fn run<'py>(
     py: Python<'py>,
     scenario_json: &str,
@@ -76,22 +113,58 @@ fn run<'py>(
     trace_flows: Option<Vec<String>>,
     link_trace: Option<PathBuf>,
     pcap: Option<PathBuf>,
+    watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario: Scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
     let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), link_trace, capture: pcap };
     // Read here and not around this function: handing over the tables loads numpy, which is not part of the run.
     let clock = py.import("time")?.getattr("thread_time")?;
     let before: f64 = clock.call0()?.extract()?;
-    let report = py
-        .detach(|| {
-            let mut keep_going = || Python::attach(|py| py.check_signals().is_ok());
-            earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going)
-        })
-        .map_err(run_error)?;
+    let watch = watch.map(|watch| watch.clone().unbind());
+    let mut raised = None;
+    let mut looks = Looks::default();
+    let report = py.detach(|| {
+        let mut keep_going = |done: f64| match looks.take(|| Python::attach(|py| look(py, watch.as_ref(), done))) {
+            Ok(()) => true,
+            Err(error) => {
+                raised = Some(error);
+                false
+            }
+        };
+        earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going)
+    });
+    let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;
     let spent = clock.call0()?.extract::<f64>()? - before;
     let result = report_dict(py, report)?;
     result.set_item("cpu_s", spent)?;
     Ok(result)
+}
+
+/// Time between two looks at what Python wants.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// Looks now and then, as the interpreter's lock is dear.
+#[derive(Default)]
+struct Looks {
+    last: Option<Instant>,
+}
+
+impl Looks {
+    #[expect(clippy::disallowed_methods, reason = "when to look depends on the person who waits")]
+    fn take(&mut self, look: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+        let now = Instant::now();
+        if self.last.is_some_and(|last| now - last < BETWEEN_LOOKS) {
+            return Ok(());
+        }
+        self.last = Some(now);
+        look()
+    }
+}
+
+/// Lets Python answer signals and watch the run.
+fn look(py: Python<'_>, watch: Option<&Py<PyAny>>, done: f64) -> PyResult<()> {
+    py.check_signals()?;
+    watch.map_or(Ok(()), |watch| watch.call1(py, (done,)).map(drop))
 }
 
 fn report_dict(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
@@ -143,6 +216,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(warnings, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(rate, module)?)?;
+    module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;

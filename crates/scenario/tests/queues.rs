@@ -40,8 +40,8 @@ fn left_out_parameters_have_the_values_of_their_sources() {
 )]
 #[case(
     "{ red = { weight = 1.5 } }",
-    "red.weight: `1.5` is too large; allowed: a number from 0 to 1. hint: Weight of one packet in the average \
-     (default: 1 − exp(−1/C) on a link of C packets per second)."
+    "red.weight: `1.5` is not a share; allowed: a number from 0 to 1, or in percent, such as 0.01 or 1%. hint: did you \
+     mean `1.5%`?"
 )]
 fn parameters_that_make_no_sense_are_refused(#[case] value: &str, #[case] expected: &str) {
     assert_eq!(queue(value), Err(format!("network.dumbbell.bottleneck.queue.{expected}")));

@@ -100,7 +100,7 @@ fn rates_and_traces_that_do_not_fit_are_refused(#[case] change: &str, #[case] ex
 #[case("trace = [0]", "network.links.a-b.trace: `0` is the last time; allowed: a last time above 0 ms.")]
 #[case(
     "",
-    "network.links.a-b.rate: is missing; allowed: a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes) and no space between, such as 300kb/s or 25Mb/s. hint: say how fast the link sends, or give a `trace`."
+    "network.links.a-b.rate: is missing; allowed: a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), such as 300kb/s or 25Mb/s. hint: say how fast the link sends, or give a `trace`."
 )]
 fn a_link_needs_a_rate_or_a_good_trace(#[case] line: &str, #[case] expected: &str) {
     let text = SCENARIO.replace(r#"rate = "8Mb/s""#, line);

@@ -150,6 +150,11 @@ impl<O: Observer> World<O> {
         false
     }
 
+    /// Gives the time up to which events were handled.
+    pub const fn now(&self) -> Instant {
+        self.now.at
+    }
+
     /// Tells the observer of every connection that is still open.
     pub fn finish(&mut self) {
         for number in (0..self.endpoints.len()).step_by(2) {

@@ -33,7 +33,7 @@ fn run_with(change: &[(&str, &str)]) -> (f64, f64) {
     register::<Aimd>().expect("the name is free");
     let changes: Vec<_> = change.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = resolve(FILE_OVER_A_LINK, &changes).expect("a scenario");
-    let report = run(&scenario, 1, &Outputs::default(), &mut || true).expect("a report");
+    let report = run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a report");
     let number = |name: &str| match report.summary.iter().find(|(key, _)| *key == name) {
         Some((_, Value::Real(value))) => *value,
         Some((_, Value::Whole(value))) => *value as f64,

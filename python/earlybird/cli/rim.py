@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
+from earlybird.cli.plain import complain
+from earlybird.cli.signals import is_terminated
 from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning, because
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 FAILED = 2
 INTERRUPTED = 130
+TERMINATED = 143
+"""What shells report of a program that SIGINT or SIGTERM ended: 128 and the signal's number."""
 
 Arguments = ParamSpec("Arguments")
 
@@ -32,8 +36,8 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     Returns
     -------
     Callable
-        The same, which leaves with code 2 after an error that a person can put right and with 130 after Ctrl-C.
-        Anything else is a fault of the program and passes through.
+        The same, which leaves with code 2 after an error that a person can put right, with 130 after Ctrl-C and with
+        143 after SIGTERM. Anything else is a fault of the program and passes through.
     """
 
     @functools.wraps(command)
@@ -44,7 +48,8 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
                 warnings.showwarning = _show_warning
                 command(*args, **kwargs)
         except KeyboardInterrupt as error:
-            raise _leave(str(error) or "interrupted.", INTERRUPTED) from error
+            code = TERMINATED if is_terminated(error) else INTERRUPTED
+            raise _leave(str(error) or "interrupted.", code) from error
         except (EarlybirdError, ScenarioError) as error:
             raise _leave(str(error)) from error
         except OSError as error:
@@ -56,7 +61,7 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"earlybird: warning: {message}", err=True)
+    complain(f"warning: {message}")
 
 
 def _about(error: OSError) -> str:
@@ -65,5 +70,5 @@ def _about(error: OSError) -> str:
 
 
 def _leave(message: str, code: int = FAILED) -> typer.Exit:
-    typer.echo(f"earlybird: {message}", err=True)
+    complain(message)
     return typer.Exit(code)

@@ -52,6 +52,7 @@ def command(
         trace_flows=trace_flow,
         link_trace=link_trace,
         pcap=pcap,
+        progress=True,
     )
     if json:
         show_json(result.summary)

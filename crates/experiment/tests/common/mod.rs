@@ -11,7 +11,7 @@ pub(crate) fn report(file: &str, changes: &[(&str, &str)]) -> Report {
     let text = std::fs::read_to_string(folder.join(file)).expect("a scenario file");
     let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = resolve_in(&folder, &text, &changes).expect("a good scenario");
-    run(&scenario, 1, &Outputs::default(), &mut || true).expect("a run")
+    run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a run")
 }
 
 /// Runs a scenario that stands in the test.

@@ -89,7 +89,7 @@ impl Application {
     }
 
     /// Gives its name in a scenario.
-    pub(crate) const fn name(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::Cbr(_) => "cbr",
             Self::Bulk(_) => "bulk",

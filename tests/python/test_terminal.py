@@ -1,0 +1,62 @@
+"""What the program prints on terminals of all sorts, and how soon."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import REPOSITORY, command
+from earlybird.cli.streams import PLAIN, _plain_sign
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("line", [("run",), ("run", "--json"), ("validate",), ("sweep", "--jobs", "1")])
+def test_an_ascii_terminal_gets_the_nearest_signs_and_no_traceback(
+    small: Path, tmp_path: Path, line: tuple[str, ...]
+) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "100"}
+    small.write_text(small.read_text(encoding="utf-8").replace("two video", "zwei schöne video"), encoding="utf-8")
+    arguments = command(line[0], small, *line[1:])
+    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.decode("ascii").count("Traceback")) == (0, 0)
+    assert done.stdout.decode("ascii")
+    if line == ("run",):
+        assert "T/u" in done.stdout.decode("ascii")
+        assert "zwei schone video" in done.stdout.decode("ascii")
+
+
+def test_every_sign_has_a_plain_form() -> None:
+    assert all(plain.isascii() for plain in PLAIN.values())
+    assert [_plain_sign(sign) for sign in "é─│█"] == ["e", "-", "|", "?"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["-m", "earlybird", "study", "list"],
+        ["-c", "from earlybird.cli.study import _complete_name; assert _complete_name('p')"],
+    ],
+    ids=["list", "completion"],
+)
+def test_studies_are_listed_in_less_than_a_second_of_processor_time(tmp_path: Path, line: list[str]) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *line], cwd=tmp_path, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Twice the second, as other work on the machine makes caches cold.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
+
+
+def test_listing_studies_loads_none_of_what_evaluates_them() -> None:
+    check = (
+        "import sys; from earlybird.study import list_studies; list_studies(); "
+        "print({'polars', 'scipy', 'matplotlib', 'numpy'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
