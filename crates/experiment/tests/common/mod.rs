@@ -17,7 +17,7 @@ pub(crate) fn report(file: &str, changes: &[(&str, &str)]) -> Report {
 /// Runs a scenario that stands in the test.
 pub(crate) fn run_text(text: &str) -> Report {
     let scenario = earlybird_scenario::resolve(text, &[]).expect("a good scenario");
-    run(&scenario, 1, &Outputs::default(), &mut || true).expect("a run")
+    run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a run")
 }
 
 /// Gives a column of a table, by name.
