@@ -3,13 +3,47 @@ use crate::{Path, Session, Side};
 use earlybird_units::{Duration, Instant};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::thread::sleep;
 
-/// The kernel's address.
-pub const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-/// The endpoint's, which the kernel reaches through the device.
-pub const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+/// Which version of the Internet Protocol the two speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Version 4.
+    V4,
+    /// Version 6.
+    V6,
+}
+
+impl Family {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    /// Gives the kernel's address.
+    pub const fn kernel(self) -> IpAddr {
+        self.host(1)
+    }
+
+    /// Gives the endpoint's address, which the kernel reaches through the device.
+    pub const fn ours(self) -> IpAddr {
+        self.host(2)
+    }
+
+    const fn host(self, number: u8) -> IpAddr {
+        match self {
+            Self::V4 => IpAddr::V4(Ipv4Addr::new(10, 77, 0, number)),
+            Self::V6 => IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number as u16)),
+        }
+    }
+
+    /// Gives the bits of the network that both are in.
+    const fn prefix(self) -> u8 {
+        match self {
+            Self::V4 => 24,
+            Self::V6 => 64,
+        }
+    }
+}
 
 /// Ethernet's.
 const MTU: u16 = 1500;
@@ -34,7 +68,10 @@ impl Bench {
     pub fn new(path: Path) -> io::Result<Self> {
         // SAFETY: only the network namespace is left; no descriptor and no memory is shared differently afterwards.
         unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
-        let device = Tun::new("earlybird", &KERNEL.to_string(), MTU)?;
+        let device = Tun::new("earlybird", MTU)?;
+        for family in Family::ALL {
+            device.add_address(family.kernel(), family.prefix())?;
+        }
         Ok(Self { device, started: std::time::Instant::now(), path })
     }
 

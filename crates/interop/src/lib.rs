@@ -1,5 +1,5 @@
-//! The endpoint tried against this machine's kernel: a TUN device in a network namespace of its own, a path with delay and
-//! losses in between, one connection.
+//! The endpoint tried against this machine's kernel: a TUN device in a network namespace of its own, a path with delay,
+//! losses and reordering in between, one connection.
 //!
 //! What needs rights that the machine does not give says so: [`Bench::new`] gives the reason.
 
@@ -8,6 +8,6 @@ mod path;
 mod session;
 mod tun;
 
-pub use bench::{Bench, KERNEL, OURS};
-pub use path::{Path, Side, Sighting};
+pub use bench::{Bench, Family};
+pub use path::{Fate, Path, Side, Sighting};
 pub use session::Session;

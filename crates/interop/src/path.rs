@@ -11,6 +11,17 @@ pub enum Side {
     Ours,
 }
 
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives in its turn.
+    Arrives,
+    /// It never arrives.
+    Lost,
+    /// It takes half the delay more, and others overtake it.
+    Late,
+}
+
 /// A segment on its way, as it was seen before it could be lost.
 #[derive(Clone, Debug)]
 pub struct Sighting {
@@ -20,16 +31,16 @@ pub struct Sighting {
     pub from: Side,
     /// What it was.
     pub segment: Segment,
-    /// It was lost.
-    pub is_lost: bool,
+    /// What became of it.
+    pub fate: Fate,
 }
 
-/// A path with one delay, and losses by number.
+/// A path with one delay, and fates by number.
 #[derive(Debug)]
 pub struct Path {
     delay: Duration,
-    /// Says, of the so-manieth data segment (from 1) of a side, whether it is lost.
-    loses: fn(Side, u64) -> bool,
+    /// Says what becomes of the so-manieth data segment (from 1) of a side.
+    fate: fn(Side, u64) -> Fate,
     sent: [u64; 2],
     on_its_way: VecDeque<(Instant, Side, Vec<u8>)>,
     /// Everything that came by.
@@ -37,23 +48,32 @@ pub struct Path {
 }
 
 impl Path {
-    /// Makes a path that holds each packet back for `delay`, and loses the data segments that `loses` names.
-    pub fn new(delay: Duration, loses: fn(Side, u64) -> bool) -> Self {
-        Self { delay, loses, sent: [0; 2], on_its_way: VecDeque::new(), seen: Vec::new() }
+    /// Makes a path that holds each packet back for `delay`; `fate` says which data segments are lost or late.
+    pub fn new(delay: Duration, fate: fn(Side, u64) -> Fate) -> Self {
+        Self { delay, fate, sent: [0; 2], on_its_way: VecDeque::new(), seen: Vec::new() }
     }
 
     /// Takes a packet.
     pub fn send(&mut self, now: Instant, from: Side, packet: Vec<u8>) {
-        if let Ok(parsed) = parse(&packet, Checksums::Ignore) {
-            let count = &mut self.sent[from as usize];
-            *count += u64::from(parsed.segment.len > 0);
-            let is_lost = parsed.segment.len > 0 && (self.loses)(from, *count);
-            self.seen.push(Sighting { at: now, from, segment: parsed.segment, is_lost });
-            if is_lost {
-                return;
-            }
-        }
-        self.on_its_way.push_back((now + self.delay, from, packet));
+        let delay = match self.fate_of(now, from, &packet) {
+            Fate::Arrives => self.delay,
+            Fate::Late => self.delay + self.delay / 2,
+            Fate::Lost => return,
+        };
+        let at = now + delay;
+        let place = self.on_its_way.partition_point(|(other, ..)| *other <= at);
+        self.on_its_way.insert(place, (at, from, packet));
+    }
+
+    /// Takes note of a packet, and says what becomes of it.
+    fn fate_of(&mut self, now: Instant, from: Side, packet: &[u8]) -> Fate {
+        let Ok(parsed) = parse(packet, Checksums::Ignore) else { return Fate::Arrives };
+        let count = &mut self.sent[from as usize];
+        let has_data = parsed.segment.len > 0;
+        *count += u64::from(has_data);
+        let fate = if has_data { (self.fate)(from, *count) } else { Fate::Arrives };
+        self.seen.push(Sighting { at: now, from, segment: parsed.segment, fate });
+        fate
     }
 
     /// Gives the next packet that has arrived.

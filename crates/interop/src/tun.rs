@@ -2,12 +2,16 @@ use rustix::fs::OFlags;
 use rustix::ioctl::{Opcode, Setter, ioctl};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
 /// A device whose packets this process sends and receives in the network's place.
 #[derive(Debug)]
-pub(crate) struct Tun(File);
+pub(crate) struct Tun {
+    file: File,
+    name: &'static str,
+}
 
 /// `struct ifreq` of `linux/if.h`, as far as it is used here.
 #[repr(C)]
@@ -23,29 +27,35 @@ const SET_INTERFACE: Opcode = 0x4004_54CA;
 const PLAIN_PACKETS: u16 = 0x0001 | 0x1000;
 
 impl Tun {
-    /// Makes a device of that name, with an address in a network of 24 bits.
-    pub(crate) fn new(name: &str, address: &str, mtu: u16) -> io::Result<Self> {
+    /// Makes a device of that name, and takes it up.
+    pub(crate) fn new(name: &'static str, mtu: u16) -> io::Result<Self> {
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open("/dev/net/tun")?;
         let mut request = InterfaceRequest { name: [0; 16], flags: PLAIN_PACKETS, rest: [0; 22] };
         request.name[..name.len()].copy_from_slice(name.as_bytes());
         // SAFETY: the request has the layout and the size that this call reads.
         unsafe { ioctl(&file, Setter::<SET_INTERFACE, InterfaceRequest>::new(request)) }?;
-        ip(&["address", "add", &format!("{address}/24"), "dev", name])?;
         ip(&["link", "set", name, "mtu", &mtu.to_string(), "up"])?;
-        Ok(Self(file))
+        Ok(Self { file, name })
+    }
+
+    /// Gives the kernel's end an address in a network of so many bits, at once: nobody else is there who could have it.
+    pub(crate) fn add_address(&self, address: IpAddr, prefix: u8) -> io::Result<()> {
+        let address = format!("{address}/{prefix}");
+        let undetected: &[&str] = if address.contains(':') { &["nodad"] } else { &[] };
+        ip(&[&["address", "add", &address, "dev", self.name], undetected].concat())
     }
 
     /// Gives the length of the next packet; `None` if there is none now.
     pub(crate) fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
-        match self.0.read(into) {
+        match self.file.read(into) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             result => result.map(Some),
         }
     }
 
     pub(crate) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        self.0.write_all(packet)
+        self.file.write_all(packet)
     }
 }
 

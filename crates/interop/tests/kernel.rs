@@ -1,24 +1,32 @@
 //! The endpoint and this machine's kernel, each sending to the other. Needs the right to make network namespaces (root), and
 //! a TUN device; where either is missing, the reason is printed and nothing is tried.
 
-use earlybird_interop::{Bench, KERNEL, OURS, Path, Session, Side};
-use earlybird_tcp::{Config, Connection, Event, RfcState};
+use earlybird_interop::{Bench, Family, Fate, Path, Session, Side};
+use earlybird_tcp::{Config, Connection, Event, IpVersion, RfcState};
 use earlybird_units::{Duration, SeedTree};
 use earlybird_wire::Addresses;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
 const PORT: u16 = 4201;
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// Gives a bench, or says why there is none.
-fn bench(delay: Duration, loses: fn(Side, u64) -> bool) -> Option<Bench> {
-    Bench::new(Path::new(delay, loses)).inspect_err(|error| eprintln!("skipped: no network namespace: {error}")).ok()
+fn bench(delay: Duration, fate: fn(Side, u64) -> Fate) -> Option<Bench> {
+    Bench::new(Path::new(delay, fate)).inspect_err(|error| eprintln!("skipped: no network namespace: {error}")).ok()
 }
 
-fn addresses(source_port: u16, destination_port: u16) -> Addresses {
-    Addresses { source: IpAddr::V4(OURS), destination: IpAddr::V4(KERNEL), source_port, destination_port }
+fn addresses(family: Family, source_port: u16, destination_port: u16) -> Addresses {
+    Addresses { source: family.ours(), destination: family.kernel(), source_port, destination_port }
+}
+
+/// Gives the `linux` profile as it is over a version of the Internet Protocol on Ethernet.
+fn linux(family: Family) -> Config {
+    match family {
+        Family::V4 => Config::linux(),
+        Family::V6 => Config { ip: IpVersion::V6, mss: 1440, ..Config::linux() },
+    }
 }
 
 /// Bytes that repeat nowhere soon.
@@ -27,15 +35,15 @@ fn pattern(len: usize) -> Vec<u8> {
 }
 
 /// The endpoint opens and sends all of `bytes`; gives what the kernel's application read.
-fn sends(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
-    let listener = TcpListener::bind((KERNEL, PORT)).expect("the port is free");
+fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
+    let listener = TcpListener::bind((family.kernel(), PORT)).expect("the port is free");
     let reader = thread::spawn(move || {
         let mut got = Vec::new();
         let (mut peer, _) = listener.accept().expect("somebody comes");
         peer.read_to_end(&mut got).expect("it is read");
         got
     });
-    let mut session = Session::new(Connection::connect(config, SeedTree::new(1)), addresses(4000, PORT));
+    let mut session = Session::new(Connection::connect(config, SeedTree::new(1)), addresses(family, 4000, PORT));
     let mut written = 0;
     let is_done = |session: &mut Session| {
         written += session.write(&bytes[written..]);
@@ -49,15 +57,15 @@ fn sends(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The kernel opens and sends all of `bytes`; gives what the endpoint's application read.
-fn receives(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
+fn receives(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
     let sent = bytes.to_vec();
     let writer = thread::spawn(move || {
-        let mut peer = TcpStream::connect((OURS, PORT)).expect("it opens");
+        let mut peer = TcpStream::connect((family.ours(), PORT)).expect("it opens");
         peer.write_all(&sent).expect("it is written");
         peer.shutdown(Shutdown::Write).expect("it closes");
         peer.read_to_end(&mut Vec::new()).expect("the other side closes");
     });
-    let mut session = Session::new(Connection::listen(config, SeedTree::new(1)), addresses(PORT, 0));
+    let mut session = Session::new(Connection::listen(config, SeedTree::new(1)), addresses(family, PORT, 0));
     let mut got = Vec::new();
     let is_done = |session: &mut Session| {
         got.extend(session.read());
@@ -71,12 +79,58 @@ fn receives(bench: &mut Bench, config: &Config, bytes: &[u8]) -> Vec<u8> {
     got
 }
 
-fn loses_nothing(_: Side, _: u64) -> bool {
-    false
+fn loses_nothing(_: Side, _: u64) -> Fate {
+    Fate::Arrives
 }
 
-fn loses_every_fortieth(_: Side, number: u64) -> bool {
-    number % 40 == 7
+fn loses_every_fortieth(_: Side, number: u64) -> Fate {
+    if number % 40 == 7 { Fate::Lost } else { Fate::Arrives }
+}
+
+/// One of a hundred is lost, and one of a hundred late; the step is no divisor of any window.
+fn loses_and_reorders(_: Side, number: u64) -> Fate {
+    match number % 101 {
+        7 => Fate::Lost,
+        53 => Fate::Late,
+        _ => Fate::Arrives,
+    }
+}
+
+/// Megabytes each way: few in the tests, as many as this variable says (50, say) to try it in earnest.
+const MEGABYTES: &str = "EARLYBIRD_INTEROP_MEGABYTES";
+
+fn megabytes() -> usize {
+    std::env::var(MEGABYTES).map_or(4, |text| text.parse().expect("a number of megabytes"))
+}
+
+/// Sends so much each way over a path, and says how long it took.
+fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
+    let Some(mut bench) = bench(Duration::from_millis(5), fate) else { return };
+    let bytes = pattern(megabytes() * 1_000_000);
+    let report = |way: &str, took: Duration| {
+        let rate = bytes.len() as f64 * 8.0 / took.as_secs_f64() / 1e6;
+        eprintln!("{family:?}, {name}, {way}: {} bytes in {:.2} s, {rate:.1} Mb/s", bytes.len(), took.as_secs_f64());
+    };
+    let begin = bench.now();
+    assert!(sends(&mut bench, family, &linux(family), &bytes) == bytes, "what the kernel read is not what was sent");
+    let turn = bench.now();
+    report("endpoint to kernel", turn - begin);
+    assert!(receives(&mut bench, family, &linux(family), &bytes) == bytes, "what was read is not what the kernel sent");
+    report("kernel to endpoint", bench.now() - turn);
+}
+
+#[test]
+fn megabytes_go_both_ways_whole() {
+    for family in Family::ALL {
+        both_ways(family, "nothing lost", loses_nothing);
+    }
+}
+
+#[test]
+fn megabytes_go_both_ways_whole_where_packets_are_lost_and_overtaken() {
+    for family in Family::ALL {
+        both_ways(family, "1 % lost, 1 % late", loses_and_reorders);
+    }
 }
 
 #[test]
@@ -84,7 +138,7 @@ fn a_megabyte_goes_to_the_kernel_whole() {
     for config in [Config::rfc(), Config::linux()] {
         let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
         let bytes = pattern(1 << 20);
-        assert!(sends(&mut bench, &config, &bytes) == bytes);
+        assert!(sends(&mut bench, Family::V4, &config, &bytes) == bytes);
     }
 }
 
@@ -93,7 +147,7 @@ fn a_megabyte_comes_from_the_kernel_whole() {
     for config in [Config::rfc(), Config::linux()] {
         let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
         let bytes = pattern(1 << 20);
-        assert!(receives(&mut bench, &config, &bytes) == bytes);
+        assert!(receives(&mut bench, Family::V4, &config, &bytes) == bytes);
     }
 }
 
@@ -101,8 +155,8 @@ fn a_megabyte_comes_from_the_kernel_whole() {
 fn losses_are_repaired_in_both_directions() {
     let Some(mut bench) = bench(Duration::from_millis(5), loses_every_fortieth) else { return };
     let bytes = pattern(300_000);
-    assert!(sends(&mut bench, &Config::linux(), &bytes) == bytes);
-    assert!(receives(&mut bench, &Config::linux(), &bytes) == bytes);
+    assert!(sends(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
+    assert!(receives(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
 }
 
 /// Both begin with ten segments (RFC 6928) and double them each round trip.
@@ -111,10 +165,10 @@ fn the_linux_profile_begins_as_this_kernel_does() {
     let delay = Duration::from_millis(40);
     let Some(mut bench) = bench(delay, loses_nothing) else { return };
     let bytes = pattern(150_000);
-    assert!(receives(&mut bench, &Config::linux(), &bytes) == bytes);
+    assert!(receives(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
     let kernel = bench.path.segments_per(Side::Kernel, delay);
     bench.path.seen.clear();
-    assert!(sends(&mut bench, &Config::linux(), &bytes) == bytes);
+    assert!(sends(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
     let ours = bench.path.segments_per(Side::Ours, delay);
     eprintln!("segments per half round trip: kernel {kernel:?}, endpoint {ours:?}");
     assert_eq!((kernel[0], ours[0]), (10, 10));
