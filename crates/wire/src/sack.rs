@@ -21,15 +21,22 @@ enum Place {
     FastOpen(FastOpen),
 }
 
+impl Place {
+    const NO_BLOCKS: Self =
+        Self::Blocks { count: 0, blocks: [SackBlock { left: SeqNum(0), right: SeqNum(0) }; SackBlocks::MAX] };
+}
+
 impl Default for Place {
     fn default() -> Self {
-        Self::Blocks { count: 0, blocks: [SackBlock::default(); SackBlocks::MAX] }
+        Self::NO_BLOCKS
     }
 }
 
 impl SackBlocks {
     /// As many as fit into the option space.
     pub const MAX: usize = 4;
+    /// No blocks.
+    pub const NONE: Self = Self(Place::NO_BLOCKS);
 
     /// Appends a block; a fifth one is left out.
     pub fn push(&mut self, block: SackBlock) {

@@ -6,7 +6,7 @@ use crate::send::ack::Heard;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Flags, Segment};
+use earlybird_wire::{Flags, SackBlocks, Segment};
 
 /// How long a timestamp tells what is older: half the cycle of a clock of 1 ms, the fastest there is (RFC 7323 §5.5).
 const RECENT_HOLDS: Duration = Duration::from_secs(24 * 24 * 3600);
@@ -115,7 +115,7 @@ impl Connection {
             is_bare: !segment.takes_sequence_space(),
             flags: segment.flags,
             origin: self.local_origin,
-            sack: &segment.options.sack,
+            sack: if self.peer.sack { &segment.options.sack } else { &SackBlocks::NONE },
             has_timestamps: self.peer.timestamps,
             echo: stamps.map(|stamps| stamps.echo.wrapping_sub(self.timestamp_offset)),
             skip: segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack)),
