@@ -45,8 +45,8 @@ pub(crate) struct FlowTrace {
     /// ns-2's Vegas backs its timer off before it sets the window, the others after it.
     backs_off_first: Vec<bool>,
     states: Vec<Option<State>>,
-    /// What the sender told of its state in the present event.
-    told: Vec<Told>,
+    /// What the sender told of its state in the present event, and what its peer told of its own before that.
+    told: Vec<(Instant, Told)>,
     rows: Vec<Row>,
 }
 
@@ -79,7 +79,7 @@ impl FlowTrace {
 
     /// Writes a line for each value that changed, the steps in between included.
     fn note(&mut self, at: Instant, flow: FlowId, new: State) {
-        let told = std::mem::take(&mut self.told);
+        let told: Vec<Told> = self.told.drain(..).filter(|(when, _)| *when == at).map(|(_, told)| told).collect();
         let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
@@ -92,12 +92,25 @@ impl FlowTrace {
         }
     }
 
+    /// Gives each drop the state in which the sender was when it came.
+    fn date_drops(&mut self) {
+        let mut states = vec![None; self.states.len()];
+        for row in &mut self.rows {
+            let state = &mut states[row.flow.0 as usize];
+            match row.event {
+                "drp" => row.state = state.or(row.state),
+                _ => *state = row.state,
+            }
+        }
+    }
+
     /// Writes the lines in order of time, with a column for the flow if there are several.
     pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
         let has_many = self.chosen.iter().filter(|chosen| **chosen).count() > 1;
-        // What a link will drop is known ahead of time, so the lines are not yet in order.
+        // What a link will drop is known ahead of time, so the lines are not yet in order, nor their states those of their time.
         self.rows.retain(|row| row.at < plan.end);
         self.rows.sort_by_key(|row| row.at);
+        self.date_drops();
         writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
         for row in &self.rows {
             let mut line = row.text();
@@ -192,13 +205,13 @@ impl Observer for FlowTrace {
         self.push(at, packet.flow, name, Some(u64::from(packet.number)));
     }
 
-    fn on_trace(&mut self, _at: Instant, flow: FlowId, event: TraceEvent) {
+    fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
         if !self.is_chosen(flow) {
             return;
         }
         match event {
-            TraceEvent::Window { cwnd, ssthresh } => self.told.push(Told::Window(cwnd, ssthresh)),
-            TraceEvent::BaseRto(_) if !self.told.is_empty() => self.told.push(Told::Sample),
+            TraceEvent::Window { cwnd, ssthresh } => self.told.push((at, Told::Window(cwnd, ssthresh))),
+            TraceEvent::BaseRto(_) if !self.told.is_empty() => self.told.push((at, Told::Sample)),
             _ => {}
         }
     }

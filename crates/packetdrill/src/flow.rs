@@ -190,13 +190,7 @@ impl Flow {
                     outcome.error = Some(if self.has_peer_closed { libc::EPIPE } else { reset });
                 }
                 Event::TimedOut => outcome.error = Some(libc::ETIMEDOUT),
-                Event::Drained
-                | Event::Closed
-                | Event::LossReported
-                | Event::Aborted
-                | Event::Unanswered
-                | Event::MadeWay
-                | Event::Writable => {}
+                _ => {}
             }
         }
         outcome

@@ -8,7 +8,7 @@ use crate::packet::{Content, Packet};
 use earlybird_datagram as datagram;
 use earlybird_tcp as tcp;
 use earlybird_tcp::{Config, Connection, Cx};
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, Flags, Segment};
 
 /// How large headers are on a link.
@@ -219,6 +219,8 @@ pub(crate) struct Endpoint {
     /// The agent's deadline, and when it was set: this decides what comes first where other events meet it.
     pub(crate) deadline: Instant,
     pub(crate) deadline_set: Moment,
+    /// Propagation time of the link that brings packets here.
+    pub(crate) last_hop: Duration,
     pub(crate) is_in_use: bool,
     pub(crate) reader: Reader,
     /// What was written here, if the peer's reader asks what it is.

@@ -16,12 +16,14 @@ pub(crate) enum Kind {
     Timer = 1,
     /// The first packet in a link's pipe reaches the far end.
     Arrival = 2,
+    /// An endpoint's timer, set while what arrives now was on its way already: ns-2 keeps the order in which events were set.
+    ShortTimer = 3,
     /// A packet that a link kept back reaches the far end, behind those that pass it.
-    Straggler = 3,
+    Straggler = 4,
     /// An application's wake-up.
-    Wake = 4,
+    Wake = 5,
     /// A measurement.
-    Probe = 5,
+    Probe = 6,
 }
 
 /// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, ticket, endpoint or application (32).
@@ -47,8 +49,9 @@ impl Event {
             0 => Kind::Service,
             1 => Kind::Timer,
             2 => Kind::Arrival,
-            3 => Kind::Straggler,
-            4 => Kind::Wake,
+            3 => Kind::ShortTimer,
+            4 => Kind::Straggler,
+            5 => Kind::Wake,
             _ => Kind::Probe,
         }
     }

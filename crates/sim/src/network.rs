@@ -117,8 +117,17 @@ impl Network {
 
     /// Gives the propagation time of a route.
     pub fn delay(&self, route: RouteId) -> Duration {
+        self.delays(route).fold(Duration::ZERO, |sum, delay| sum + delay)
+    }
+
+    /// Gives the propagation time of a route's last link; of none, nothing.
+    pub(crate) fn last_hop(&self, route: RouteId) -> Duration {
+        self.delays(route).last().unwrap_or_default()
+    }
+
+    fn delays(&self, route: RouteId) -> impl Iterator<Item = Duration> {
         let steps = self.steps[route.0 as usize..].iter().take_while(|link| **link != END_OF_ROUTE);
-        steps.fold(Duration::ZERO, |sum, link| sum + self.link(*link).settings().delay)
+        steps.map(|link| self.link(*link).settings().delay)
     }
 
     /// Gives a link.

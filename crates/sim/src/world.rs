@@ -167,7 +167,7 @@ impl<O: Observer> World<O> {
         match kind {
             Kind::Service => self.on_service(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
-            Kind::Timer => self.on_timer(EndpointId(event.number())),
+            Kind::Timer | Kind::ShortTimer => self.on_timer(EndpointId(event.number())),
             Kind::Wake => self.on_wake(event.number()),
             Kind::Probe if event.number() == MARK => self.on_mark(),
             Kind::Probe | Kind::Arrival => self.on_sample(),
@@ -279,11 +279,7 @@ impl<O: Observer> World<O> {
             TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
                 self.read_impatiently(id);
             }
-            TcpEvent::Established
-            | TcpEvent::Drained
-            | TcpEvent::LossReported
-            | TcpEvent::Unanswered
-            | TcpEvent::Writable => {}
+            _ => {}
         }
     }
 
@@ -355,7 +351,9 @@ impl<O: Observer> World<O> {
         }
         if deadline < endpoint.armed {
             endpoint.armed = deadline;
-            self.events.push(Event::new(endpoint.deadline_set.until(deadline), Kind::Timer, id.0));
+            let is_short = deadline - endpoint.deadline_set.at <= endpoint.last_hop;
+            let kind = if is_short { Kind::ShortTimer } else { Kind::Timer };
+            self.events.push(Event::new(endpoint.deadline_set.until(deadline), kind, id.0));
         }
     }
 
@@ -436,7 +434,7 @@ impl<O: Observer> World<O> {
         let (opener, listener, headers) = agents(&flow.carrier, seeds);
         let (there, back) = self.paths[path.0 as usize];
         let place = self.place_for_two();
-        for (id, agent, route) in [(place, opener, there), (place.peer(), listener, back)] {
+        for (id, agent, route, coming) in [(place, opener, there, back), (place.peer(), listener, back, there)] {
             let generation = self.endpoints.get(id.0 as usize).map_or(0, |old| old.generation + 1);
             let endpoint = Endpoint {
                 agent,
@@ -449,6 +447,7 @@ impl<O: Observer> World<O> {
                 armed: Instant::NEVER,
                 deadline: Instant::NEVER,
                 deadline_set: Moment::ZERO,
+                last_hop: self.network.last_hop(coming),
                 is_in_use: true,
                 reader: Reader::Anyone,
                 ledger: None,

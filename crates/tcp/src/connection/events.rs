@@ -4,6 +4,7 @@ use super::Connection;
 
 /// What the application should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// The handshake is done.
     Established,

@@ -75,8 +75,11 @@ impl Connection {
         let opens = segment.flags & (Flags::SYN | Flags::RST) == Flags::SYN;
         let is_opening = opens && segment.seq == self.peer.origin;
         if is_opening && !segment.flags.contains(Flags::ACK) {
-            // The answer was lost, or is late.
-            self.due.opening |= self.may_answer(cx.now);
+            // The answer was lost, or is late: nobody can know which of several is acknowledged (Karn's rule).
+            if self.may_answer(cx.now) {
+                self.due.opening = true;
+                self.sender.timer.cancel_measurement();
+            }
         } else if is_opening || self.admitted(cx.now, segment).is_some() {
             // Both sides opened at once if it is a SYN: RFC 9293 figure 7 takes it, though it starts before the window.
             return self.on_first_ack(cx, segment);
@@ -158,11 +161,6 @@ impl Connection {
     fn settle_opening(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let board = &mut self.sender.board;
         board.apply(board.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
-    }
-
-    /// Nobody can know which of several answers the peer acknowledges (Karn's rule).
-    pub(crate) fn forget_round_trip(&mut self) {
-        self.sender.timer.cancel_measurement();
     }
 
     /// The window in a SYN is never scaled (RFC 7323 §2.2).

@@ -168,7 +168,7 @@ impl Connection {
         let limits = [
             (silent_since, self.config.lifetimes.silence),
             (stuck_since, self.config.lifetimes.user_timeout),
-            (stuck_since, orphan),
+            (stuck_since.map(|since| since.max(self.lifetime.since)), orphan),
         ];
         let ends = limits.into_iter().filter_map(|(since, limit)| Some(since? + limit?)).min();
         ends.map(|at| (at, Limit::GiveUp))

@@ -3,7 +3,7 @@
 use super::Connection;
 use super::closing::Ending;
 use super::state::State;
-use crate::policy::segmentation::LEAST_MSS;
+use crate::policy::segmentation::IpVersion;
 use crate::trace::Cx;
 use earlybird_wire::{SeqNum, Trouble};
 
@@ -11,21 +11,26 @@ impl Connection {
     /// Learns from a router that packets of more than `mtu` bytes, IP header included, do not pass; `seq` is the number of the
     /// segment that it quotes. Says whether it is believed: that segment must be outstanding, and larger than that.
     ///
-    /// Segments are cut smaller from now on, and what is outstanding goes again in pieces. They never grow back: a driver that
-    /// finds a larger path uses it for the next connection.
+    /// Segments are cut smaller from now on, and what is outstanding goes again in pieces. After ten minutes they are as large
+    /// as they were, if no router objects (RFC 1191 §6.3, RFC 8201 §5.3). Of less than 552 bytes (IPv4, as in Linux) no report is
+    /// believed: that is what it counts as; of less than 1280 (IPv6) it is no report (RFC 8201 §4).
     pub fn on_path_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16, seq: SeqNum) -> bool {
-        if self.state == State::SynSent {
-            return self.on_opening_too_big(self.config.ip.mss_within(mtu), seq);
+        let ip = self.config.ip;
+        if ip == IpVersion::V6 && mtu < ip.least_path_mtu() {
+            return false;
         }
-        let whole = u64::from(self.config.ip.mss_within(mtu));
+        let whole = ip.mss_within(mtu.max(ip.least_path_mtu()));
+        if self.state == State::SynSent {
+            return self.on_opening_too_big(whole, seq);
+        }
         let position = self.outstanding_position(seq).filter(|_| matches!(self.state, State::Transfer(_)));
-        position.is_some_and(|position| self.sender.on_path_limit(cx.now, whole, position))
+        position.is_some_and(|position| self.sender.on_path_limit(cx.now, u64::from(whole), position))
     }
 
     /// The SYN was too big, for it carried data (RFC 7413 §4.2.1): it goes again at once, without, and tells a shorter segment.
     fn on_opening_too_big(&mut self, whole: u16, seq: SeqNum) -> bool {
         let is_ours = seq == self.local_origin && self.fast_open().is_some_and(|outcome| outcome.carried > 0);
-        if !is_ours || whole >= self.config.mss || u64::from(whole) < LEAST_MSS {
+        if !is_ours || whole >= self.config.mss {
             return false;
         }
         self.config.mss = whole;

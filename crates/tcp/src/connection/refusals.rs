@@ -84,8 +84,7 @@ impl Connection {
     #[cold]
     pub(super) fn refuse(&mut self, now: Instant, segment: &Segment, range: &Range<u64>) {
         if segment.takes_sequence_space() {
-            self.receiver.note_refused(range);
-            self.receiver.due = AckDue::Now;
+            self.receiver.note_refused(now, range);
             self.guard.refusals.challenges += 1;
         } else {
             self.challenge(now);

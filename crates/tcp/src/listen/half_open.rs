@@ -86,7 +86,6 @@ impl HalfOpen {
         if self.was_asked_again {
             connection.on_segment(cx, &self.syn());
             answer = connection.poll_transmit(cx).or(answer);
-            connection.forget_round_trip();
         }
         (connection, answer.map(|transmit| transmit.segment))
     }

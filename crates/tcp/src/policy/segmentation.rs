@@ -31,6 +31,16 @@ impl IpVersion {
         }
     }
 
+    /// Gives the least packet that a router is believed to ask for. IPv6's links carry 1280 bytes (RFC 8200 §5), and what
+    /// reports less is not to be believed (RFC 8201 §4). An IPv4 link need carry 68 only (RFC 791 §3.2), but none that is used does,
+    /// and a liar could make us send little more than headers: Linux's `ip_rt_min_pmtu`.
+    pub(crate) const fn least_path_mtu(self) -> u16 {
+        match self {
+            Self::V4 => 552,
+            Self::V6 => 1280,
+        }
+    }
+
     /// Gives the largest segment size in packets of up to `mtu` bytes: what follows the headers without options.
     pub const fn mss_within(self, mtu: u16) -> u16 {
         let ip_header = match self {
@@ -45,7 +55,7 @@ impl IpVersion {
 pub(crate) const TIMESTAMPS: u64 = 12;
 /// Bytes that options take at most.
 pub(crate) const ALL_OPTIONS: u64 = 40;
-/// The least size that a peer or a router is believed: beside 40 bytes of options it leaves 8 of data, and is a value that no
+/// The least size that a peer is believed: beside 40 bytes of options it leaves 8 of data, and is a value that no
 /// real path needs (RFC 791 §3.2 asks for 68-byte packets, hosts take 576), while a liar could make us send headers only.
 /// Linux's `TCP_MIN_SND_MSS`.
 pub(crate) const LEAST_MSS: u64 = 48;

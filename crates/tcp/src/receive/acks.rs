@@ -47,6 +47,11 @@ impl Acks {
         self.adaptive.is_some()
     }
 
+    /// Says whether ns-2's sink is meant.
+    pub(super) fn is_ns2_sink(&self) -> bool {
+        matches!(self.acking, Acking::SecondSegment(_))
+    }
+
     /// Gives the delay that adapts.
     pub(super) fn delay(&self) -> Option<Duration> {
         self.adaptive.as_ref()?.delay()

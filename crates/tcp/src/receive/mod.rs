@@ -132,10 +132,12 @@ impl Receiver {
         self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
         let before = self.received();
+        let end = range.end;
         let stored = self.store(now, range);
         let delivered = self.received() - before;
-        let is_plain = !had_holes && self.above.is_empty() && delivered > 0 && !has_fin;
-        self.due = if is_plain { self.plain_due(now, delivered) } else { AckDue::Now };
+        let is_plain = !had_holes && self.above.is_empty() && delivered > 0;
+        let waits = (is_plain || self.waits_again(end)) && !has_fin;
+        self.due = if waits { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
         if delivered > 0 && self.tuning.is_some() {
             self.tune(now);
@@ -172,6 +174,12 @@ impl Receiver {
         self.acks.on_plain_data(now, self.due, (self.nxt, len, window), &self.circumstances)
     }
 
+    /// Says whether the ACK of a segment up to `end` may wait though it came before: ns-2's sink looks at nothing but whether
+    /// it ends all that arrived (`DelAckSink::recv`, with `RFC2581_immediate_ack_`).
+    fn waits_again(&self, end: u64) -> bool {
+        end == self.nxt && self.above.is_empty() && self.acks.is_ns2_sink()
+    }
+
     /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
     fn note_duplicate(&mut self, range: &Range<u64>) {
         let is_late = self.reader.is_some() && self.is_late(range);
@@ -185,11 +193,13 @@ impl Receiver {
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
-    /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at.
-    pub(crate) fn note_refused(&mut self, range: &Range<u64>) {
+    /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at. It is
+    /// answered.
+    pub(crate) fn note_refused(&mut self, now: Instant, range: &Range<u64>) {
         if range.start < self.nxt {
             self.note_duplicate(&(range.start..range.end.min(self.nxt)));
         }
+        self.due = if self.waits_again(range.end) { self.plain_due(now, 0) } else { AckDue::Now };
     }
 
     /// Gives what of it was stored.

@@ -99,13 +99,12 @@ impl Sender {
     ///
     /// What was too large goes again at once, and no window falls: nothing was congested (RFC 1191 §6.5, RFC 8201 §5.4).
     pub(crate) fn on_path_limit(&mut self, now: Instant, whole: u64, position: u64) -> bool {
-        let whole = whole.max(LEAST_MSS);
         let outstanding = self.board.number_at(position).and_then(|number| self.board.segment(number));
         let len = outstanding.map_or(0, |(start, sent)| sent.end - start);
         if !self.queue.is_real || whole >= self.queue.whole || len + self.queue.options <= whole {
             return false;
         }
-        self.queue.set_whole(whole);
+        self.queue.limit_whole(now, whole);
         self.on_shorter_mss();
         self.pieces = None;
         self.recovery.on_timeout(now, &mut self.board);
@@ -115,7 +114,7 @@ impl Sender {
     }
 
     /// The timer ran out again and again: halves the segments, if the one that is missing may be too large for its path, of
-    /// which no router says so.
+    /// which no router says so. They stay so: trying would cost a silence of as many timeouts each time.
     pub(super) fn suspect_black_hole(&mut self) {
         let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
         let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
@@ -123,6 +122,7 @@ impl Sender {
         // A receiver that closed its window over the segment is no path that swallows it.
         let is_suspect = self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && sent.payload_end() <= self.window_end();
         if is_suspect && len + self.queue.options > whole {
+            self.queue.agreed = None;
             self.queue.set_whole(whole);
             self.on_shorter_mss();
         }

@@ -6,6 +6,7 @@ use super::sender::Sender;
 use crate::config::Config;
 use crate::policy::segmentation::{ALL_OPTIONS, Segmentation, TIMESTAMPS};
 use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::Flags;
 
 /// What was written and not yet cut into segments.
@@ -25,6 +26,8 @@ pub(crate) struct Queue {
     pub(super) is_real: bool,
     /// Largest segment with its options; without bound in simulations.
     pub(super) whole: u64,
+    /// While a router's report makes segments shorter: what both sides agreed on, and when that is tried again.
+    pub(super) agreed: Option<(u64, Instant)>,
     /// Bytes of options that every segment carries.
     pub(super) options: u64,
     /// The size below which no silent path is suspected; `None`: none ever is.
@@ -34,6 +37,10 @@ pub(crate) struct Queue {
     /// The next new segment is what the receiver's window holds, one byte at least.
     pub(super) probes_window: bool,
 }
+
+/// A path that was found to be small is tried with larger packets after so long (RFC 1191 §6.3 and RFC 8201 §5.3: "twice the
+/// recommended" five minutes).
+const PATH_IS_SMALL_FOR: Duration = Duration::from_secs(600);
 
 impl Queue {
     pub(super) fn new(config: &Config) -> Self {
@@ -45,6 +52,7 @@ impl Queue {
             mss: u64::from(config.mss),
             is_real: config.segmentation == Segmentation::Real,
             whole: u64::MAX,
+            agreed: None,
             options: if config.timestamps { TIMESTAMPS } else { 0 },
             least_suspected: config.finds_black_holes.then(|| u64::from(config.ip.default_mss())),
             holding: Sender::holding_of(config.nagle && !config.real_time.framing),
@@ -60,6 +68,25 @@ impl Queue {
     pub(crate) fn set_whole(&mut self, whole: u64) {
         self.whole = whole;
         self.mss = whole.saturating_sub(self.options).max(1);
+    }
+
+    /// A router says at this time that segments with their options can be no larger than `whole`.
+    pub(super) fn limit_whole(&mut self, now: Instant, whole: u64) {
+        let agreed = self.agreed.map_or(self.whole, |(agreed, _)| agreed);
+        self.set_whole(whole);
+        self.agreed = Some((agreed, now + PATH_IS_SMALL_FOR));
+    }
+
+    /// Tries what both sides agreed on again, once a router's report is old: new segments are as large as they were. If the path
+    /// is still small, its router says so again.
+    #[inline]
+    pub(super) fn forget_old_limit(&mut self, now: Instant) {
+        if let Some((agreed, at)) = self.agreed
+            && at <= now
+        {
+            self.agreed = None;
+            self.set_whole(agreed);
+        }
     }
 
     /// Says whether options of any length fit beside so much payload.

@@ -158,6 +158,7 @@ impl Sender {
         if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
             return None;
         }
+        self.queue.forget_old_limit(now);
         let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(&self.limits()) };
         let Some(number) = next.or_else(|| self.may_close().then(|| self.board.smax())) else {
             self.watch_closed_window(now);

@@ -42,13 +42,29 @@ fn short_segments_are_acknowledged_once_they_fill_more_than_a_full_one() {
     assert_eq!(host.deadline(), Some(700), "the first one waits no longer");
 }
 
+fn ns2_sink() -> Config {
+    Config { acking: Acking::SecondSegment(Duration::from_millis(200)), ..plain() }
+}
+
 /// ns-2's sink counts segments.
 #[test]
 fn every_second_segment_is_acknowledged_however_short_if_so_chosen() {
-    let mut host = Host::accepted(&Config { acking: Acking::SecondSegment(Duration::from_millis(200)), ..plain() });
+    let mut host = Host::accepted(&ns2_sink());
     host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
     host.receives(". 2001:2011(10) ack 1").sends_nothing();
     host.receives(". 2011:2021(10) ack 1").sends(&[". 1:1(0) ack 2021 win 61980"]);
+}
+
+/// ns-2.35, `DelAckSink::recv`: a segment waits that is `acker_->Seqno()` and not before `acker_->Maxseen()`, new or not.
+#[test]
+fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_one() {
+    let mut host = Host::accepted(&Config { duplicate_sack: false, ..ns2_sink() });
+    host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
+    host.at(100).receives(". 1001:2001(1000) ack 1").sends_nothing().at(300).sends(&[". 1:1(0) ack 2001 win 62000"]);
+    host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 2001"]);
+    // A part of a gap is filled.
+    host.receives(". 4001:5001(1000) ack 1").forget_sent();
+    host.receives(". 2001:3001(1000) ack 1").sends(&[". 1:1(0) ack 3001 win 61000 <sack 4001:5001>"]);
 }
 
 fn adaptive() -> Config {

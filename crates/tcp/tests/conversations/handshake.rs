@@ -4,6 +4,7 @@ use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::Event::{Established, Refused, Reset};
 use earlybird_tcp::{Config, Lifetimes, RfcState};
+use earlybird_units::Duration;
 
 #[test]
 fn the_opener_sends_syn_then_ack_and_offers_mss_sack_timestamps_and_scale() {
@@ -120,6 +121,17 @@ fn a_repeated_syn_gets_the_syn_ack_again() {
 }
 
 /// RFC 9293 §3.5: every segment from then on carries an ACK, so the first with data will do.
+/// RFC 6298 §3, Karn's rule: nobody can know which of two answers the peer acknowledges.
+#[test]
+fn an_answer_that_went_twice_measures_no_round_trip() {
+    let mut host = Host::listen(&plain());
+    host.receives("S 0:0(0) <mss 1000>").at(600).receives("S 0:0(0) <mss 1000>").at(700).receives(". 1:1(0) ack 1");
+    assert_eq!(host.connection.timer().smoothed, None);
+    let mut host = Host::listen(&plain());
+    host.receives("S 0:0(0) <mss 1000>").at(700).receives(". 1:1(0) ack 1");
+    assert_eq!(host.connection.timer().smoothed, Some(Duration::from_millis(700)));
+}
+
 #[test]
 fn if_the_handshakes_last_ack_is_lost_the_first_data_segment_establishes() {
     let mut host = Host::listen(&plain());

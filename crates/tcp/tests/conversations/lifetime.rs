@@ -229,6 +229,22 @@ fn what_a_closed_application_left_to_send_is_given_up_sooner() {
     is_over(&mut host, Ending::TimedOut);
 }
 
+/// Linux counts an orphan's probes from the close on; before, the application had all the time in the world.
+#[test]
+fn a_close_long_after_the_window_did_leaves_what_waits_its_full_time() {
+    let mut host = Host::connected(&living(Lifetimes::LINUX));
+    host.receives(". 1:1(0) ack 1 win 0").write(1000);
+    for second in 1..500 {
+        host.at(second * 1000).receives(". 1:1(0) ack 1 win 0");
+    }
+    host.close();
+    for second in 500..601 {
+        host.at(second * 1000).receives(". 1:1(0) ack 1 win 0").is_in(RfcState::FinWait1);
+    }
+    host.at(602_000);
+    is_over(&mut host, Ending::TimedOut);
+}
+
 #[test]
 fn the_end_tells_how_it_came_about() {
     let mut host = Host::connect(&plain());

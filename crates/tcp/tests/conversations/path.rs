@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::{connected, plain, real};
 use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
-use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RfcState};
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, IpVersion, RfcState};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{SeqNum, Trouble, Unreachable};
 use rstest::rstest;
@@ -83,13 +83,52 @@ fn a_report_that_cannot_be_is_not_believed(#[case] mtu: u16, #[case] position: u
     assert_eq!(host.connection.effective_mss(), 1000);
 }
 
-/// A liar cannot make us send headers only.
-#[test]
-fn a_tiny_path_is_not_believed_below_48_bytes() {
+/// A liar cannot make us send little more than headers: no IPv4 path in use carries less than 552 bytes (Linux,
+/// `ip_rt_min_pmtu`).
+#[rstest]
+fn a_tiny_path_is_not_believed_below_552_bytes(#[values(0, 68, 88, 551, 552)] mtu: u16) {
     let mut host = connected(&real());
     host.write(1000).forget_sent();
-    assert!(too_big(&mut host, 100, 68, 1));
-    assert_eq!(host.connection.effective_mss(), 48);
+    assert!(too_big(&mut host, 100, mtu, 1));
+    assert_eq!(host.connection.effective_mss(), 512);
+    host.write(0).sends(&[". 1:513(512) ack 1", "P. 513:1001(488) ack 1"]);
+    assert!(!too_big(&mut host, 100, mtu, 1), "it is no larger");
+}
+
+/// RFC 8201 §4: "If a node receives a Packet Too Big message reporting a next-hop MTU that is less than the IPv6 minimum link
+/// MTU, it must discard it."
+#[test]
+fn a_report_of_less_than_1280_bytes_is_none_over_ipv6() {
+    let mut host = Host::connect(&Config { ip: IpVersion::V6, mss: 1440, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1440,sackOK>").write(1440).forget_sent();
+    assert!(!too_big(&mut host, 100, 1279, 1));
+    assert!(too_big(&mut host, 100, 1280, 1));
+    assert_eq!(host.connection.effective_mss(), 1220);
+}
+
+/// RFC 1191 §6.3, RFC 8201 §5.3: routes change, and so after ten minutes larger packets are tried again; the router says if that
+/// is in vain.
+#[test]
+fn a_path_that_was_small_is_tried_with_larger_packets_after_ten_minutes() {
+    let mut host = connected(&real());
+    host.at(1000).write(1000).forget_sent();
+    assert!(too_big(&mut host, 1000, 640, 1));
+    host.at(1100).receives(". 1:1(0) ack 1001").write(1000).forget_sent();
+    host.at(1200).receives(". 1:1(0) ack 2001").at(600_999).write(1000);
+    host.sends(&[". 2001:2601(600) ack 1", "P. 2601:3001(400) ack 1"]).receives(". 1:1(0) ack 3001");
+    host.at(601_000).write(1000).sends(&["P. 3001:4001(1000) ack 1"]);
+    assert!(too_big(&mut host, 601_000, 640, 3001));
+    host.write(0).sends(&[". 3001:3601(600) ack 1", "P. 3601:4001(400) ack 1"]).receives(". 1:1(0) ack 4001");
+    host.at(1_200_999).write(1000).sends(&[". 4001:4601(600) ack 1", "P. 4601:5001(400) ack 1"]);
+}
+
+/// The ten minutes begin anew with each report, and a second one does not hide what both sides agreed on.
+#[test]
+fn a_path_that_shrinks_twice_grows_back_to_what_both_sides_agreed_on() {
+    let mut host = connected(&real());
+    host.write(1000).forget_sent();
+    assert!(too_big(&mut host, 100, 840, 1) && too_big(&mut host, 100, 640, 1));
+    host.at(200).receives(". 1:1(0) ack 1001").at(600_100).write(1000).sends(&["P. 1001:2001(1000) ack 1"]);
 }
 
 #[test]

@@ -11,7 +11,8 @@ pub enum Acking {
     /// Every segment at once.
     #[default]
     EverySegment,
-    /// Every second segment at once, however short; a single one after this delay at the latest, as ns-2's sink does.
+    /// Every second segment at once, however short; a single one after this delay at the latest, as ns-2's sink does
+    /// (`DelAckSink`): a segment is single if it ends all that arrived and no ACK waits, be it that it came before.
     SecondSegment(Duration),
     /// At once what is more than one full segment, anything after this delay at the latest (RFC 5681 §4.2, RFC 9293
     /// §3.8.6.3).

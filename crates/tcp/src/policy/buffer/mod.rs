@@ -8,7 +8,8 @@ use self::tuning::Tuning;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiveBuffer {
     /// As much is offered as the sender's largest window, [`Config::window`](crate::Config::window) full segments: one
-    /// setting for both directions, as simulations have it.
+    /// setting for both directions, as simulations have it. Where windows are scaled a 32nd more is held, so that what rounding
+    /// tells beyond that has its room.
     #[default]
     LikeWindow,
     /// So many bytes. A peer whose segments are longer, and which must not cut them as one of frames must not, gets none through.
