@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import csv
 import statistics
+import sys
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +17,10 @@ import pytest
 import earlybird
 from conftest import REPOSITORY
 
-if TYPE_CHECKING:
-    from pathlib import Path
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from delayed_acks import AGENTS, KEPT, KEPT_SECONDS, ours, settings
 
+if TYPE_CHECKING:
     from conftest import Conforms
 
 GOLDEN = REPOSITORY / "tests" / "golden"
@@ -40,9 +43,6 @@ def assert_same(ours: list[Row], theirs: list[Row]) -> None:
     assert len(ours) == len(theirs)
 
 
-AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas"}
-
-
 @pytest.mark.parametrize("options", ["stock", "fall96"])
 @pytest.mark.parametrize("count", DROPS)
 @pytest.mark.parametrize("transport", AGENTS)
@@ -58,6 +58,18 @@ def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
     conforms(
         "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP ({agent})", what, f"all {len(golden)} events agree"
     )
+
+
+@pytest.mark.parametrize("number", KEPT)
+@pytest.mark.parametrize("transport", AGENTS)
+def test_delayed_acks_wait_and_leave_when_those_of_ns2s_sink_do(
+    transport: str, number: int, tmp_path: Path, conforms: Conforms
+) -> None:
+    golden = read(GOLDEN / "delayed-acks" / f"{transport}-{number}.csv")
+    assert_same(ours(transport, settings()[number], tmp_path / "trace.csv", KEPT_SECONDS), golden)
+    source = f"ns-2.35 Agent/TCPSink/DelAck beside Agent/TCP ({AGENTS[transport]})"
+    what = f"trace of one flow with delayed ACKs, setting {number}: events, times, windows, timer"
+    conforms("Loss recovery", f"{transport} (ns2)", source, what, f"all {len(golden)} events agree")
 
 
 def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:

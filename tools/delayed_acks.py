@@ -1,0 +1,183 @@
+"""
+Compare one flow with delayed ACKs with ns-2.35 (`ns`), event by event, in forty settings for each of five TCPs.
+
+Without arguments it says which traces differ, and whether a tie is the reason: the delayed ACK's timer and the next
+segment meet at the same nanosecond, and ns-2's rounding decides. With ``--keep`` it writes the traces of the settings
+that the tests compare with into ``tests/golden/delayed-acks``.
+"""
+
+import csv
+import random
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import earlybird
+from generated import REPOSITORY
+
+GOLDEN = REPOSITORY / "tests" / "golden" / "delayed-acks"
+SCENARIO = REPOSITORY / "scenarios" / "fall-floyd-1996.toml"
+AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas"}
+OPTIONS = {
+    "stock": (),
+    "fall96": (
+        "singledup=0",
+        "minrto=1",
+        "precision=0",
+        "rtxinit=6.0",
+        "updvar=0",
+        "nrchanges1=0",
+        "deflate=0",
+    ),
+}
+"""ns-2.35's defaults, and the settings with which it validates the figures of 1996: variants of the scenario."""
+COUNT, SEED = 40, 2
+KEPT = (8, 9, 30, 35)
+"""Settings whose traces the tests compare with: in each a segment comes again whose ACK ns-2's sink holds back."""
+KEPT_SECONDS = 5
+
+Row = list[str]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A path, its losses, and the receiver's delay."""
+
+    window: int
+    delack_ms: int
+    rate_kbps: int
+    delay_ms: int
+    queue: int
+    drops: tuple[int, ...]
+    options: str
+
+
+def settings() -> list[Setting]:
+    """Draw the forty settings; they are the same every time."""
+    draw = random.Random(SEED)
+    drawn = []
+    for _ in range(COUNT):
+        drops = tuple(sorted(draw.sample(range(6, 70), draw.choice([0, 1, 1, 2, 2, 3, 4, 5, 6]))))
+        window, delack = draw.choice([6, 10, 14, 20, 28, 40]), draw.choice([50, 100, 200])
+        rate, delay = draw.choice([300, 800, 1500, 3000]), draw.choice([12, 40, 100, 155])
+        queue, options = draw.choice([5, 8, 15, 25]), draw.choice(["stock", "fall96"])
+        drawn.append(Setting(window, delack, rate, delay, queue, drops, options))
+    return drawn
+
+
+def ours(transport: str, setting: Setting, file: Path, seconds: int = 10) -> list[Row]:
+    """Run the simulator; give the rows of its trace."""
+    overrides = {
+        "transport": transport,
+        "options": setting.options,
+        "drops": list(setting.drops),
+        "duration": f"{seconds}s",
+        "endpoint.window": setting.window,
+        "endpoint.delayed-ack": f"{setting.delack_ms}ms",
+        "network.links.1.rate": f"{setting.rate_kbps}kb/s",
+        "network.links.1.delay": f"{setting.delay_ms}ms",
+        "network.links.1.queue.packets": setting.queue,
+    }
+    earlybird.run(SCENARIO, overrides=overrides, trace=file)
+    with file.open(newline="") as lines:
+        return list(csv.reader(lines))[1:]
+
+
+def theirs(transport: str, setting: Setting, folder: Path, seconds: int = 10) -> list[Row]:
+    """Run ns-2; give the rows of its trace in our format."""
+    base = folder / "ns2"
+    values = {
+        "tcp": AGENTS[transport],
+        "drops": " ".join(map(str, setting.drops)),
+        "out": str(base),
+        "dur": seconds,
+        "wnd": setting.window,
+        "delack": setting.delack_ms / 1000,
+        "rate": f"{setting.rate_kbps}Kb",
+        "delay": f"{setting.delay_ms}ms",
+        "queue": setting.queue,
+    }
+    words = [f"{key}={value}" for key, value in values.items()]
+    subprocess.run(["ns", str(GOLDEN / "trace.tcl"), *words, *OPTIONS[setting.options]], check=True)
+    return rows_of(base.with_suffix(".tr"))
+
+
+def rows_of(trace: Path) -> list[Row]:
+    """Read ns-2's trace of queues and variables."""
+    state: dict[str, str] = {}
+    top, rows = -1, []
+    for line in trace.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[0] not in "+-rd":
+            state[words[5]] = words[6]
+            if float(words[0]) > 0:
+                rows.append([f"{float(words[0]):.5f}", words[5].rstrip("_"), "", *values_of(state)])
+        elif name := event_of(words, top):
+            rows.append([words[1], name, words[10], *values_of(state)])
+            top = max(top, int(words[10])) if name == "snd" else top
+    return rows
+
+
+def values_of(state: dict[str, str]) -> list[str]:
+    """Give the sender's values in the order of the columns."""
+    return [state.get(name, "") for name in ("cwnd_", "ssthresh_", "backoff_", "nrexmit_")]
+
+
+def event_of(words: list[str], top: int) -> str | None:
+    """Name what a line of a queue's trace tells, if it is one of the events that are compared."""
+    match words[0], words[2], words[3]:
+        case "+", "0", "1":
+            return "rtx" if int(words[10]) <= top else "snd"
+        case "d", _, _:
+            return "drp"
+        case "r", "1", "2":
+            return "dlv"
+        case "r", "1", "0":
+            return "ack"
+    return None
+
+
+def first_difference(ours: list[Row], theirs: list[Row]) -> int | None:
+    """Give the number of the first row that differs, times to the last digit that ns-2 prints."""
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=False)):
+        tolerance = 1.01e-5 if their[2] == "" else 1.01e-6
+        if our[1:] != their[1:] or abs(float(our[0]) - float(their[0])) > tolerance:
+            return number
+    return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
+
+
+def is_tie(our: Row, their: Row) -> bool:
+    """Say whether two rows are ACKs of the same moment, one of a segment more than the other."""
+    return our[:2] == their[:2] and our[1] == "ack" and abs(int(our[2]) - int(their[2])) == 1
+
+
+def compare(folder: Path) -> None:
+    """Say which traces differ."""
+    same = 0
+    for number, setting in enumerate(settings()):
+        for transport in AGENTS:
+            mine, other = ours(transport, setting, folder / "trace.csv"), theirs(transport, setting, folder)
+            at = first_difference(mine, other)
+            same += at is None
+            if at is not None:
+                row, golden = mine[at], other[at]
+                reason = "a tie" if is_tie(row, golden) else "NOT a tie"
+                print(f"setting {number}, {transport}: {reason} at row {at} of {len(other)}: {row} | {golden}")
+    print(f"{same} of {COUNT * len(AGENTS)} traces agree")
+
+
+def keep(folder: Path) -> None:
+    """Write what the tests compare with."""
+    for number in KEPT:
+        for transport in AGENTS:
+            with (GOLDEN / f"{transport}-{number}.csv").open("w", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["time", "event", "seq", "cwnd", "ssthresh", "backoff", "timeouts"])
+                writer.writerows(theirs(transport, settings()[number], folder, KEPT_SECONDS))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        (keep if "--keep" in sys.argv else compare)(Path(name))
