@@ -8,6 +8,7 @@ __all__ = [
     "code_version",
     "duration",
     "estimate",
+    "random_parts",
     "rate",
     "resolve",
     "run",
@@ -44,6 +45,9 @@ def estimate(
 
     Raises ScenarioError if that is more than `limit` bytes.
     """
+
+def random_parts(scenario_json: str) -> list[str]:
+    """List the keys of a resolved scenario under which something is drawn at random that can matter."""
 
 def rate(text: str) -> int:
     """Read a rate as scenarios write it; return bits per second."""

@@ -50,6 +50,9 @@ class Clip:
         Bytes of each frame.
     length : float
         Seconds from the first frame to the end of the last, after which the clip may start again.
+    audio : NDArray[np.int64]
+        Bytes of each frame that are sound: the packets of the first audio stream travel with the frame that they are
+        heard with. None if there is no sound.
     """
 
     path: Path
@@ -57,6 +60,7 @@ class Clip:
     times: NDArray[np.float64]
     sizes: NDArray[np.int64]
     length: float
+    audio: NDArray[np.int64] | None = None
 
     @property
     def frames(self) -> int:
@@ -72,6 +76,11 @@ class Clip:
     def mean_rate(self) -> float:
         """Bits per second over the whole clip."""
         return 8 * float(self.sizes.sum()) / self.length
+
+    @property
+    def audio_rate(self) -> float:
+        """Bits per second of sound in `mean_rate`."""
+        return 0.0 if self.audio is None else 8 * float(self.audio.sum()) / self.length
 
     @property
     def peak_rate(self) -> float:
@@ -97,7 +106,8 @@ class Clip:
         """
         # Rounding the running total instead of each size keeps the mean exact.
         total = np.rint(np.cumsum(self.sizes) * (rate / self.mean_rate)).astype(np.int64)
-        return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1))
+        audio = None if self.audio is None else np.rint(self.audio * (rate / self.mean_rate)).astype(np.int64)
+        return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1), audio=audio)
 
     def first(self, seconds: float) -> Clip:
         """
@@ -116,7 +126,8 @@ class Clip:
         if self.length <= seconds:
             return self
         kept = int(np.searchsorted(self.times, seconds))
-        return dataclasses.replace(self, times=self.times[:kept], sizes=self.sizes[:kept], length=seconds)
+        audio = None if self.audio is None else self.audio[:kept]
+        return dataclasses.replace(self, times=self.times[:kept], sizes=self.sizes[:kept], length=seconds, audio=audio)
 
     def application(self) -> dict[str, Any]:
         """Write the clip as the `application` of a scenario's flow, which repeats it to the end of the run."""

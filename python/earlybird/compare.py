@@ -14,7 +14,8 @@ from earlybird.errors import InputError
 from earlybird.media import read_clip
 from earlybird.paths import RESULTS, repository_file
 from earlybird.quantities import bits_per_second, seconds
-from earlybird.sweeps import SweepResult, complete, plan
+from earlybird.recommendation import recommendation
+from earlybird.sweeps import SweepResult, complete, plan, without_repetitions
 from earlybird.viewers import judge_run, summarise
 
 if TYPE_CHECKING:
@@ -24,9 +25,22 @@ if TYPE_CHECKING:
     from earlybird.clip import Clip
     from earlybird.description import Overrides, ScenarioLike
 
-DEFAULT_TRANSPORTS: Final = ("sack", "sack-er", "pert", "pert-er")
-DEFAULT_RATE: Final = "300kb/s"
+DEFAULT_TRANSPORTS: Final = ("cubic-rack", "cubic-er", "pert-er", "bbr-rack")
+"""What most servers use today, the same with early retransmission, and two that keep queues short."""
+
 UNSCALED: Final = "clip"
+DEFAULT_RATE: Final = UNSCALED
+LOAD: Final = 1.4
+"""What each long flow gets of the default network ÷ what the film needs: a load at which transports differ."""
+ROUND_TRIP: Final = 0.05
+"""Seconds of a round trip over the default network; its queue holds what the line carries in that time."""
+SHORTEST: Final = 300.0
+LONGEST: Final = 1200.0
+"""Seconds of a run unless asked otherwise: a short film is repeated, of a long one the beginning is sent."""
+LAST_START: Final = 30.0
+"""Seconds that a run is longer than the film, so that its last frames arrive: flows start within the first of them."""
+FEWEST_BYTES: Final = 15_000
+"""Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 GROUP: Final = "video"
 GRID_KEY: Final = f"flows.{GROUP}.transport"
 
@@ -63,6 +77,11 @@ class Comparison:
     by_seed: dict[str, dict[int, dict[str, float]]]
     seeds: tuple[int, ...]
 
+    @property
+    def left_out(self) -> float:
+        """Seconds at the end of the film that no run sends."""
+        return max(self.source.length - self.sent.length, 0.0)
+
     def curve_of(self, transport: str) -> pl.DataFrame:
         """Return `start_up_s` and the frames `late` and `judged`, over all runs of a transport."""
         return _summed(self.curve.filter(transport=transport))
@@ -71,10 +90,11 @@ class Comparison:
         """Return what `earlybird compare --json` prints; a number that does not exist is None."""
         return {
             "clip": {"path": str(self.source.path), "codec": self.source.codec, **_facts(self.source)},
-            "sent": _facts(self.sent),
+            "sent": {**_facts(self.sent), "left_out_s": round(self.left_out, 6)},
             "scenario": self.scenario.get("title", ""),
             "duration": self.scenario["duration"],
             "seeds": list(self.seeds),
+            "recommendation": recommendation(self),
             "transports": {
                 transport: {key: value if math.isfinite(value) else None for key, value in values.items()}
                 for transport, values in self.transports.items()
@@ -105,19 +125,22 @@ def compare_media(
         A video file.
     network
         Any scenario with a group of flows named `video`, whose application is replaced by the film, repeated to the end
-        of the run. Its other flows stay as they are. Default: ``scenarios/compare.toml``, the dumbbell of the studies.
+        of the run. Its other flows stay as they are. Default: ``scenarios/compare.toml``, a line that gives each of its
+        long flows 1.4 times what the film needs.
     transports
         What the flows `video` run on, one after the other.
     scale_to
-        Mean rate to which the sizes of the frames are scaled, such as ``"300kb/s"``, or ``"clip"`` to leave them.
+        Mean rate to which the sizes of the frames are scaled, such as ``"300kb/s"``, or ``"clip"`` to leave them
+        (default).
     pairs
         Value for the scenario's parameter `pairs`: in the default network the number of video flows, and of file
         transfers beside them.
     duration
-        Simulated time, such as ``"300s"`` (default: the scenario's).
+        Simulated time, such as ``"300s"`` (default: the network's; on the default network that of the film and a
+        little, between 5 and 20 minutes).
     overrides
-        Values that replace the network's, as in `earlybird.run`, such as ``{"endpoint.profile": "rfc"}`` for the rules
-        of today.
+        Values that replace the network's, as in `earlybird.run`, such as ``{"rate": "50Mb/s"}`` for the line of the
+        default network or ``{"endpoint.profile": "ns2"}`` for the rules of the papers.
     seeds
         Number of seeds, counted from 1, or the seeds (default: the scenario's, else 1).
     jobs
@@ -149,12 +172,26 @@ def compare_media(
     True
     """
     source = read_clip(media)
-    document = read_network(
-        repository_file("scenarios", "compare.toml") if network is None else network, pairs, duration, overrides
-    )
+    if network is None:
+        network = repository_file("scenarios", "compare.toml")
+        duration = duration or default_duration(source)
+        overrides = [*line_for(fit(source, scale_to, duration), pairs or 1), *override_texts(overrides)]
+    document = read_network(network, pairs, duration, overrides)
     sent = fit(source, scale_to, document["duration"])
     planned = plan(with_film(document, sent), grid={GRID_KEY: _distinct(transports)}, seeds=seeds)
-    return judge(complete(planned, jobs=jobs, out=out, progress=progress), source, sent)
+    different, _ = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
+    return judge(complete(different, jobs=jobs, out=out, progress=progress), source, sent)
+
+
+def default_duration(clip: Clip) -> str:
+    """Give a run the length of the film and a little, within limits."""
+    return f"{min(max(math.ceil(clip.length + LAST_START), SHORTEST), LONGEST):.0f}s"
+
+
+def line_for(clip: Clip, pairs: int) -> list[tuple[str, str]]:
+    """Give the default network's line a rate that fits the film, and a queue that fits the rate."""
+    rate = round(LOAD * 2 * pairs * clip.mean_rate)
+    return [("rate", f"{rate}b/s"), ("buffer", str(max(round(rate * ROUND_TRIP / 8), FEWEST_BYTES)))]
 
 
 def read_network(

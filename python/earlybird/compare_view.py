@@ -11,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from earlybird.player import REFILL_SECONDS
+from earlybird.quantities import seconds as seconds_of
+from earlybird.recommendation import recommendation
 from earlybird.statistics import paired_difference
 from earlybird.viewers import LATE_AT, PLAYER_START_UP
 
@@ -89,7 +91,8 @@ SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
 def render(comparison: Comparison) -> RenderableType:
     """Draw the comparison for the terminal."""
     notes = [EXPLANATION, chance(comparison), *([SAME_NEEDS] if has_same_needs(comparison) else [])]
-    return Group(heading(comparison), table(comparison), Text(" ".join(notes), style="dim"))
+    closing = Text(f"\n{recommendation(comparison)}", style="bold")
+    return Group(heading(comparison), table(comparison), Text(" ".join(notes), style="dim"), closing)
 
 
 def chance(comparison: Comparison) -> str:
@@ -111,8 +114,21 @@ def heading(comparison: Comparison) -> Text:
     film = (
         f"{source.path.name}: {source.codec}, {source.frames} frames, {source.length:.1f} s, {rate(source.mean_rate)}"
     )
+    sound = f" ({rate(source.audio_rate)} of it sound)" if source.audio_rate else ""
     scaled = f", sent at {rate(sent.mean_rate)} (busiest second {rate(sent.peak_rate)})"
-    return Text(f"{film}{scaled}\n{circumstances(comparison)}", style="bold")
+    return Text(f"{film}{sound}{scaled}{extent(comparison)}\n{circumstances(comparison)}", style="bold")
+
+
+def extent(comparison: Comparison) -> str:
+    """Say how much of the film is sent, if that is not all of it, once."""
+    length = seconds_of(comparison.scenario["duration"])
+    if comparison.left_out > 0:
+        return (
+            f"; of its {comparison.source.length:.0f} s only the first {comparison.sent.length:.0f} s are sent "
+            "(--duration for more)"
+        )
+    rounds = (length or 0) / comparison.sent.length
+    return f"; repeated {rounds:.0f} times" if rounds >= 2 else ""
 
 
 def circumstances(comparison: Comparison) -> str:
@@ -124,7 +140,8 @@ def circumstances(comparison: Comparison) -> str:
     spread = dict.fromkeys(f"{load:.2f}" for load in sorted(loads))
     load = f", T/µ {' to '.join([*spread][:: max(len(spread) - 1, 1)])}" if spread else ""
     seeds = f", {runs} seeds" if runs > 1 else ""
-    return f"{title}; {flows:.0f} flows of the film for {comparison.scenario['duration']}{seeds}{load}"
+    films = f"{flows:.0f} flow{'s' if flows != 1 else ''} of the film"
+    return f"{title}; {films} for {comparison.scenario['duration']}{seeds}{load}"
 
 
 def rate(bits_per_second: float) -> str:

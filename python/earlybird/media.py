@@ -52,6 +52,11 @@ class Frame(NamedTuple):
         return cls(packet.size, decode, presentation, (packet.duration or 0) * unit, packet.is_corrupt)
 
     @property
+    def time(self) -> float | None:
+        """When it is needed, if it says so."""
+        return self.decode if self.decode is not None else self.presentation
+
+    @property
     def end(self) -> float:
         """When it has been shown or heard; 0 if it does not say."""
         start = self.presentation if self.presentation is not None else self.decode
@@ -60,7 +65,7 @@ class Frame(NamedTuple):
 
 def read_clip(path: str | PathLike[str]) -> Clip:
     """
-    Read the frame sizes and times of the first video stream of a file.
+    Read the frame sizes and times of the first video stream of a file, with the sound of its first audio stream.
 
     Parameters
     ----------
@@ -70,7 +75,8 @@ def read_clip(path: str | PathLike[str]) -> Clip:
     Returns
     -------
     Clip
-        Its frames. A transport stream that was cut off reads as a shorter film, since nothing in it states its length.
+        Its frames, each with the sound that goes with it. A transport stream that was cut off reads as a shorter film,
+        since nothing in it states its length.
 
     Raises
     ------
@@ -113,13 +119,33 @@ def unreadable(path: Path, error: Exception) -> MediaError:
 def read_container(path: Path, container: InputContainer) -> Clip:
     """Read an opened file."""
     stream = video_stream(path, container)
-    frames, end = demultiplex(container, stream.index)
+    sound = next((stream.index for stream in container.streams.audio), None)
+    streams, end = demultiplex(container, stream.index, sound)
+    frames = streams[stream.index]
     check_is_film(path, frames)
     check_is_whole(path, container, frames[-1], end)
     times = decode_times(path, frames)
     sizes = np.array([frame.size for frame in frames], dtype=np.int64)
     last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
-    return Clip(path, stream.codec_context.name, times, sizes, float(times[-1]) + last)
+    audio = None if sound is None else sound_of_frames(times + first_time(frames), streams[sound])
+    if audio is not None:
+        sizes += audio
+    return Clip(path, stream.codec_context.name, times, sizes, float(times[-1]) + last, audio)
+
+
+def first_time(frames: list[Frame]) -> float:
+    """Return when the first frame is needed, in seconds of the container."""
+    return min(frame.time for frame in frames if frame.time is not None)
+
+
+def sound_of_frames(times: NDArray[np.float64], packets: list[Frame]) -> NDArray[np.int64] | None:
+    """Add up the bytes of sound that are needed by each frame's time, and not by that of the frame before."""
+    heard = [(packet.time, packet.size) for packet in packets if packet.time is not None]
+    if not heard:
+        return None
+    moments, sizes = (np.array(column) for column in zip(*heard, strict=True))
+    places = np.minimum(np.searchsorted(times, moments), len(times) - 1)
+    return np.bincount(places, weights=sizes, minlength=len(times)).astype(np.int64)
 
 
 def video_stream(path: Path, container: InputContainer) -> VideoStream:
@@ -138,16 +164,16 @@ def is_cover(stream: VideoStream) -> bool:
     return bool(stream.disposition & type(stream.disposition).attached_pic)
 
 
-def demultiplex(container: InputContainer, stream: int) -> tuple[list[Frame], float]:
-    """Return one stream's frames in the order of decoding, and when the last packet of any stream ends, in seconds."""
-    frames: list[Frame] = []
+def demultiplex(container: InputContainer, *wanted: int | None) -> tuple[dict[int, list[Frame]], float]:
+    """Return streams' frames in the order of decoding, and when the last packet of any stream ends, in seconds."""
+    frames: dict[int, list[Frame]] = {stream: [] for stream in wanted if stream is not None}
     end = 0.0
     for packet in container.demux():
         if packet.size > 0:
             frame = Frame.of(packet)
             end = max(end, frame.end)
-            if packet.stream.index == stream:
-                frames.append(frame)
+            if packet.stream.index in frames:
+                frames[packet.stream.index].append(frame)
     return frames, end
 
 

@@ -7,13 +7,15 @@ import json
 import logging
 import math
 import os
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from earlybird import _core
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
-from earlybird.errors import Interrupted, StoreError
+from earlybird.errors import Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
 from earlybird.limits import check_number_of_runs, cost_of, warn_of_length
 from earlybird.paths import RESULTS
@@ -172,13 +174,76 @@ def sweep(
     Warns
     -----
     ScenarioWarning
-        If a scenario can be run but is probably not meant, or a run takes more than ten minutes.
+        If a scenario can be run but is probably not meant, a run takes more than ten minutes, or seeds change nothing
+        and are left out.
     """
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
     for resolved in dict.fromkeys(run.scenario for run in planned):
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
         warn_about(resolved)
-    return complete(planned, jobs=jobs, out=out, progress=progress)
+    different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
+    result = complete(different, jobs=jobs, out=out, progress=progress)
+    return replace(result, made=result.made + made)
+
+
+def without_repetitions(
+    planned: Sequence[PlannedRun], *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+) -> tuple[list[PlannedRun], int]:
+    """
+    Leave out the seeds of scenarios in which nothing is random, so that no interval is made of one run.
+
+    Where a scenario leaves nothing to chance but the phases of its senders' clocks, two seeds are run; if they give the
+    same to the last bit, the first stays alone.
+
+    Parameters
+    ----------
+    planned
+        The runs.
+    jobs, out, progress
+        As for `sweep`.
+
+    Returns
+    -------
+    tuple
+        The runs of which it is not known that they repeat another, and how many were made to find out.
+
+    Warns
+    -----
+    ScenarioWarning
+        If runs were left out.
+    """
+    by_scenario: dict[str, list[PlannedRun]] = {}
+    for run in planned:
+        by_scenario.setdefault(run.scenario, []).append(run)
+    doubtful = [runs for scenario, runs in by_scenario.items() if len(runs) > 1 and not _core.random_parts(scenario)]
+    if not doubtful:
+        return list(planned), 0
+    tried = complete([run for runs in doubtful for run in runs[:2]], jobs=jobs, out=out, progress=progress)
+    repeated = [runs for runs in doubtful if _are_alike(tried.store, *runs[:2])]
+    if repeated:
+        _warn_of_repetitions(repeated)
+    left_out = {id(run) for runs in repeated for run in runs[1:]}
+    return [run for run in planned if id(run) not in left_out], tried.made
+
+
+def _are_alike(store: Store, one: PlannedRun, other: PlannedRun) -> bool:
+    """Tell whether two runs gave the same tables."""
+    first, second = store.load(one.key), store.load(other.key)
+    return all(first.table(name).equals(second.table(name)) for name in first.tables)
+
+
+def _warn_of_repetitions(repeated: Sequence[Sequence[PlannedRun]]) -> None:
+    document = json.loads(repeated[0][0].scenario)
+    flow = document["flows"][0]["name"]
+    runs = repeated[0]
+    warnings.warn(
+        f"sweep.seeds: nothing in {len(repeated)} of the scenarios is random, and seeds {runs[0].seed} and "
+        f"{runs[1].seed} gave the same run to the last bit: it is made once, and has no interval. Flows that start "
+        "together stay in step, and their lockstep decides what each gets. hint: let them start at random times, "
+        f'such as --set \'flows.{flow}.start.uniform=["0s", "1s"]\'.',
+        ScenarioWarning,
+        stacklevel=3,
+    )
 
 
 def plan(

@@ -4,6 +4,7 @@
 mod applications;
 mod bursts;
 mod capture;
+mod chance;
 mod endpoint;
 mod estimate;
 mod loss;
@@ -22,6 +23,7 @@ mod transmissions;
 mod warnings;
 mod web;
 
+pub use chance::random_parts;
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use estimate::{Estimate, Share, estimate};
 pub use report::Report;

@@ -73,6 +73,13 @@ fn estimate(
     Ok((estimate.packets, estimate.seconds, estimate.bytes))
 }
 
+/// Lists the keys of a complete scenario under which something is drawn at random that can matter.
+#[pyfunction]
+fn random_parts(scenario_json: &str) -> PyResult<Vec<String>> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    earlybird_experiment::random_parts(&scenario).map_err(scenario_error)
+}
+
 /// Reads a rate as scenarios write it; gives bits per second.
 #[pyfunction]
 fn rate(text: &str) -> PyResult<u64> {
@@ -217,6 +224,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(warnings, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(random_parts, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

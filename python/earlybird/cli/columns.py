@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 NOTHING = "–"
 
@@ -40,7 +40,9 @@ def seconds(value: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Write a time given in ms."""
+    """Write a time given in ms, short ones in µs; less than a packet takes on the fastest link is none."""
+    if value < 0.1:
+        return f"{number(value * 1e3)} µs" if value >= 1e-4 else "0 ms"
     return f"{number(value)} ms" if value < 1e3 else seconds(value / 1e3)
 
 
@@ -67,12 +69,28 @@ class Column:
         return NOTHING if value is None or not math.isfinite(value) else self.write(value)
 
 
-SUMMARY_ROWS = (
+VIEWER_ROWS = (
+    Column("lost_share", "lost to the viewer", percent),
+    Column("playback_delay_s", "playback delay, mean", seconds),
+    Column("stalls", "stalls per viewer", number),
+)
+"""What a viewer who plays along saw: the point of a call."""
+
+NETWORK_ROWS = (
+    Column("utilisation", "utilisation of the bottleneck", percent),
+    Column("mean_wait_ms", "queueing delay at the bottleneck, mean", milliseconds),
+    Column("drop_rate", "dropped at the bottleneck", percent),
+    Column("queue_drop_rate", "  by its queue", percent),
+    Column("random_loss_rate", "  by random losses", percent),
+    Column("mark_rate", "marked at the bottleneck", percent),
     Column("bottleneck_packets", "packets through the bottleneck", number),
-    Column("drop_rate", "drop rate at the bottleneck", percent),
-    Column("mark_rate", "mark rate at the bottleneck", percent),
-    Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", ratio),
     Column("web_mbps", "web traffic", megabits),
+    Column("fair_share", "first group's rate ÷ fair share", ratio),
+)
+"""What queue managers are judged by, and what every run has."""
+
+MEDIA_ROWS = (
+    Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", ratio),
     Column("cbr_drop_rate", "drop rate of the video flows", percent),
     Column("rto_count", "timeouts per video flow", number),
     Column("sft_s", "frozen waiting for timeouts, per video flow", seconds),
@@ -83,12 +101,17 @@ SUMMARY_ROWS = (
     Column("max_delay_max_s", "longest packet delay of all bursts", seconds),
     Column("late_segments", "late packets per burst", number),
 )
+"""What films are judged by whose viewers decide afterwards how long they would have waited."""
 
 FLOW_COLUMNS = (
+    Column("lost_share", "lost to the viewer", percent),
+    Column("playback_delay_s", "playback delay, mean", seconds),
     Column("throughput_bps", "throughput", bit_rate),
     Column("packets_sent", "packets sent", number),
     Column("retransmissions", "sent again", number),
     Column("packets_dropped", "dropped at the bottleneck", number),
+    Column("queue_drops", "dropped by queues", number),
+    Column("random_losses", "lost at random", number),
     Column("rto_count", "timeouts", number),
     Column("sft_s", "frozen waiting for timeouts", seconds),
     Column("delay_p50_ms", "packet delay: median", milliseconds),
@@ -96,7 +119,19 @@ FLOW_COLUMNS = (
     Column("required_sud_s", "start-up delay needed for 99.99 % on time", seconds),
 )
 
-SWEEP_COLUMNS = (
+OF_ONE_CONNECTION = ("sft_s",)
+"""Columns that mean nothing for web traffic, whose many short connections have them added up."""
+
+LIMITS = (
+    Column("limited_by_network", "the network", whole_percent),
+    Column("limited_by_window", "its window", whole_percent),
+    Column("limited_by_receiver", "the receiver's window", whole_percent),
+    Column("limited_by_send_buffer", "its send buffer", whole_percent),
+    Column("limited_by_application", "the application", whole_percent),
+)
+"""What holds a sender back, as shares of its time."""
+
+SWEEP_COLUMNS: tuple[Column, ...] = (
     Column("t_over_mu", "T/µ", ratio),
     Column("drop_rate", "drop rate", percent),
     Column("rto_count", "timeouts\nper video", number),
@@ -104,6 +139,35 @@ SWEEP_COLUMNS = (
     Column("success_sud_2s", "on time\nat 2 s", whole_percent),
     Column("success_sud_10s", "on time\nat 10 s", whole_percent),
 )
+
+VIEWER_SWEEP_COLUMNS: tuple[Column, ...] = (
+    Column("lost_share", "lost to\nthe viewer", percent),
+    Column("playback_delay_s", "playback\ndelay", seconds),
+    Column("stalls", "stalls\nper viewer", number),
+    Column("drop_rate", "drop rate", percent),
+    Column("rto_count", "timeouts\nper flow", number),
+)
+
+NETWORK_SWEEP_COLUMNS: tuple[Column, ...] = (
+    Column("utilisation", "utilisation", percent),
+    Column("mean_wait_ms", "queueing\ndelay", milliseconds),
+    Column("drop_rate", "drop rate", percent),
+    Column("mark_rate", "mark rate", percent),
+    Column("web_mbps", "web\ntraffic", megabits),
+)
+
+
+def summary_rows(keys: Collection[str]) -> list[Column]:
+    """Return what a run's summary shows, the point of its scenario first."""
+    rows = (*VIEWER_ROWS, *NETWORK_ROWS) if "lost_share" in keys else (*MEDIA_ROWS[:1], *NETWORK_ROWS, *MEDIA_ROWS[1:])
+    return [row for row in rows if row.key in keys]
+
+
+def sweep_columns(keys: Collection[str]) -> list[Column]:
+    """Return what a sweep shows of every point: what viewers saw, or how films fare, or what the queue does."""
+    of_media = SWEEP_COLUMNS if "t_over_mu" in keys else NETWORK_SWEEP_COLUMNS
+    columns = VIEWER_SWEEP_COLUMNS if "lost_share" in keys else of_media
+    return [column for column in columns if column.key in keys]
 
 
 def success_delays(keys: Iterable[str]) -> list[Column]:

@@ -1,32 +1,44 @@
 """`earlybird compare`: what the viewers of a film see under several transports."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
+from earlybird.outputs import check_outputs
 from earlybird.paths import REPORTS, RESULTS
+
+if TYPE_CHECKING:
+    from earlybird.compare import Comparison
 
 NAME = "compare"
 EXAMPLES = examples(
     "earlybird compare --media media/test-clip.mp4",
-    "earlybird compare --media holiday.mkv --scale-to clip --pairs 8 --transport sack --transport pert-er",
-    "earlybird compare --media holiday.mkv --set endpoint.profile=rfc --transport cubic --transport bbr-rack",
+    "earlybird compare --media holiday.mkv --set rate=16Mb/s --transport cubic-rack --transport bbr-rack",
+    "earlybird compare --media holiday.mkv --scale-to 300kb/s --set endpoint.profile=ns2 --transport sack-er",
     "earlybird compare --media holiday.mkv --network my-network.toml --duration 300s --seeds 5 --json",
 )
 
 
 def command(
     *,
-    media: Annotated[Path, typer.Option(metavar="CLIP", help="The film: any video file that FFmpeg reads.")],
+    media: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="CLIP",
+            help="The film: any video file that FFmpeg reads, sound included. May be given several times.",
+        ),
+    ],
     network: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="FILE.toml",
-            help="Any scenario with flows named `video`: the film, repeated to the end, replaces their application.",
-            show_default="scenarios/compare.toml",
+            help="Any scenario with flows named `video`: the film, repeated to the end, replaces their application. "
+            "May be given several times.",
+            show_default="scenarios/compare.toml, a line that gives each long flow 1.4 times what the film needs",
         ),
     ] = None,
     transport: Annotated[
@@ -34,19 +46,22 @@ def command(
         typer.Option(
             metavar="NAME",
             help="A transport to compare. May be given several times.",
-            show_default="sack, sack-er, pert, pert-er",
+            show_default="cubic-rack, cubic-er, pert-er, bbr-rack",
         ),
     ] = None,
     scale_to: Annotated[
         str | None,
         typer.Option(
-            metavar="RATE", help="Mean rate to scale the film to, or `clip` for its own.", show_default="300kb/s"
+            metavar="RATE", help="Mean rate to scale the film to, such as 300kb/s.", show_default="the film's own"
         ),
     ] = None,
     pairs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Video flows, and as many file transfers beside them.")
     ] = None,
-    duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time, such as 300s.")] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Simulated time, such as 300s.", show_default="the film's, 5 to 20 min"),
+    ] = None,
     settings: Settings = None,
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs per transport.")] = None,
     jobs: Jobs = None,
@@ -58,28 +73,61 @@ def command(
     ),
     json: Json = False,
 ) -> None:
-    """Stream your own film under several transports, and print what its viewers would see."""
+    """
+    Stream your own film under several transports, print what its viewers would see, and recommend one.
+
+    Of several films and networks, each is compared with each.
+    """
     from earlybird.compare import DEFAULT_RATE, DEFAULT_TRANSPORTS, compare_media
 
-    comparison = compare_media(
-        media,
-        network=network,
-        transports=transport or DEFAULT_TRANSPORTS,
-        scale_to=scale_to or DEFAULT_RATE,
-        pairs=pairs,
-        duration=duration,
-        overrides=overrides(settings),
-        seeds=seeds,
-        jobs=jobs,
-        out=out,
-        progress=True,
-    )
+    lines: list[Path | None] = [*network] if network else [None]
+    cases = [(film, line) for line in lines for film in media]
+    pictures = [_picture(plot, film, line, alone=len(cases) == 1) for film, line in cases]
+    _check_pictures(pictures, media, network or [])
+    documents = []
+    for (film, line), picture in zip(cases, pictures, strict=True):
+        comparison = compare_media(
+            film,
+            network=line,
+            transports=transport or DEFAULT_TRANSPORTS,
+            scale_to=scale_to or DEFAULT_RATE,
+            pairs=pairs,
+            duration=duration,
+            overrides=overrides(settings),
+            seeds=seeds,
+            jobs=jobs,
+            out=out,
+            progress=True,
+        )
+        if json:
+            documents.append(comparison.to_dict())
+        else:
+            _show(comparison, picture)
     if json:
-        show_json(comparison.to_dict())
-        return
+        show_json(documents[0] if len(documents) == 1 else documents)
+
+
+def _show(comparison: "Comparison", picture: Path) -> None:
     from earlybird.cli.display import show
     from earlybird.compare_plot import save_plot
     from earlybird.compare_view import render
 
     show(render(comparison))
-    say(f"Picture: {', '.join(map(str, save_plot(comparison, plot)))}")
+    say(f"Picture: {', '.join(map(str, save_plot(comparison, picture)))}")
+
+
+def _picture(plot: Path, film: Path, network: Path | None, *, alone: bool) -> Path:
+    """Name the picture of one of several cases by its film and network."""
+    parts = [] if alone else [film.stem, *([network.stem] if network else [])]
+    return plot.with_name("-".join([plot.name, *parts]))
+
+
+def _check_pictures(pictures: Sequence[Path], films: Sequence[Path], networks: Sequence[Path]) -> None:
+    """Make sure that no picture replaces what it is made of, or another."""
+    files = {
+        f"plot ({suffix} {number})": picture.with_name(f"{picture.name}.{suffix}")
+        for number, picture in enumerate(pictures, 1)
+        for suffix in ("png", "svg")
+    }
+    inputs = {f"film {film}": film for film in films} | {f"network {network}": network for network in networks}
+    check_outputs(files, inputs)

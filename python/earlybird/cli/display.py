@@ -9,7 +9,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from earlybird.cli.columns import FLOW_COLUMNS, NOTHING, SUMMARY_ROWS, SWEEP_COLUMNS, Column, success_delays
+from earlybird.cli.columns import (
+    FLOW_COLUMNS,
+    LIMITS,
+    NOTHING,
+    OF_ONE_CONNECTION,
+    Column,
+    success_delays,
+    summary_rows,
+    sweep_columns,
+    whole_percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +31,9 @@ if TYPE_CHECKING:
     from earlybird.study import RunCount, StudyInfo
     from earlybird.sweeps import SweepResult
     from earlybird.transports import RecoveryInfo, TransportInfo
+
+RELEVANT = 0.1
+"""Share of its time from which on it is told what held a sender back."""
 
 
 def show(drawing: RenderableType) -> None:
@@ -86,17 +99,18 @@ def show_result(result: Result) -> None:
     """Print a run: what it was, its summary, its flows."""
     show(Text(_headline(result), style="bold"))
     show(_summary_table(result.summary))
-    if delays := success_delays(result.summary):
+    if (delays := success_delays(result.summary)) and "lost_share" not in result.summary:
         show(_success_table(result.summary, delays))
-    show(_flow_table(result.flows))
+    show(_flow_table(result))
 
 
 def show_sweep(sweep: SweepResult) -> None:
     """Print one row per point of a sweep's grid: means over the seeds, with 90 % intervals."""
     runs = sweep.runs
     grid = list(sweep.planned[0].parameters)
-    columns = [column for column in SWEEP_COLUMNS if column.key in runs.columns]
-    table = _table(f"Mean over {runs['seed'].n_unique()} seeds (± 90 % interval)", [*grid, "runs"])
+    columns, seeds = sweep_columns(runs.columns), runs["seed"].n_unique()
+    title = f"Mean over {seeds} seeds (± 90 % interval)" if seeds > 1 else "One run each"
+    table = _table(title, [*grid, "runs"])
     for column in columns:
         table.add_column(column.title, justify="right")
     for values, group in runs.group_by(grid or [""], maintain_order=True) if grid else [((), runs)]:
@@ -161,9 +175,10 @@ def _summary_table(summary: dict[str, Any]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")
-    for column in SUMMARY_ROWS:
-        if column.key in summary:
-            table.add_row(column.title, column.cell(summary[column.key]))
+    for column in summary_rows(summary):
+        table.add_row(column.title, column.cell(summary[column.key]))
+    if "bottleneck" in summary:
+        table.add_row("the bottleneck is the link", summary["bottleneck"])
     return table
 
 
@@ -175,17 +190,43 @@ def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
     return table
 
 
-def _flow_table(flows: pl.DataFrame) -> Table:
+def _flow_table(result: Result) -> Table:
     """Make a table with one column per group of flows and transport."""
-    groups = flows.partition_by("group", "transport", maintain_order=True)
+    groups = result.flows.partition_by("group", "transport", maintain_order=True)
+    sessions = {flow["name"]: _web_sessions(flow["application"]) for flow in result.scenario["flows"]}
     table = _table("\nFlows: mean of each group", ["group"])
     for group in groups:
-        table.add_column(f"{group['group'][0]}\n{group.height} × {group['transport'][0]}", justify="right")
-    for column in FLOW_COLUMNS:
-        cells = [column.cell(_finite_mean(group[column.key])) for group in groups]
+        name, transport = group["group"][0], group["transport"][0]
+        count = f"{sessions[name]} sessions," if sessions[name] else f"{group.height} ×"
+        table.add_column(f"{name}\n{count} {transport}", justify="right")
+    for column in (column for column in FLOW_COLUMNS if column.key in result.flows.columns):
+        cells = [
+            NOTHING if sessions[group["group"][0]] and column.key in OF_ONE_CONNECTION else _mean_cell(column, group)
+            for group in groups
+        ]
         if set(cells) != {NOTHING}:
             table.add_row(column.title, *cells)
+    if set(limits := [_limits(group) for group in groups]) != {NOTHING}:
+        table.add_row("held back by", *limits)
     return table
+
+
+def _web_sessions(application: Mapping[str, Any]) -> int | None:
+    """Return the number of web sessions, if that is what the flow stands for."""
+    (settings,) = application.values()
+    sessions: int | None = settings.get("sessions")
+    return sessions
+
+
+def _mean_cell(column: Column, group: pl.DataFrame) -> str:
+    return column.cell(_finite_mean(group[column.key]))
+
+
+def _limits(group: pl.DataFrame) -> str:
+    """Name what held the senders back for a tenth of their time or more, a line for each."""
+    shares = [(limit, _finite_mean(group[limit.key])) for limit in LIMITS if limit.key in group.columns]
+    relevant = [f"{limit.title} {whole_percent(share)}" for limit, share in shares if share and share >= RELEVANT]
+    return "\n".join(relevant) or NOTHING
 
 
 def _finite_mean(values: pl.Series) -> float | None:
@@ -198,5 +239,6 @@ def _mean(column: Column, values: Sequence[float]) -> str:
     from earlybird.statistics import student_interval
 
     estimate = student_interval(values)
-    half = f"\n± {column.cell(estimate.half_width)}" if estimate.is_bounded else ""
+    is_spread = estimate.is_bounded and min(values) < max(values)  # rounding makes an interval of equal values
+    half = f"\n± {column.cell(estimate.half_width)}" if is_spread else ""
     return column.cell(estimate.mean) + half
