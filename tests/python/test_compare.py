@@ -1,11 +1,15 @@
 """A film under several transports: the scenario, the runs, the table, the picture."""
 
+import dataclasses
 import io
 import json
 import math
 import re
+import shutil
 from pathlib import Path
 
+import av
+import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
@@ -13,11 +17,23 @@ from typer.testing import CliRunner
 
 from earlybird import InputError, ScenarioError
 from earlybird.cli.application import application
-from earlybird.compare import Comparison, compare_media, fit, read_network, with_film
-from earlybird.compare_plot import save_plot
+from earlybird.compare import (
+    DEFAULT_RATE,
+    DEFAULT_TRANSPORTS,
+    LOAD,
+    Comparison,
+    compare_media,
+    default_duration,
+    fit,
+    line_for,
+    read_network,
+    with_film,
+)
+from earlybird.compare_plot import draw, save_plot
 from earlybird.compare_view import render, seconds, share
 from earlybird.media import read_clip
 from earlybird.quantities import bits_per_second
+from earlybird.recommendation import recommendation
 from earlybird.viewers import first_below, summarise
 
 REPOSITORY = Path(__file__).parents[2]
@@ -61,7 +77,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def comparison(network: Path, out: Path) -> Comparison:
-    return compare_media(CLIP, network=network, transports=["sack", "sack-er"], seeds=2, jobs=1, out=out)
+    return compare_media(
+        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, out=out
+    )
 
 
 def test_the_default_network_takes_the_film_in_place_of_its_video(out: Path) -> None:
@@ -104,7 +122,9 @@ def test_a_flow_that_needs_less_than_two_seconds_does_not_stall(comparison: Comp
 
 def test_finished_runs_are_not_made_again(comparison: Comparison, network: Path, out: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
-    again = compare_media(CLIP, network=network, transports=["sack", "sack-er"], seeds=2, jobs=1, out=out)
+    again = compare_media(
+        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, out=out
+    )
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")} == before
     assert again.flows.equals(comparison.flows)
 
@@ -156,7 +176,7 @@ def test_what_is_not_a_rate_is_refused(rate: str) -> None:
         fit(read_clip(CLIP), rate, "10s")
 
 
-@pytest.mark.parametrize(("text", "value"), [("300kb/s", 3e5), ("2.5Mb/s", 2.5e6), ("1Gb/s", 1e9), ("64b/s", 64.0)])
+@pytest.mark.parametrize(("text", "value"), [("300kb/s", 3e5), ("2.5 Mbit/s", 2.5e6), ("1Gb/s", 1e9), ("64b/s", 64.0)])
 def test_rates_are_read_with_their_unit(text: str, value: float) -> None:
     assert bits_per_second(text) == value
 
@@ -215,6 +235,8 @@ def test_the_command_prints_json(comparison: Comparison, network: Path, out: Pat
         str(out),
         "--seeds",
         "2",
+        "--scale-to",
+        "300kb/s",
         "--json",
     ]
     outcome = CliRunner().invoke(application, [*arguments, "--transport", "sack", "--transport", "sack-er"])
@@ -233,3 +255,144 @@ def test_settings_of_the_network_can_be_replaced() -> None:
     document = read_network(NETWORK, 4, "60s", {"endpoint.profile": "rfc", "endpoint.window": 32})
     assert (document["endpoint"]["profile"], document["endpoint"]["window"]) == ("rfc", 32)
     assert document["duration"] == "60s"
+
+
+def test_a_film_is_compared_at_its_own_rate_under_the_rules_of_today_over_a_line_that_fits_it() -> None:
+    film = read_clip(CLIP)
+    settings = dict(line_for(fit(film, DEFAULT_RATE, "300s"), pairs=1))
+    document = read_network(NETWORK, None, None, settings.items())
+    rate = bits_per_second(document["network"]["dumbbell"]["bottleneck"]["rate"])
+    assert rate == pytest.approx(2 * LOAD * film.mean_rate, rel=1e-6)
+    assert document["endpoint"]["profile"] == "linux"
+    for transport in DEFAULT_TRANSPORTS:
+        read_network(NETWORK, None, None, {**settings, "flows.video.transport": transport}.items())
+
+
+@pytest.mark.parametrize(("length", "duration"), [(12.0, "300s"), (600.0, "630s"), (5400.0, "1200s")])
+def test_a_run_is_as_long_as_the_film_within_limits(length: float, duration: str) -> None:
+    assert default_duration(dataclasses.replace(read_clip(CLIP), length=length)) == duration
+
+
+def shown(comparison: Comparison) -> str:
+    """Return what the terminal shows."""
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(render(comparison))
+    return " ".join(console.export_text().split())
+
+
+def test_a_film_that_is_cut_is_said_to_be_cut(comparison: Comparison) -> None:
+    assert "only the first" not in shown(comparison)
+    assert "repeated 3 times" in shown(comparison)
+    longer = dataclasses.replace(comparison, source=dataclasses.replace(comparison.source, length=100.0))
+    assert "of its 100 s only the first 12 s are sent" in shown(longer)
+    assert longer.to_dict()["sent"]["left_out_s"] == 88.0
+
+
+def with_sound(folder: Path) -> Path:
+    """Write the test clip with twelve seconds of uncompressed sound, 16,000 bytes a second."""
+    path = folder / "sound.mkv"
+    with av.open(str(CLIP)) as source, av.open(str(path), "w") as target:
+        film = target.add_stream_from_template(source.streams.video[0])
+        sound = target.add_stream("pcm_s16le", rate=8000, layout="mono")
+        for packet in source.demux(source.streams.video[0]):
+            if packet.size:
+                packet.stream = film
+                target.mux(packet)
+        for second in range(12):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, 8000), dtype=np.int16), format="s16", layout="mono")
+            frame.pts, frame.sample_rate = 8000 * second, 8000
+            target.mux(sound.encode(frame))
+    return path
+
+
+def test_the_sound_of_a_film_is_counted(tmp_path: Path) -> None:
+    silent, loud = read_clip(CLIP), read_clip(with_sound(tmp_path))
+    assert loud.frames == silent.frames
+    assert loud.sizes.sum() - silent.sizes.sum() == 12 * 16_000
+    assert loud.audio_rate == pytest.approx(128_000, rel=0.01)
+    assert silent.audio_rate == 0
+    assert loud.scaled_to(loud.mean_rate / 2).audio_rate == pytest.approx(64_000, rel=0.01)
+    assert loud.first(6).audio_rate == pytest.approx(128_000, rel=0.2)
+
+
+def made_up(needs: dict[str, list[float]], comparison: Comparison, load: float = 1.4) -> Comparison:
+    """Change what nine of ten films need, seed by seed."""
+    by_seed = {
+        name: {seed: {"on_time_p90_s": need} for seed, need in enumerate(values, 1)} for name, values in needs.items()
+    }
+    transports = {
+        name: {"on_time_p90_s": sum(values) / len(values), "t_over_mu": load} for name, values in needs.items()
+    }
+    return dataclasses.replace(comparison, transports=transports, by_seed=by_seed)
+
+
+@pytest.mark.parametrize(
+    ("needs", "load", "words"),
+    [
+        (
+            {"sack": [4.0, 5.0, 6.0], "pert": [1.0, 1.1, 1.5]},
+            1.4,
+            "Take pert: nine of ten films need a start-up delay of 1.20 s in place of 5.00 s with sack",
+        ),
+        (
+            {"sack": [1.0, 1.1], "pert": [4.0, 5.0]},
+            1.4,
+            "Take sack: no other needs a shorter start-up delay than its 1.05 s.",
+        ),
+        (
+            {"sack": [4.0, 1.0, 6.0], "pert": [1.0, 4.0, 5.0]},
+            1.4,
+            "Stay with sack: pert needs the shortest start-up delay, 3.33 s in place of 3.67 s, but that may be",
+        ),
+        ({"sack": [4.0], "pert": [1.0]}, 1.4, "which may be chance: --seeds 4 tells."),
+        ({"sack": [4.0, 5.0]}, 1.4, "With sack, nine of ten films need a start-up delay of 4.50 s."),
+        ({"sack": [40.0, 50.0]}, 1.4, "longer than viewers wait"),
+        ({"sack": [40.0, 50.0]}, 0.5, "no transport carries this film here: flows get 50 % of what it needs"),
+    ],
+)
+def test_a_comparison_closes_with_a_recommendation(
+    comparison: Comparison, needs: dict[str, list[float]], load: float, words: str
+) -> None:
+    assert words in recommendation(made_up(needs, comparison, load))
+
+
+def test_the_recommendation_is_printed_and_part_of_the_json(comparison: Comparison) -> None:
+    sentence = comparison.to_dict()["recommendation"]
+    assert sentence.endswith(".")
+    assert shown(comparison).endswith(sentence)
+
+
+def test_the_picture_shows_intervals_where_there_are_several_seeds(comparison: Comparison) -> None:
+    one = dataclasses.replace(
+        comparison,
+        curve=comparison.curve.filter(pl.col("seed") == 1),
+        by_seed={name: {1: values[1]} for name, values in comparison.by_seed.items()},
+        seeds=(1,),
+    )
+    bands = [[len(axes.collections) for axes in draw(each).axes] for each in (comparison, one)]
+    bars = [[len(axes.lines) for axes in draw(each).axes] for each in (comparison, one)]
+    assert bands[0][0] == bands[1][0] + 2
+    assert bars[0][1] == bars[1][1] + 2
+
+
+def test_every_film_and_network_given_is_compared(network: Path, out: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.mp4"
+    shutil.copy(CLIP, copy)
+    arguments = ["compare", "--media", str(CLIP), "--media", str(copy), "--network", str(network), "--out", str(out)]
+    arguments += ["--transport", "sack", "--plot", str(tmp_path / "picture")]
+    outcome = CliRunner().invoke(application, arguments)
+    assert outcome.exit_code == 0
+    assert ("test-clip.mp4: h264" in outcome.stdout, "copy.mp4: h264" in outcome.stdout) == (True, True)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"picture-test-clip-narrow.png", "picture-copy-narrow.png"}
+    both = CliRunner().invoke(application, [*arguments, "--json"])
+    assert [document["clip"]["path"] for document in json.loads(both.stdout)] == [str(CLIP), str(copy)]
+
+
+def test_a_picture_never_replaces_the_film_or_the_network(network: Path, tmp_path: Path) -> None:
+    film = tmp_path / "film.png"
+    shutil.copy(CLIP, film)
+    arguments = ["compare", "--media", str(film), "--network", str(network), "--plot", str(tmp_path / "film")]
+    outcome = CliRunner().invoke(application, arguments)
+    assert outcome.exit_code == 2
+    assert "would overwrite the film" in outcome.stderr
+    assert film.read_bytes() == CLIP.read_bytes()

@@ -114,4 +114,4 @@ def test_study_and_compare_are_there_without_an_import_of_their_own() -> None:
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert done.stdout == "compare_media run_studies StudyInfo\n"
-    assert done.stderr.endswith("module 'earlybird' has no attribute 'stdy'\n")
+    assert "AttributeError: module 'earlybird' has no attribute 'stdy'" in done.stderr

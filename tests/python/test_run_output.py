@@ -1,0 +1,117 @@
+"""Whether the terminal shows the point of a scenario, and no interval of one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import earlybird
+from conftest import REPOSITORY, SMALL
+from earlybird import ScenarioWarning
+from earlybird.cli.columns import milliseconds
+from earlybird.sweeps import plan, without_repetitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Finished
+
+    Program = Callable[..., Finished]
+
+SCENARIOS = REPOSITORY / "scenarios"
+
+LOCKSTEP = """
+duration = "20s"
+[endpoint]
+profile = "rfc"
+transport = "sack"
+[network.dumbbell]
+bottleneck = { rate = "5 Mb/s", delay = "10 ms", queue = { packets = 20 } }
+access = { rate = "16Mbit/s", delay = "5ms" }
+[[flows]]
+name = "file"
+count = 2
+from = "left"
+to = "right"
+application = { bulk = {} }
+"""
+
+
+def rows(finished: Finished) -> dict[str, str]:
+    """Return the last cell of each line by what stands before it."""
+    assert finished.code == 0, finished.err
+    lines = (line.strip().rsplit("  ", 1) for line in finished.out.splitlines() if "  " in line.strip())
+    return {left.strip(): right.strip() for left, right in lines}
+
+
+def test_a_call_shows_what_was_lost_to_the_listener_and_its_playback_delay(earlybird: Program) -> None:
+    shown = rows(earlybird("run", SCENARIOS / "audio-call.toml", "--set", "transport=sack"))
+    assert shown["lost to the viewer"].endswith(" %")
+    assert shown["playback delay, mean"] == "250 ms"
+    assert not any("T/µ" in title for title in shown)
+
+
+def test_a_queue_manager_shows_its_delay_and_utilisation(earlybird: Program) -> None:
+    shown = rows(earlybird("run", SCENARIOS / "queue-codel.toml"))
+    assert shown["queueing delay at the bottleneck, mean"].endswith(" ms")
+    assert shown["utilisation of the bottleneck"].endswith(" %")
+    assert shown["the bottleneck is the link"] == "left-right"
+
+
+def test_web_sessions_show_no_sum_of_frozen_times(earlybird: Program) -> None:
+    finished = earlybird("run", SCENARIOS / "web-traffic.toml", "--set", "duration=60s")
+    assert "200 sessions, sack" in finished.out
+    assert "frozen" not in finished.out
+    assert rows(finished)["web traffic"].endswith("b/s")
+
+
+def test_what_held_a_sender_back_is_said(earlybird: Program) -> None:
+    finished = earlybird("run", SCENARIOS / "audio-call.toml")
+    assert rows(finished)["held back by"].startswith("the application ")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0 ms"), (6.66e-6, "0 ms"), (0.000813, "0.813 µs"), (1.41, "1.41 ms"), (2000, "2 s")]
+)
+def test_short_waits_are_not_written_with_five_zeros(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+def test_seeds_that_change_nothing_are_said_so_and_run_once(tmp_path: Path) -> None:
+    with pytest.warns(ScenarioWarning, match="same run to the last bit.*lockstep decides.*start.uniform"):
+        sweep = earlybird.sweep(LOCKSTEP, seeds=9, out=tmp_path)
+    assert [run.seed for run in sweep.planned] == [1]
+    assert sweep.made == len(list(tmp_path.iterdir())) == 2
+    with pytest.warns(ScenarioWarning):
+        assert earlybird.sweep(LOCKSTEP, seeds=9, out=tmp_path).made == 0
+
+
+def test_a_sweep_of_one_run_prints_no_interval(earlybird: Program, tmp_path: Path) -> None:
+    (tmp_path / "lockstep.toml").write_text(LOCKSTEP, encoding="utf-8")
+    finished = earlybird("sweep", "lockstep.toml", "--set", "sweep.seeds=4")
+    assert "One run each" in finished.out
+    assert "±" not in finished.out
+    assert "let them start at random times" in finished.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"flows.file.start.uniform": ["0s", "1s"]},
+        {"network.dumbbell.bottleneck.loss": [{"bernoulli": {"probability": "1%"}}]},
+        {"network.dumbbell.bottleneck.queue": {"red": {}}},
+        {"flows.file.transport": "pert"},
+    ],
+)
+def test_seeds_of_what_is_random_are_all_kept(tmp_path: Path, change: dict[str, object]) -> None:
+    planned = plan(LOCKSTEP, seeds=3, overrides=change)
+    assert without_repetitions(planned, out=tmp_path / "none") == (planned, 0)
+    assert not (tmp_path / "none").exists()
+
+
+def test_values_that_are_all_the_same_have_no_interval_of_rounding(earlybird: Program, small: Path) -> None:
+    small.write_text(SMALL.replace("2Mb/s", "200Mb/s"), encoding="utf-8")
+    finished = earlybird("sweep", small, "--set", "sweep.seeds=3", "--set", "pairs=1")
+    assert "± 0.00 %" not in finished.out
