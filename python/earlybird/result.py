@@ -113,6 +113,11 @@ class Result:
         return self.table("link_groups")
 
     @property
+    def drops(self) -> pl.DataFrame:
+        """One row per link, flow and cause (``queue`` or ``loss``): how many packets the link dropped."""
+        return self.table("drops")
+
+    @property
     def timeouts(self) -> pl.DataFrame:
         """One row per expiry of a retransmission timer."""
         return self.table("timeouts")

@@ -1027,7 +1027,8 @@ class Measure:
 
     bottleneck: str | None = None
     """
-    The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the first link).
+    The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the
+    slowest link on the ways of the flows' data).
     """
     bursts: Bursts | None = None
     """
@@ -1739,7 +1740,7 @@ class Endpoint:
     """
     mss: int | Parameter | None = None
     """
-    Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448).
+    Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without).
     """
     nagle: bool | Parameter | None = None
     """
@@ -1825,7 +1826,7 @@ class Endpoint:
     """
     window: int | Parameter | None = None
     """
-    Largest window in segments (default 64; `linux`: 4309, which are 6 MB).
+    Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given).
     """
     window_reduction: WindowReduction | None = None
     """

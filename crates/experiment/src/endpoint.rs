@@ -26,7 +26,7 @@ fn datagrams_of(protocol: Datagram, endpoint: &Endpoint, flow: &Flow) -> Datagra
                 Datagram::Tfrc => datagram::Control::Tfrc,
                 Datagram::Srt => datagram::Control::Srt(srt_parameters(endpoint, flow)),
             },
-            mss: endpoint.mss.unwrap_or(endpoint.profile.config().mss),
+            mss: endpoint.config(Duration::ZERO).mss,
             ecn: endpoint.uses_ecn(),
         },
         headers: headers_of(endpoint),

@@ -19,6 +19,7 @@ delay = "50ms"
 loss = [{{ list = {{ packets = {drops} }} }}]
 [[flows]]
 name = "clip"
+endpoint = {{ mss = 1000 }}
 from = "a"
 to = "b"
 application = {{ media = {{ times = [0, 0.5], sizes = [100, 2500], length = 1 }} }}

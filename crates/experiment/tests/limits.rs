@@ -52,6 +52,16 @@ fn what_limits_a_flow_was_not_told() {
 }
 
 #[test]
+fn a_film_of_8_megabits_on_an_empty_line_of_50_needed_11_seconds() {
+    let start_up = |endpoint| real(&run_text(&scenario(endpoint, FILM)), "flows", "required_sud_s")[0];
+    assert!(start_up("window = 64\nmss = 1000") > 5.0);
+    for endpoint in ["profile = \"rfc\"", "profile = \"linux\""] {
+        let delay = start_up(endpoint);
+        assert!(delay < 0.7, "{endpoint}: {delay} s");
+    }
+}
+
+#[test]
 fn the_shortest_round_trip_is_that_of_the_empty_path() {
     let report = run_text(&scenario("window = 4000", FILE));
     let rtt = real(&report, "flows", "min_rtt_ms")[0];

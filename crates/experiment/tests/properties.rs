@@ -32,6 +32,7 @@ fn scenario(has_units: bool) -> String {
     format!(
         r#"
 duration = "60s"
+endpoint = {{ mss = 1000 }}
 [[network.links]]
 from = "a"
 to = "b"

@@ -4,8 +4,8 @@ use crate::model::{self, Endpoint, Profile, Rack, RetransmissionTimer};
 use crate::quantity::{Fraction, Time};
 use crate::transport::{Detection, Kind, Preset, Repair, Transport};
 use earlybird_tcp::{
-    Acking, AgeReference, Config, Control, EcnMode, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery, Restart,
-    RtoConfig, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
+    Acking, AgeReference, Config, Control, EcnMode, IpVersion, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery,
+    Restart, RtoConfig, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -24,6 +24,12 @@ impl Profile {
         }
     }
 }
+
+/// The most that Ethernet carries in a frame, IP header included (RFC 894).
+const ETHERNET: u16 = 1500;
+
+/// Linux's default for the largest receive buffer for many years, the third number of `tcp_rmem` (`ip-sysctl.rst`): 6 MiB.
+const RECEIVE_BUFFER: u32 = 6_291_456;
 
 impl Profile {
     /// Gives the transport of whoever names none, where it is another than the usual one.
@@ -67,12 +73,20 @@ impl Endpoint {
     fn base(&self, deadline: Duration) -> Config {
         let base = if self.is_own() { Config::earlybird_rt(deadline) } else { self.profile.config() };
         let base = Config { timestamps: self.timestamps.unwrap_or(base.timestamps), ..base };
-        let mss = self.mss.unwrap_or_else(|| if self.profile == Profile::Linux { base.payload() } else { base.mss });
+        let base = if self.profile == Profile::Ns2 { base } else { self.on_ethernet(base) };
+        let mss = self.mss.unwrap_or(base.mss);
         let usual = match self.profile {
             Profile::Rfc if !self.is_own() => rfc3390_window(mss),
             _ => base.initial_window,
         };
         Config { mss, initial_window: self.initial_window.unwrap_or(usual), ..base }
+    }
+
+    /// Gives packets of 1500 bytes, and a window that holds no more back than the receiver's buffer does.
+    fn on_ethernet(&self, base: Config) -> Config {
+        let mss = Config { mss: IpVersion::V4.mss_within(ETHERNET), ..base }.payload();
+        let bytes = self.receive_buffer.unwrap_or_default().max(RECEIVE_BUFFER);
+        Config { mss, window: bytes / u32::from(self.mss.unwrap_or(mss)), ..base }
     }
 
     /// Chooses control, recovery and feedback: what the keys say, else what the transport's name says, else what comes with

@@ -212,19 +212,19 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.window=0",
-    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
+    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
 )]
 #[case(
     "endpoint.window=-3",
-    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
+    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
 )]
 #[case(
     "endpoint.window=1.5",
-    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
+    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
 )]
 #[case(
     "endpoint.window=99999999999",
-    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
+    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
 )]
 #[case(
     "endpoint.receive-buffer=0",
@@ -236,11 +236,11 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.mss=0",
-    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448)."
+    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without)."
 )]
 #[case(
     "endpoint.mss=65496",
-    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448)."
+    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without)."
 )]
 #[case(
     "endpoint.timestamps=1",
@@ -323,7 +323,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "flows.file.endpoint.window=0",
-    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (default 64; `linux`: 4309, which are 6 MB)."
+    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
 )]
 #[case(
     "flows.file.endpoint.rto.floor=61s",

@@ -35,10 +35,28 @@ const LINUX: (&str, &str) = ("endpoint.profile", "linux");
 
 #[test]
 fn a_linux_endpoint_is_what_the_transport_calls_linux_in_packets_of_1500_bytes() {
-    let linux = Config { segmentation: Segmentation::Simulated, mss: 1448, nagle: false, ..Config::linux() };
+    let linux =
+        Config { segmentation: Segmentation::Simulated, mss: 1448, window: 4344, nagle: false, ..Config::linux() };
     assert_eq!(config(&[LINUX, ("endpoint.transport", "cubic")]), linux);
     assert_eq!(config(&[LINUX, ("endpoint.timestamps", "false")]).mss, 1460);
     assert!(config(&[LINUX, ("endpoint.nagle", "true")]).nagle);
+}
+
+#[test]
+fn a_window_of_64_segments_of_1000_bytes_held_todays_senders_back() {
+    let sizes = |changes: &[(&str, &str)]| {
+        let config = config(changes);
+        (config.mss, config.window)
+    };
+    assert_eq!(sizes(&[("endpoint.profile", "ns2")]), (1000, 64));
+    assert_eq!(sizes(&[]), (1448, 4344), "6 MiB");
+    assert_eq!(sizes(&[("endpoint.timestamps", "false")]), (1460, 4309));
+    assert_eq!(sizes(&[("endpoint.mss", "1000")]), (1000, 6291));
+    assert_eq!(sizes(&[("endpoint.receive-buffer", "14480000")]), (1448, 10_000), "no less than the receiver holds");
+    assert_eq!(sizes(&[("endpoint.receive-buffer", "60000")]), (1448, 4344), "the receiver tells");
+    assert_eq!(sizes(&[("endpoint.window", "9")]), (1448, 9));
+    assert_eq!(sizes(&[("endpoint.transport", "earlybird-rt"), ("endpoint.profile", "ns2")]), (1000, 64));
+    assert_eq!(sizes(&[("endpoint.transport", "earlybird-rt")]), (1448, 4344));
 }
 
 #[test]

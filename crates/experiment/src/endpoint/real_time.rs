@@ -12,7 +12,8 @@ use earlybird_units::Duration;
 pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
     let Kind::RealTime(preset) = endpoint.transport.kind else { return tcp::RealTime::default() };
     let deadline = playback_delay(endpoint.transport.kind, flow);
-    let limit_of = |limit: SendLimit| limit_of(limit, flow, deadline, endpoint.mss);
+    let mss = endpoint.config(deadline).mss;
+    let limit_of = |limit: SendLimit| limit_of(limit, flow, deadline, mss);
     let preset = mode(preset, deadline, limit_of(SendLimit::PlaybackDelay));
     let own = &endpoint.real_time;
     tcp::RealTime {
@@ -74,12 +75,12 @@ fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::
     }
 }
 
-fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: Option<u16>) -> tcp::SendLimit {
+fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: u16) -> tcp::SendLimit {
     match limit {
         SendLimit::Unlimited => tcp::SendLimit::Unlimited,
         SendLimit::Packets(packets) => tcp::SendLimit::Segments(packets),
         SendLimit::Cwnd(window) => tcp::SendLimit::Window { per_window: window.factor, extra: window.extra },
-        SendLimit::PlaybackDelay => tcp::SendLimit::Segments(segments_during(flow, deadline, mss.unwrap_or(1000))),
+        SendLimit::PlaybackDelay => tcp::SendLimit::Segments(segments_during(flow, deadline, mss)),
     }
 }
 

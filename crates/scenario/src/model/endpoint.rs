@@ -32,11 +32,11 @@ pub struct Endpoint {
     /// it can be: `either`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
-    /// Payload bytes of a full segment (default 1000; `linux`: what Ethernet's 1500 leave beside headers and timestamps, 1448).
+    /// Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without).
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
-    /// Largest window in segments (default 64; `linux`: 4309, which are 6 MB).
+    /// Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
