@@ -111,7 +111,7 @@ impl Observer for Capture {
         let is_here = match event {
             PacketEvent::Sent | PacketEvent::Retransmitted => !packet.to.is_opener(),
             PacketEvent::Arrived => packet.to.is_opener(),
-            PacketEvent::Entered(_) | PacketEvent::Dropped(_) | PacketEvent::Duplicated(_) => false,
+            PacketEvent::Entered(_) | PacketEvent::Dropped(..) | PacketEvent::Duplicated(_) => false,
         };
         if is_here && self.error.is_none() {
             self.error = self.write(at, packet).err();

@@ -168,7 +168,7 @@ impl View<'_> {
         let windows: f64 = tcp.iter().map(|group| f64::from(group.flow.count) * window(group)).sum();
         // What is sent and not acknowledged is on its way, or was lost and is known to be by the next round trip.
         let unanswered = windows.min(2.0 * places) + if datagrams.is_empty() { 0.0 } else { places };
-        let value = format!("queue and delay of {}", self.scenario.bottleneck());
+        let value = format!("queue and delay of {}", self.plan.bottleneck);
         Share { path: "network".to_owned(), value, bytes: packets.min(unanswered) * BYTES_PER_PACKET }
     }
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod applications;
+mod bottleneck;
 mod bursts;
 mod capture;
 mod chance;
@@ -105,7 +106,7 @@ pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 /// See [`RunError`].
 pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let report = run_once(scenario, seed, outputs, keep_going)?;
-    match bursts::first_alone(scenario, &report) {
+    match bursts::first_alone(scenario, &Plan::new(scenario, seed)?.bottleneck, &report) {
         Some(alone) => run_once(&alone, seed, outputs, keep_going),
         None => Ok(report),
     }

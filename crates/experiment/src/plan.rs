@@ -1,6 +1,7 @@
 //! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
 
 use crate::applications::{source, viewer};
+use crate::bottleneck::bottleneck_of;
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
@@ -42,8 +43,8 @@ pub(crate) struct Plan {
     pub(crate) bottleneck: String,
     pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
+    pub(crate) network: NetworkModel,
     counts_positions: bool,
-    network: NetworkModel,
     seeds: SeedTree,
 }
 
@@ -73,9 +74,12 @@ impl Plan {
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
-        let (bottleneck, network) = (scenario.bottleneck(), scenario.network.clone());
+        let (named, network) = (scenario.measure.bottleneck.clone(), scenario.network.clone());
         let counts_positions = scenario.measure.queue_positions;
-        Ok(Self { flows: Vec::new(), groups, bottleneck, warm_up, end, counts_positions, network, seeds })
+        let bottleneck = named.clone().unwrap_or_default();
+        let plan = Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_positions, seeds };
+        let derived = || bottleneck_of(&plan);
+        Ok(Self { bottleneck: named.map_or_else(derived, Ok)?, ..plan })
     }
 
     /// Gives the flow with this name.
@@ -181,9 +185,9 @@ struct Host {
     down: LinkId,
 }
 
-struct Builder<'a> {
+pub(crate) struct Builder<'a> {
     plan: &'a Plan,
-    network: Network,
+    pub(crate) network: Network,
     shape: Shape,
 }
 
@@ -201,7 +205,7 @@ struct DumbbellParts {
 }
 
 impl<'a> Builder<'a> {
-    fn new(plan: &'a Plan) -> Self {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
         let mut network = Network::default();
         let shape = match &plan.network {
             NetworkModel::Dumbbell(dumbbell) => Self::dumbbell(plan, &mut network, dumbbell),
@@ -271,6 +275,12 @@ impl<'a> Builder<'a> {
         let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), access);
         let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), access);
         Host { up, down }
+    }
+
+    /// Gives the way of a flow's data between named nodes; hosts of a dumbbell have no names.
+    pub(crate) fn route_of(&mut self, flow: &Flow) -> Result<Option<RouteId>, ScenarioError> {
+        let Shape::Links(nodes) = self.shape.clone() else { return Ok(None) };
+        Ok(Some(self.pair_between(&nodes, flow)?.there))
     }
 
     fn pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<Pair, ScenarioError> {

@@ -7,10 +7,11 @@ use crate::series::Series;
 use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
-use earlybird_sim::{FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_sim::{DropCause, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
+use std::collections::BTreeMap;
 
 /// A timeout of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,11 @@ pub(crate) struct FlowRecord {
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     pub(crate) bytes_at_warm_up: u64,
+    /// Packets with data that the bottleneck dropped.
     pub(crate) packets_dropped: u64,
+    /// Packets with data that the queues of all links dropped, and those that their losses took.
+    pub(crate) queue_drops: u64,
+    pub(crate) random_losses: u64,
     pub(crate) media: Option<MediaLog>,
     /// What the real-time mode counted at the sender and at the receiver, in the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
@@ -64,6 +69,13 @@ pub(crate) struct FlowRecord {
     is_web: bool,
 }
 
+/// How many packets of a flow a link dropped for one reason.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Drops {
+    pub(crate) packets: u64,
+    pub(crate) data_packets: u64,
+}
+
 /// The watcher of every run.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -71,6 +83,8 @@ pub(crate) struct Recorder {
     pub(crate) timeouts: Vec<TimeoutRecord>,
     pub(crate) duplicates: Vec<DuplicateRecord>,
     pub(crate) series: Series,
+    /// What each link dropped of each flow, and why.
+    pub(crate) drops: BTreeMap<(LinkId, FlowId, DropCause), Drops>,
     keeps_duplicates: bool,
     keeps_cuts: bool,
     bottleneck: Option<LinkId>,
@@ -100,9 +114,26 @@ impl Recorder {
             timeouts: Vec::new(),
             duplicates: Vec::new(),
             series: Series::default(),
+            drops: BTreeMap::new(),
             keeps_duplicates: scenario.measure.duplicates,
             keeps_cuts: measures_bursts,
             bottleneck: plan.bottleneck_id(),
+        }
+    }
+
+    fn note_drop(&mut self, link: LinkId, cause: DropCause, packet: &Packet) {
+        let count = self.drops.entry((link, packet.flow, cause)).or_default();
+        count.packets += 1;
+        if !packet.is_data() {
+            return;
+        }
+        count.data_packets += 1;
+        let is_bottleneck = Some(link) == self.bottleneck;
+        let flow = self.flow(packet.flow);
+        flow.packets_dropped += u64::from(is_bottleneck);
+        match cause {
+            DropCause::Loss => flow.random_losses += 1,
+            DropCause::Queue => flow.queue_drops += 1,
         }
     }
 
@@ -126,8 +157,8 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
-        if matches!(event, PacketEvent::Dropped(link) if Some(link) == self.bottleneck) && packet.is_data() {
-            self.flow(packet.flow).packets_dropped += 1;
+        if let PacketEvent::Dropped(link, cause) = event {
+            self.note_drop(link, cause, packet);
         }
         if let Some(log) = &mut self.flow(packet.flow).transmissions
             && packet.is_data()

@@ -9,7 +9,7 @@ use crate::summary::{Summary, summarise};
 use crate::table::Table;
 use crate::transmissions::TransmissionLog;
 use earlybird_scenario::Scenario;
-use earlybird_sim::{Link, Network};
+use earlybird_sim::{DropCause, FlowId, Link, Network};
 use earlybird_units::{Duration, Instant};
 
 /// What a run measured.
@@ -27,6 +27,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
         ("lateness", lateness(plan, recorder)),
         ("links", links(scenario, network)),
         ("link_groups", link_groups(plan, network)),
+        ("drops", drops(plan, recorder, network)),
         ("timeouts", timeouts(plan, recorder)),
     ];
     if scenario.measure.duplicates {
@@ -74,6 +75,8 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("retransmissions", records().map(|flow| flow.statistics.retransmissions))
         .whole("packets_dropped", records().map(|flow| flow.packets_dropped))
         .real("drop_rate", records().map(drop_rate))
+        .whole("queue_drops", records().map(|flow| flow.queue_drops))
+        .whole("random_losses", records().map(|flow| flow.random_losses))
         .whole("rto_count", records().map(|flow| flow.statistics.timeouts))
         .whole("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
         .real("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
@@ -186,9 +189,9 @@ pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
     link.total.bytes_out as f64 * 8.0 / link.settings().bits_before(end)
 }
 
-/// Gives the mean time that a packet waited for the link.
+/// Gives the mean time that a packet which the link sent had waited for it.
 pub(crate) fn mean_wait_ms(link: &Link) -> f64 {
-    1e3 * link.waited.as_secs_f64() / link.total.packets_in.max(1) as f64
+    1e3 * link.waited.saturating_sub(link.waited_in_vain).as_secs_f64() / link.total.packets_out().max(1) as f64
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {
@@ -204,6 +207,23 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .whole("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
         .whole("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
         .whole("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
+}
+
+/// What each link dropped of each flow, by cause.
+fn drops(plan: &Plan, recorder: &Recorder, network: &Network) -> Table {
+    let rows = || recorder.drops.iter();
+    let flow = |id: FlowId| &plan.flows[id.0 as usize];
+    let cause = |cause| match cause {
+        DropCause::Loss => "loss",
+        DropCause::Queue => "queue",
+    };
+    Table::default()
+        .text("link", rows().map(|((link, ..), _)| network.link(*link).settings().name.clone()))
+        .text("group", rows().map(|((_, id, _), _)| plan.groups[flow(*id).group].flow.name.clone()))
+        .text("flow", rows().map(|((_, id, _), _)| flow(*id).name.clone()))
+        .text("cause", rows().map(|((.., why), _)| cause(*why).to_owned()))
+        .whole("packets", rows().map(|(_, drops)| drops.packets))
+        .whole("data_packets", rows().map(|(_, drops)| drops.data_packets))
 }
 
 fn queue_positions(plan: &Plan, network: &Network) -> Table {

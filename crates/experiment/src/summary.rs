@@ -6,7 +6,7 @@ use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::report::{mean_wait_ms, utilisation};
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
-use earlybird_sim::{Link, Network};
+use earlybird_sim::{DropCause, Link, Network};
 use earlybird_units::{Duration, Instant};
 
 /// A value of a summary.
@@ -44,6 +44,9 @@ pub(crate) fn summarise(
         ("drop_rate".into(), view.drop_rate().map(Value::Real)),
         ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Real)),
         ("bottleneck".into(), Some(Value::Text(plan.bottleneck.clone()))),
+        ("queue_drop_rate".into(), view.drop_rate_by(DropCause::Queue).map(Value::Real)),
+        ("random_loss_rate".into(), view.drop_rate_by(DropCause::Loss).map(Value::Real)),
+        ("dropped_elsewhere".into(), view.dropped_elsewhere().map(Value::Whole)),
         ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("utilisation".into(), view.utilisation().map(Value::Real)),
@@ -203,6 +206,23 @@ impl View<'_> {
     fn drop_rate(&self) -> Option<f64> {
         let total = self.bottleneck?.total;
         (total.packets_in > 0).then(|| total.packets_dropped as f64 / total.packets_in as f64)
+    }
+
+    /// Gives the share of the packets that the bottleneck dropped for this reason; nothing if its queue is the only one.
+    fn drop_rate_by(&self, cause: DropCause) -> Option<f64> {
+        let (link, bottleneck) = (self.bottleneck?, self.plan.bottleneck_id()?);
+        let at_it = self.recorder.drops.iter().filter(|((at, ..), _)| *at == bottleneck);
+        let of_cause: u64 = at_it.filter(|((.., why), _)| *why == cause).map(|(_, drops)| drops.packets).sum();
+        let has_losses = !link.settings().losses.is_empty();
+        (has_losses && link.total.packets_in > 0).then(|| of_cause as f64 / link.total.packets_in as f64)
+    }
+
+    /// Gives the packets that links other than the bottleneck dropped, if they did.
+    fn dropped_elsewhere(&self) -> Option<u64> {
+        let bottleneck = self.plan.bottleneck_id();
+        let elsewhere = self.recorder.drops.iter().filter(|((link, ..), _)| Some(*link) != bottleneck);
+        let dropped: u64 = elsewhere.map(|(_, drops)| drops.packets).sum();
+        (dropped > 0).then_some(dropped)
     }
 
     /// Gives the share of the packets that the bottleneck's queue marked, if it marked any.

@@ -198,7 +198,7 @@ impl Observer for FlowTrace {
         let name = match event {
             PacketEvent::Sent => "snd",
             PacketEvent::Retransmitted => "rtx",
-            PacketEvent::Dropped(_) => "drp",
+            PacketEvent::Dropped(..) => "drp",
             PacketEvent::Arrived => "dlv",
             PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
@@ -265,7 +265,7 @@ impl Observer for LinkTrace {
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         let name = match event {
             PacketEvent::Entered(link) if Some(link) == self.link => "enq",
-            PacketEvent::Dropped(link) if Some(link) == self.link => "drp",
+            PacketEvent::Dropped(link, _) if Some(link) == self.link => "drp",
             _ => return,
         };
         self.rows.push((at, name, packet.flow, packet.number, packet.bytes));

@@ -39,7 +39,7 @@ impl TransmissionLog {
                 let trouble = self.troubled.entry(packet).or_default();
                 (trouble.last, trouble.repeats) = (Some(at), trouble.repeats + 1);
             }
-            PacketEvent::Dropped(_) => self.troubled.entry(packet).or_default().drops += 1,
+            PacketEvent::Dropped(..) => self.troubled.entry(packet).or_default().drops += 1,
             _ => {}
         }
     }
@@ -65,12 +65,12 @@ impl TransmissionLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use earlybird_sim::LinkId;
+    use earlybird_sim::{DropCause, LinkId};
 
     #[test]
     fn packets_that_were_lost_or_repeated_are_kept_with_their_first_and_last_time() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-        let dropped = PacketEvent::Dropped(LinkId(0));
+        let dropped = PacketEvent::Dropped(LinkId(0), DropCause::Queue);
         let mut log = TransmissionLog::default();
         for (time, event, packet) in [
             (0, PacketEvent::Sent, 0),

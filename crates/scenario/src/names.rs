@@ -1,15 +1,6 @@
 //! The names by which the parts of a scenario are called.
 
-use crate::model::{Flow, Link, Loss, Network, Scenario};
-
-impl Scenario {
-    /// Gives the link that drop rate, T/µ and the like refer to, as `from-to`: `measure.bottleneck`, or the bottleneck of
-    /// the dumbbell, or the first link.
-    pub fn bottleneck(&self) -> String {
-        let first = || self.network.link_names().into_iter().next();
-        self.measure.bottleneck.clone().or_else(first).unwrap_or_default()
-    }
-}
+use crate::model::{Flow, Link, Loss, Network};
 
 impl Network {
     /// Gives the names of the links, each direction on its own, forward before backward: `left-right` and `right-left` in

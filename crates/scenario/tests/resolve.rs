@@ -157,8 +157,6 @@ fn links_are_picked_by_their_ends() {
     assert_eq!(links[1].queue, Queue::Packets(20));
     assert_eq!(scenario.network.link_names(), ["sender-router", "router-sender", "router-receiver", "receiver-router"]);
     assert_eq!(scenario.network.nodes(), ["sender", "router", "receiver"]);
-    assert_eq!(scenario.bottleneck(), "router-receiver");
-    assert_eq!(dumbbell(&[]).bottleneck(), "left-right");
 }
 
 const SHORT: &str = r#"

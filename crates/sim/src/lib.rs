@@ -28,7 +28,7 @@ pub use impairment::{Chance, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};
 pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute};
-pub use observer::{Observer, PacketEvent};
+pub use observer::{DropCause, Observer, PacketEvent};
 pub use pace::RateChanges;
 pub use packet::{Content, Packet};
 pub use queue::{CodelSettings, Discipline, DualPi2Settings, FqCodelSettings, PieSettings, QueueLimit, RedSettings};

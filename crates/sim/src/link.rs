@@ -8,6 +8,7 @@ mod served;
 
 use crate::loss::Loss;
 use crate::moment::Moment;
+use crate::observer::DropCause;
 use crate::pace::RateChanges;
 use crate::packet::{Packet, PacketId};
 use crate::queue::{Discipline, QueueLimit};
@@ -107,6 +108,8 @@ pub struct Link {
     /// Apart, so that what every packet needs lies close together.
     settings: Box<LinkSettings>,
     has_losses: bool,
+    /// The packet that came last was taken by a rule of losses.
+    was_lost: bool,
     limit: QueueLimit,
     delay: Duration,
     /// One link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
@@ -133,6 +136,8 @@ pub struct Link {
     positions: Option<Box<Positions>>,
     /// Sum of all waiting times.
     pub waited: Duration,
+    /// The part of it that packets waited which the queue dropped later.
+    pub waited_in_vain: Duration,
     /// The most packets that ever waited.
     pub most_waiting: usize,
 }
@@ -144,6 +149,7 @@ impl Link {
             clock: Serialiser::new(settings.rate),
             server: Server::of(&settings).map(Box::new),
             has_losses: !settings.losses.is_empty(),
+            was_lost: false,
             limit: settings.limit,
             delay: settings.delay,
             settings: Box::new(settings),
@@ -159,6 +165,7 @@ impl Link {
             counts_from: Instant::ZERO,
             positions: None,
             waited: Duration::ZERO,
+            waited_in_vain: Duration::ZERO,
             most_waiting: 0,
         }
     }
@@ -197,7 +204,13 @@ impl Link {
     #[cold]
     fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         // Every rule counts every packet, so no short cut.
-        self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost)
+        self.was_lost = self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost);
+        self.was_lost
+    }
+
+    /// Gives why the packet that came last was dropped at the entrance.
+    pub(crate) fn drop_cause(&self) -> DropCause {
+        if self.was_lost { DropCause::Loss } else { DropCause::Queue }
     }
 
     #[inline]

@@ -126,8 +126,12 @@ impl Network {
     }
 
     fn delays(&self, route: RouteId) -> impl Iterator<Item = Duration> {
-        let steps = self.steps[route.0 as usize..].iter().take_while(|link| **link != END_OF_ROUTE);
-        steps.map(|link| self.link(*link).settings().delay)
+        self.links_of(route).map(|link| self.link(link).settings().delay)
+    }
+
+    /// Gives the links of a route in order.
+    pub fn links_of(&self, route: RouteId) -> impl Iterator<Item = LinkId> + '_ {
+        self.steps[route.0 as usize..].iter().copied().take_while(|link| *link != END_OF_ROUTE)
     }
 
     /// Gives a link.

@@ -7,6 +7,15 @@ use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_traffic::Playout;
 use earlybird_units::Instant;
 
+/// Why a link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// A rule of [`LinkSettings::losses`](crate::LinkSettings::losses), in front of the queue.
+    Loss,
+    /// The queue had no room, or meant to slow the sender down.
+    Queue,
+}
+
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
@@ -17,7 +26,7 @@ pub enum PacketEvent {
     /// A link let it in.
     Entered(LinkId),
     /// A link dropped it.
-    Dropped(LinkId),
+    Dropped(LinkId, DropCause),
     /// A link let it out twice.
     Duplicated(LinkId),
     /// It reached its endpoint.

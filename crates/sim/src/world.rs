@@ -199,7 +199,8 @@ impl<O: Observer> World<O> {
         loop {
             let entered = self.network.link_mut(link);
             let Some(arrival) = entered.accept(moment, packet) else {
-                self.observer.on_packet(moment.at, PacketEvent::Dropped(link), packet);
+                let dropped = PacketEvent::Dropped(link, entered.drop_cause());
+                self.observer.on_packet(moment.at, dropped, packet);
                 self.packets.remove(id);
                 return;
             };
@@ -503,7 +504,7 @@ impl<O: Observer> World<O> {
         match (&opener.agent, &listener.agent) {
             _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
-                self.observer.on_end(self.now.at, opener.flow, sender, receiver)
+                self.observer.on_end(self.now.at, opener.flow, sender, receiver);
             }
             (Agent::Datagrams(sender), receiver) => {
                 self.observer.on_datagrams_end(opener.flow, sender, receiver.received());

@@ -82,6 +82,7 @@ NETWORK_ROWS = (
     Column("drop_rate", "dropped at the bottleneck", percent),
     Column("queue_drop_rate", "  by its queue", percent),
     Column("random_loss_rate", "  by random losses", percent),
+    Column("dropped_elsewhere", "packets dropped at other links", number),
     Column("mark_rate", "marked at the bottleneck", percent),
     Column("bottleneck_packets", "packets through the bottleneck", number),
     Column("web_mbps", "web traffic", megabits),

@@ -6,14 +6,14 @@ use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};
 
 /// Gives the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
 /// many bursts apart as it was to measure.
-pub(crate) fn first_alone(scenario: &Scenario, report: &Report) -> Option<Scenario> {
+pub(crate) fn first_alone(scenario: &Scenario, bottleneck: &str, report: &Report) -> Option<Scenario> {
     let count = scenario.measure.bursts.as_ref()?.count?;
-    let period = rule(scenario)?.period;
+    let period = rule(scenario, bottleneck)?.period;
     if told_apart(report)? >= count {
         return None;
     }
     let mut alone = scenario.clone();
-    bottleneck_losses_mut(&mut alone)?.iter_mut().for_each(|loss| {
+    losses_mut(&mut alone, bottleneck)?.iter_mut().for_each(|loss| {
         if let Loss::Periodic(rule) = loss {
             rule.bursts = Some(1);
         }
@@ -28,8 +28,10 @@ pub(crate) fn first_alone(scenario: &Scenario, report: &Report) -> Option<Scenar
 }
 
 /// Gives the rule that loses bursts at the bottleneck.
-pub(super) fn rule(scenario: &Scenario) -> Option<&Periodic> {
-    bottleneck_losses(scenario)?.iter().find_map(|loss| if let Loss::Periodic(rule) = loss { Some(rule) } else { None })
+pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a Periodic> {
+    losses(scenario, bottleneck)?
+        .iter()
+        .find_map(|loss| if let Loss::Periodic(rule) = loss { Some(rule) } else { None })
 }
 
 /// Gives the smallest number of bursts that a flow shows.
@@ -39,18 +41,16 @@ fn told_apart(report: &Report) -> Option<u64> {
     flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()
 }
 
-fn bottleneck_losses(scenario: &Scenario) -> Option<&Vec<Loss>> {
-    let name = scenario.bottleneck();
+fn losses<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a Vec<Loss>> {
     match &scenario.network {
         Network::Dumbbell(dumbbell) => Some(&dumbbell.bottleneck.loss),
-        Network::Links(links) => links.iter().find(|link| link.name() == name).map(|link| &link.loss),
+        Network::Links(links) => links.iter().find(|link| link.name() == bottleneck).map(|link| &link.loss),
     }
 }
 
-fn bottleneck_losses_mut(scenario: &mut Scenario) -> Option<&mut Vec<Loss>> {
-    let name = scenario.bottleneck();
+fn losses_mut<'a>(scenario: &'a mut Scenario, bottleneck: &str) -> Option<&'a mut Vec<Loss>> {
     match &mut scenario.network {
         Network::Dumbbell(dumbbell) => Some(&mut dumbbell.bottleneck.loss),
-        Network::Links(links) => links.iter_mut().find(|link| link.name() == name).map(|link| &mut link.loss),
+        Network::Links(links) => links.iter_mut().find(|link| link.name() == bottleneck).map(|link| &mut link.loss),
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let rounding = 1e-9 * first.path.period;
     let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Real(value)));
     vec![
-        ("b".to_owned(), rule(scenario).map(|rule| Value::Whole(rule.burst))),
+        ("b".to_owned(), rule(scenario, &plan.bottleneck).map(|rule| Value::Whole(rule.burst))),
         real("rtt_ms", 1e3 * first.path.rtt),
         ("bursts".to_owned(), Some(Value::Whole(bursts.len() as u64))),
         real("base_delay_s", base),

@@ -1,4 +1,4 @@
-#![allow(dead_code)] // each test file uses some of it
+#![allow(dead_code, reason = "each test file uses some of it")]
 //! Runs of the scenarios that come with earlybird.
 
 use earlybird_experiment::{Column, Outputs, Report, run};

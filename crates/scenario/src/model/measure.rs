@@ -11,7 +11,8 @@ pub struct Measure {
     pub warm_up: Time,
     /// Start-up delays at which lateness is judged (default 1 s … 20 s).
     pub start_up_delays: Vec<Time>,
-    /// The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the first link).
+    /// The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the
+    /// slowest link on the ways of the flows' data).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
     /// Time between two samples of the time series (default: no series).

@@ -174,6 +174,7 @@ impl Link {
 
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
         self.waited += now - since;
+        self.waited_in_vain += now - since;
         self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
     }
 

@@ -4,7 +4,7 @@ use super::World;
 use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::link::Offer;
-use crate::observer::{Observer, PacketEvent};
+use crate::observer::{DropCause, Observer, PacketEvent};
 use crate::packet::PacketId;
 
 impl<O: Observer> World<O> {
@@ -14,7 +14,7 @@ impl<O: Observer> World<O> {
         let served = self.network.link_mut(link);
         match served.offer(self.now, id, packet) {
             Offer::Lost => {
-                self.observer.on_packet(self.now.at, PacketEvent::Dropped(link), packet);
+                self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Loss), packet);
                 self.packets.remove(id);
             }
             Offer::Accepted if O::PACKETS => {
@@ -62,7 +62,7 @@ impl<O: Observer> World<O> {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
             let packet = self.packets.remove(waiting.id);
             self.network.link_mut(link).count_drop(self.now.at, waiting.since, packet);
-            self.observer.on_packet(self.now.at, PacketEvent::Dropped(link), packet);
+            self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Queue), packet);
         }
     }
 }

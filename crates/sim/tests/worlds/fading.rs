@@ -100,7 +100,7 @@ impl Observer for Log {
     fn on_packet(&mut self, at: Instant, event: PacketEvent, _packet: &Packet) {
         match event {
             PacketEvent::Entered(link) if link == FORWARD => self.0.push((at, false)),
-            PacketEvent::Dropped(link) if link == FORWARD => self.0.push((at, true)),
+            PacketEvent::Dropped(link, _) if link == FORWARD => self.0.push((at, true)),
             _ => {}
         }
     }

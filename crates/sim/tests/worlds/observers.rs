@@ -39,7 +39,7 @@ impl Observer for Census {
                 *Self::at(&mut self.entered, link) += 1;
                 *Self::at(&mut self.bytes_entered, link) += u64::from(packet.bytes);
             }
-            PacketEvent::Dropped(link) => *Self::at(&mut self.dropped, link) += 1,
+            PacketEvent::Dropped(link, _) => *Self::at(&mut self.dropped, link) += 1,
             PacketEvent::Duplicated(_) => self.duplicated += 1,
             PacketEvent::Arrived => self.arrived += 1,
         }
@@ -59,7 +59,7 @@ impl Observer for Gate {
     fn on_packet(&mut self, _at: Instant, event: PacketEvent, _packet: &Packet) {
         match event {
             PacketEvent::Entered(link) if link.0 == self.link => self.let_in.push(true),
-            PacketEvent::Dropped(link) if link.0 == self.link => self.let_in.push(false),
+            PacketEvent::Dropped(link, _) if link.0 == self.link => self.let_in.push(false),
             _ => {}
         }
     }
@@ -101,7 +101,7 @@ impl Observer for Diary {
         let entry = match event {
             PacketEvent::Sent => Entry::Sent,
             PacketEvent::Retransmitted => Entry::Retransmitted,
-            PacketEvent::Dropped(_) => Entry::Dropped,
+            PacketEvent::Dropped(..) => Entry::Dropped,
             PacketEvent::Arrived => Entry::Arrived,
             PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };

@@ -97,8 +97,8 @@ impl Observer for Tap {
             PacketEvent::Sent if is_ours => self.sent.push((at, packet.number)),
             PacketEvent::Retransmitted if is_ours => self.again.push((at, packet.number)),
             PacketEvent::Arrived if is_ours => self.arrived.push((at, packet.number, self.back)),
-            PacketEvent::Entered(LinkId(0)) | PacketEvent::Dropped(LinkId(0)) => self.there.push(packet.number),
-            PacketEvent::Entered(LinkId(1)) | PacketEvent::Dropped(LinkId(1)) => self.back += 1,
+            PacketEvent::Entered(LinkId(0)) | PacketEvent::Dropped(LinkId(0), _) => self.there.push(packet.number),
+            PacketEvent::Entered(LinkId(1)) | PacketEvent::Dropped(LinkId(1), _) => self.back += 1,
             _ => {}
         }
     }

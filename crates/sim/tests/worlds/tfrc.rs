@@ -39,7 +39,7 @@ impl Totals {
 
 impl Observer for Totals {
     fn on_packet(&mut self, _at: Instant, event: PacketEvent, _packet: &Packet) {
-        self.dropped += u64::from(matches!(event, PacketEvent::Dropped(_)));
+        self.dropped += u64::from(matches!(event, PacketEvent::Dropped(..)));
     }
 
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {

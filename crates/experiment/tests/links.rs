@@ -1,0 +1,150 @@
+//! Which link is the bottleneck, what links drop and why, how long packets wait, and what traces say of drops.
+
+mod common;
+
+use common::{column, real, run_text};
+use earlybird_experiment::{Column, Outputs, Report, Value, run};
+
+/// Two files over a fast link, a slow one that some packets get lost on, and one that hardly anybody uses.
+const CHAIN: &str = r#"
+duration = "20s"
+endpoint = { mss = 1000, window = 200 }
+[[network.links]]
+from = "server"
+to = "router"
+rate = "100Mb/s"
+delay = "5ms"
+loss = [{ bernoulli = { probability = 0.001 } }]
+[[network.links]]
+from = "router"
+to = "viewer"
+rate = "5Mb/s"
+delay = "20ms"
+queue = { packets = 20 }
+[[network.links]]
+from = "viewer"
+to = "attic"
+rate = "1kb/s"
+delay = "20ms"
+[[flows]]
+name = "file"
+count = 2
+from = "server"
+to = "viewer"
+application = { bulk = {} }
+"#;
+
+fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
+    match column(report, table, name) {
+        Column::Whole(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn texts(report: &Report, table: &str, name: &str) -> Vec<String> {
+    match column(report, table, name) {
+        Column::Text(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn value(report: &Report, key: &str) -> Option<Value> {
+    report.summary.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
+}
+
+#[test]
+fn the_first_link_was_the_bottleneck_whatever_its_rate() {
+    let report = run_text(CHAIN);
+    assert_eq!(value(&report, "bottleneck"), Some(Value::Text("router-viewer".to_owned())), "nobody goes to the attic");
+    let Some(Value::Real(drop_rate)) = value(&report, "drop_rate") else { panic!("no drops") };
+    assert!(drop_rate > 0.0);
+    let named = CHAIN.replace("[[flows]]", "[measure]\nbottleneck = \"server-router\"\n[[flows]]");
+    assert_eq!(value(&run_text(&named), "bottleneck"), Some(Value::Text("server-router".to_owned())));
+}
+
+#[test]
+fn a_dumbbell_whose_data_go_left_was_measured_on_the_way_of_its_acks() {
+    let way_back = |from: &str, to: &str| {
+        let text = format!(
+            r#"
+duration = "5s"
+network.dumbbell = {{ bottleneck = {{ rate = "5Mb/s", delay = "5ms" }}, access = {{ rate = "10Mb/s", delay = "1ms" }} }}
+flows = [{{ name = "file", from = "{from}", to = "{to}", application = {{ bulk = {{ bytes = 100000 }} }} }}]
+"#
+        );
+        value(&run_text(&text), "bottleneck")
+    };
+    assert_eq!(way_back("right", "left"), Some(Value::Text("right-left".to_owned())));
+    assert_eq!(way_back("left", "right"), Some(Value::Text("left-right".to_owned())));
+}
+
+#[test]
+fn losses_at_a_link_that_is_not_the_bottleneck_were_invisible() {
+    let report = run_text(CHAIN);
+    let [links, flows, causes] = ["link", "flow", "cause"].map(|name| texts(&report, "drops", name));
+    let packets = whole(&report, "drops", "data_packets");
+    let rows = || (0..packets.len()).map(|row| (links[row].as_str(), flows[row].as_str(), causes[row].as_str()));
+    for flow in ["file0", "file1"] {
+        assert!(rows().any(|row| row == ("server-router", flow, "loss")));
+        assert!(rows().any(|row| row == ("router-viewer", flow, "queue")));
+    }
+    assert!(rows().all(|(link, _, cause)| (link == "server-router") == (cause == "loss")));
+    let sum =
+        |cause: &str| rows().zip(&packets).filter(|((.., why), _)| *why == cause).map(|(_, count)| count).sum::<i64>();
+    let of_flows = |name: &str| whole(&report, "flows", name).into_iter().sum::<i64>();
+    assert_eq!((of_flows("random_losses"), of_flows("queue_drops")), (sum("loss"), sum("queue")));
+    assert_eq!(value(&report, "dropped_elsewhere"), Some(Value::Whole(sum("loss").cast_unsigned())));
+}
+
+#[test]
+fn packets_that_never_waited_shortened_the_mean_wait() {
+    // Twice what the link sends: every second packet finds the queue full.
+    let text = r#"
+duration = "10s"
+endpoint = { transport = "udp", mss = 1000 }
+[[network.links]]
+from = "a"
+to = "b"
+rate = "1Mb/s"
+delay = "1ms"
+queue = { packets = 10 }
+[[flows]]
+name = "camera"
+from = "a"
+to = "b"
+application = { cbr = { rate = "2Mb/s", packet = 1000 } }
+"#;
+    let report = run_text(text);
+    let wait = real(&report, "links", "mean_wait_ms")[0];
+    // Ten packets of 1028 bytes stand before nearly every one that is taken.
+    let ten = 10.0 * 1028.0 * 8.0 / 1e3;
+    assert!((0.8 * ten..ten).contains(&wait), "{wait} ms, not {ten}");
+    let dropping_heads = run_text(&text.replace("packets = 10", "head-drop = 10"));
+    let wait = real(&dropping_heads, "links", "mean_wait_ms")[0];
+    assert!(wait < 0.7 * ten, "{wait} ms: what is sent has waited for the packets behind the dropped ones");
+}
+
+#[test]
+fn lines_of_drops_told_a_window_from_before_their_time() {
+    let folder = std::env::temp_dir().join("earlybird-traces-of-drops");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let trace = folder.join("trace.csv");
+    let changes = [
+        ("network.links.0.delay", "5ms"),
+        ("network.links.1.delay", "50ms"),
+        ("endpoint.mss", "500"),
+        ("drops", "[3, 4, 5, 6, 7, 8]"),
+    ];
+    let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let text = include_str!("../../../scenarios/fall-floyd-1996.toml");
+    let scenario = earlybird_scenario::resolve(text, &changes).expect("a good scenario");
+    let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+    run(&scenario, 1, &outputs, &mut |_| true).expect("a run");
+    let lines = std::fs::read_to_string(trace).expect("a trace");
+    let rows: Vec<Vec<&str>> = lines.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let drops: Vec<_> = rows.windows(2).filter(|pair| pair[1][1] == "drp").collect();
+    assert!(drops.len() >= 6, "{lines}");
+    for pair in drops {
+        assert_eq!(pair[0][3..], pair[1][3..], "{pair:?}");
+    }
+}
