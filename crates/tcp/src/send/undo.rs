@@ -65,7 +65,9 @@ impl Sender {
         let Some(left) = forward else {
             return self.recovery.next(&self.board, limits);
         };
-        let may_send = left > 0 && limits.has_new && self.board.outstanding() < limits.wnd;
+        // A timed recovery spares at a timeout what was sent just before: that is still on its way, and in the window.
+        let has_room = !self.is_timed || self.recovery.pipe(&self.board) < limits.usable();
+        let may_send = left > 0 && has_room && limits.has_new && self.board.outstanding() < limits.wnd;
         may_send.then(|| self.board.smax())
     }
 

@@ -4,7 +4,7 @@ use crate::cable::{Faults, faults, losses};
 use crate::pair::Pair;
 use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
 use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
-use earlybird_tcp::Config;
+use earlybird_tcp::{BbrParameters, Config, Control, Lifetimes, Recovery, SpuriousDetection, Undo};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use rstest::rstest;
@@ -69,4 +69,22 @@ fn new_data_stay_within_the_window_with_every_recovery(#[case] family: Family) {
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
     });
+}
+
+/// A timeout for one segment that got lost again and again, while others had left just before: RACK-TLP spares those, and so
+/// the two new segments of F-RTO (RFC 5682 §2.1, step 2b) have no room beside them in the window that the timeout left.
+#[test]
+fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
+    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    let fates = [vec![A, A, A, L, A, L, L, L, A, L, A, L, A, A, L, A, L, L, A, A, A, L, A, L, L], Vec::new()];
+    let control = Control::Bbr(BbrParameters::DEFAULT);
+    for timestamps in [false, true] {
+        let spurious = SpuriousDetection { forward_rto: true, undo: Undo::None };
+        let (lifetimes, recovery) = (Lifetimes::UNLIMITED, Recovery::Rack);
+        let config = Config { control, recovery, timestamps, spurious, lifetimes, ..Config::rfc() };
+        let config = patient(Config { finds_black_holes: false, ..config });
+        let mut pair = Pair::new([config, config], &one_way(39_000), Faults { delay: 196, fates: fates.clone() }, 1);
+        pair.run(STEPS, Pair::is_over);
+        assert_complete(&pair);
+    }
 }
