@@ -5,6 +5,7 @@ use earlybird_interop::{Bench, Family, Fate, Path, Session, Side};
 use earlybird_tcp::{Config, Connection, Event, IpVersion, RfcState};
 use earlybird_units::{Duration, SeedTree};
 use earlybird_wire::Addresses;
+use rustix::net::sockopt::set_tcp_congestion;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
@@ -61,6 +62,8 @@ fn receives(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) ->
     let sent = bytes.to_vec();
     let writer = thread::spawn(move || {
         let mut peer = TcpStream::connect((family.ours(), PORT)).expect("it opens");
+        // The control of the `linux` profile, whatever this machine's default is.
+        set_tcp_congestion(&peer, "cubic").expect("every kernel has it");
         peer.write_all(&sent).expect("it is written");
         peer.shutdown(Shutdown::Write).expect("it closes");
         peer.read_to_end(&mut Vec::new()).expect("the other side closes");

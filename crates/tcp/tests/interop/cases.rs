@@ -4,7 +4,7 @@ use crate::network::{Faults, Seen, converse};
 use crate::ours::Ours;
 use crate::smol::Smol;
 use crate::{Application, Host};
-use earlybird_tcp::{Config, Control, CubicConfig, Recovery};
+use earlybird_tcp::{Config, Control, CubicConfig, IpVersion, Recovery};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::Addresses;
 use rstest::rstest;
@@ -31,6 +31,12 @@ struct Case {
 fn modern() -> Config {
     let (control, recovery) = (Control::Cubic(CubicConfig::RFC9438), Recovery::Rack);
     Config { mss: 1400, window: 100, initial_window: 10, control, recovery, ..Config::rfc() }
+}
+
+/// Linux's ways over Ethernet: delayed and quick ACKs, Nagle, empty probes. The buffers are as large as the window.
+fn linux(is_v6: bool) -> Config {
+    let (ip, mss) = if is_v6 { (IpVersion::V6, 1440) } else { (IpVersion::V4, 1460) };
+    Config { ip, mss, window: 100, ..Config::linux() }
 }
 
 impl Default for Case {
@@ -145,4 +151,29 @@ fn nothing_but_an_opening_and_a_close() {
     for we_open in [false, true] {
         Case { we_open, writes: [0, 0], ..Case::default() }.run();
     }
+}
+
+#[rstest]
+fn every_byte_arrives_with_the_linux_profile(
+    #[values(false, true)] is_v6: bool,
+    #[values(false, true)] we_open: bool,
+    #[values(Faults::default(), Faults { lost: 5, doubled: 5, late: 10 })] faults: Faults,
+    #[values(1, 2, 3)] seed: u64,
+) {
+    Case { config: linux(is_v6), is_v6, we_open, faults, seed, ..Case::default() }.run();
+}
+
+#[rstest]
+fn with_the_linux_profile_a_closed_window_opens_again(#[values(0, 10)] lost: u64) {
+    let faults = Faults { lost, ..Faults::default() };
+    let case = || Case { config: linux(false), faults, ..Case::default() };
+    let seen = Case { writes: [200_000, 0], reads_from: [0, 60], ..case() }.run();
+    assert!(seen.zero_windows[1] > 0, "smoltcp did not close its window");
+    let seen = Case { writes: [0, 200_000], reads_from: [60, 0], ..case() }.run();
+    assert!(seen.zero_windows[0] > 0, "we did not close our window");
+}
+
+#[test]
+fn with_the_linux_profile_a_peer_with_hardly_any_room_gets_everything() {
+    Case { config: linux(false), buffer: 600, writes: [20_000, 20_000], ..Case::default() }.run();
 }
