@@ -67,11 +67,10 @@ impl Connection {
 
     /// Emits the next segment of the stream: a piece of one that is too large by now, or what the sender decides.
     pub(super) fn emit_next(&mut self, now: Instant) -> Option<Transmit> {
-        if self.sender.pieces.is_some() {
-            let piece = self.sender.next_piece();
-            if self.sender.pieces.is_some() || piece.is_some() {
-                return Some(self.emit_piece(now, &piece?));
-            }
+        if !self.sender.pieces.is_empty()
+            && let Some(piece) = self.sender.next_piece()
+        {
+            return Some(self.emit_piece(now, &piece));
         }
         let number = self.sender.next(now)?;
         let piece = self.sender.first_piece(number)?;

@@ -1,5 +1,6 @@
 //! What the sender does when its timer runs out.
 
+use super::pieces::Pieces;
 use super::sender::Sender;
 use crate::policy::choice::Restart;
 use crate::policy::control::Window;
@@ -72,7 +73,7 @@ impl Sender {
             self.restart_timer(cx.now);
             return Expiry::Idle;
         }
-        self.pieces = None;
+        self.pieces = Pieces::default();
         let flight = self.flight(self.board.outstanding());
         let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.watch_reduction(true, flight.outstanding);

@@ -9,12 +9,37 @@ use core::ops::Range;
 use earlybird_units::Instant;
 use earlybird_wire::Flags;
 
+/// What of segments is still to leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pieces {
+    /// Of the one whose first piece has left.
+    next: Option<Rest>,
+    /// Of one that waits for the receiver's window: others may pass it.
+    waiting: Option<Rest>,
+}
+
 /// What of a segment is still to leave.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pieces {
+struct Rest {
     number: u64,
     /// Stream position of the next piece.
     from: u64,
+}
+
+impl Pieces {
+    /// Says whether anything is left.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.next.is_none() && self.waiting.is_none()
+    }
+
+    /// Lets a rest wait. Of two the first one does: the timer sees to the other.
+    fn park(&mut self, rest: Rest) {
+        self.next = None;
+        if self.waiting.is_none_or(|waiting| rest.from < waiting.from) {
+            self.waiting = Some(rest);
+        }
+    }
 }
 
 /// A part of a segment that leaves now.
@@ -46,13 +71,16 @@ impl Sender {
     /// Gives the next piece of a segment whose first one has left; `None` if nothing is left of it, or it must wait for the
     /// receiver's window.
     pub(crate) fn next_piece(&mut self) -> Option<Piece> {
-        let Pieces { number, from } = self.pieces?;
+        let end = self.window_end();
+        let rest = self.pieces.next.or_else(|| self.pieces.waiting.take_if(|waiting| waiting.from < end))?;
+        let Rest { number, from } = rest;
         let is_over = self.board.segment(number).is_none_or(|(_, sent)| sent.end <= from);
         if is_over || self.board.sacked().contains(number) {
-            self.pieces = None;
+            self.pieces.next = None;
             return None;
         }
-        if from >= self.window_end() {
+        if from >= end {
+            self.pieces.park(rest);
             return None;
         }
         self.piece_from(number, from)
@@ -65,11 +93,11 @@ impl Sender {
         let most = self.most_of_piece(start);
         if end - start <= most {
             let flags = sent.flags;
-            self.pieces = None;
+            self.pieces.next = None;
             return Some(Piece { number, part: start..end, flags, is_again });
         }
         let flags = sent.flags.difference(Flags::PSH | Flags::FIN);
-        self.pieces = Some(Pieces { number, from: start + most });
+        self.pieces.next = Some(Rest { number, from: start + most });
         Some(Piece { number, part: start..start + most, flags, is_again })
     }
 
@@ -106,7 +134,7 @@ impl Sender {
         }
         self.queue.limit_whole(now, whole);
         self.on_shorter_mss();
-        self.pieces = None;
+        self.pieces = Pieces::default();
         self.recovery.on_timeout(now, &mut self.board);
         self.timer.cancel_measurement();
         self.restart_timer(now);

@@ -34,8 +34,8 @@ pub(crate) struct Sender {
     pub(crate) queue: Queue,
     /// Sent, and not acknowledged.
     pub(crate) board: Board,
-    /// What is left of a segment that leaves in pieces.
-    pub(crate) pieces: Option<Pieces>,
+    /// What is left of segments that leave in pieces.
+    pub(crate) pieces: Pieces,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) watch: Watch,
     pub(crate) persist: Persist,
@@ -87,7 +87,7 @@ impl Sender {
         Self {
             queue: Queue::new(config),
             board: Board::new(recovery.is_timed() || sampler.is_some()),
-            pieces: None,
+            pieces: Pieces::default(),
             sampler,
             timer: RetransmissionTimer::new(config.rto.estimator(seeds), config.rto),
             watch: Watch::new(config.restart, config.keeps_idle_timer),

@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::{connected, plain, real};
 use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
-use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, IpVersion, RfcState};
+use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, IpVersion, Recovery, RfcState};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{SeqNum, Trouble, Unreachable};
 use rstest::rstest;
@@ -161,6 +161,28 @@ fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
     host.at(20_000);
     let sent = host.take_texts();
     assert!(sent.len() >= 4 && sent.iter().all(|text| text == ". 1:1001(1000) ack 1"), "{sent:?}");
+}
+
+/// What waits for the window does not keep back what is missing before it.
+#[test]
+fn a_piece_that_waits_for_the_window_lets_repairs_below_it_pass() {
+    let mut host = connected(&Config { recovery: Recovery::Rack, ..real() });
+    host.write(3000).forget_sent().at(200).receives(". 1:1(0) ack 1 win 2400");
+    assert!(too_big(&mut host, 200, 640, 1));
+    host.write(0).sends(&[
+        ". 1:601(600) ack 1",
+        ". 601:1001(400) ack 1",
+        ". 1001:1601(600) ack 1",
+        ". 1601:2001(400) ack 1",
+        ". 2001:2401(400) ack 1",
+    ]);
+    host.at(300).receives(". 1:1(0) ack 1 win 2400 <sack 1001:2001>").at(400);
+    host.sends(&[". 1:601(600) ack 1", ". 601:1001(400) ack 1"]);
+    // What was sent after the first part of the last segment has arrived, so that goes again behind the rest.
+    host.receives(". 1:1(0) ack 2001 win 2400");
+    host.sends(&["P. 2401:3001(600) ack 1", ". 2001:2601(600) ack 1", "P. 2601:3001(400) ack 1"]);
+    host.receives(". 1:1(0) ack 3001 win 2400");
+    assert_eq!(host.connection.acknowledged(), 3000);
 }
 
 fn opening() -> Host {
