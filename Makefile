@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench docs schema packetdrill format clean tools
+.PHONY: help setup build demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench instructions docs schema packetdrill format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -70,6 +70,9 @@ check-python: build
 
 bench: build ## Measure the simulator's speed, beside ns-2 where `ns` is installed
 	$(RUN) earlybird bench
+
+instructions: $(SYNCED) ## Count the simulator's instructions per packet; fails at 3 % more (UPDATE=1 writes the table)
+	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)
 
 docs: build ## Write the reference of scenarios and transports, and the Rust documentation
 	$(RUN) python tools/scenario_reference.py

@@ -60,7 +60,8 @@ mod trace;
 pub use config::Config;
 pub use config::check::ConfigError;
 pub use connection::{
-    Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit, reject,
+    Carried, Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit,
+    reject,
 };
 pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opened, Response, SynCookies};
 pub use policy::acking::Acking;

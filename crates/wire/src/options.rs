@@ -79,29 +79,17 @@ impl Options {
 
     /// Gives the length on the wire in bytes in [`Layout::Aligned`](crate::Layout::Aligned), padded to whole words; in
     /// [`Layout::Linux`](crate::Layout::Linux) those of a SYN may be shorter, by four bytes.
+    #[inline]
     pub const fn wire_len(&self) -> usize {
-        let mut len = 0;
-        if self.mss.is_some() {
-            len += 4;
-        }
-        if self.window_scale.is_some() {
-            len += 4;
-        }
-        if self.sack_permitted {
-            len += 4;
-        }
-        if self.timestamps.is_some() {
-            len += 12;
-        }
-        if !self.sack.is_empty() {
-            len += 4 + 8 * self.sack.len();
-        }
-        if let Some(notice) = self.skip_notice {
-            len += notice.wire_len();
-        }
-        if let Some(fast_open) = self.fast_open() {
-            len += fast_open.wire_len();
-        }
-        len
+        // Asked for every packet of a simulation: a sum is faster than decisions.
+        let words = self.mss.is_some() as usize
+            + self.window_scale.is_some() as usize
+            + self.sack_permitted as usize
+            + 3 * self.timestamps.is_some() as usize;
+        let notice = match self.skip_notice {
+            Some(notice) => notice.wire_len(),
+            None => 0,
+        };
+        4 * words + self.sack.wire_len() + notice
     }
 }

@@ -72,6 +72,15 @@ impl SackBlocks {
         }
     }
 
+    /// Gives the length of the option on the wire in bytes, or of the one in its place, padded to whole words.
+    pub(crate) const fn wire_len(&self) -> usize {
+        match &self.0 {
+            Place::Blocks { count: 0, .. } => 0,
+            Place::Blocks { count, .. } => 4 + 8 * *count as usize,
+            Place::FastOpen(fast_open) => fast_open.wire_len(),
+        }
+    }
+
     pub(crate) const fn with_fast_open(fast_open: FastOpen) -> Self {
         Self(Place::FastOpen(fast_open))
     }

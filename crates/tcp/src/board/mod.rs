@@ -3,17 +3,18 @@
 pub(crate) mod age;
 pub(crate) mod clock;
 pub(crate) mod ranges;
+mod segments;
 
 use age::Age;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Flags, SackBlocks, SeqNum};
+use earlybird_wire::{Flags, SackBlock, SackBlocks, SeqNum};
 use ranges::Ranges;
+use segments::Segments;
 
 /// A segment that was sent and is not acknowledged. Its boundaries never change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
@@ -81,10 +82,10 @@ pub(crate) struct Span {
 /// Segments by number (0 is the SYN), with their place in the stream and what SACK says of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Board {
-    segments: VecDeque<Sent>,
-    una: u64,
+    segments: Segments,
     nxt: u64,
     una_position: u64,
+    end_position: u64,
     /// Stream position of the highest cumulative ACK: below `una_position` only where segments were given up.
     acknowledged: u64,
     /// What the timestamp clock told when the oldest of the segments in between was first sent.
@@ -92,6 +93,8 @@ pub(crate) struct Board {
     /// Blocks of SACK that cannot be.
     refused_blocks: u64,
     sacked: Ranges,
+    /// The blocks that came last and were entered: most come several times.
+    entered: SackBlocks,
     /// How far a segment was seen to be overtaken.
     reordering: u64,
     last_in_order_at: Instant,
@@ -128,8 +131,9 @@ impl Board {
     }
 
     /// Gives the number of the lowest segment not acknowledged.
+    #[inline]
     pub(crate) fn una(&self) -> u64 {
-        self.una
+        self.segments.numbers().start
     }
 
     /// Gives the number to send next; after a timeout it moves back to `una`.
@@ -138,13 +142,15 @@ impl Board {
     }
 
     /// Gives one past the highest number ever sent.
+    #[inline]
     pub(crate) fn smax(&self) -> u64 {
-        self.una + self.segments.len() as u64
+        self.segments.numbers().end
     }
 
     /// Gives how many segments are sent and not acknowledged.
+    #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
-        self.segments.len() as u64
+        self.segments.len()
     }
 
     /// Gives the stream position of the lowest byte not acknowledged.
@@ -159,12 +165,12 @@ impl Board {
 
     /// Gives the stream position after the last segment sent.
     pub(crate) fn end_position(&self) -> u64 {
-        self.segments.back().map_or(self.una_position, |sent| sent.end)
+        self.end_position
     }
 
     /// Says whether the last segment sent is a FIN.
     pub(crate) fn ends_with_fin(&self) -> bool {
-        self.segments.back().is_some_and(|sent| sent.flags.contains(Flags::FIN))
+        self.segments.last().is_some_and(|sent| sent.flags.contains(Flags::FIN))
     }
 
     /// Gives how many blocks of SACK told of something never sent, or of nothing.
@@ -177,34 +183,38 @@ impl Board {
     }
 
     /// Gives start position and record of an outstanding segment.
+    #[inline]
     pub(crate) fn segment(&self, number: u64) -> Option<(u64, &Sent)> {
-        let index = number.checked_sub(self.una)? as usize;
-        Some((self.start_of(index), self.segments.get(index)?))
+        Some((self.start_of(number), self.segments.get(number)?))
     }
 
     /// Gives the number of the outstanding segment in which a stream position lies.
     pub(crate) fn number_at(&self, position: u64) -> Option<u64> {
-        let index = self.segments.partition_point(|sent| sent.end <= position);
-        (self.una_position..self.end_position()).contains(&position).then_some(self.una + index as u64)
+        let number = self.segments.partition_point(|sent| sent.end <= position);
+        (self.una_position..self.end_position).contains(&position).then_some(number)
     }
 
     /// Appends a new segment that ends at stream position `end`.
+    #[inline]
     pub(crate) fn push(&mut self, end: u64, flags: Flags) {
-        self.segments.push_back(Sent { end, departed: Instant::ZERO, first_told: 0, transmissions: 0, flags });
+        self.segments.push(Sent { end, departed: Instant::ZERO, first_told: 0, transmissions: 0, flags });
+        self.end_position = end;
     }
 
     /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
     pub(crate) fn stretch_opening(&mut self, end: u64) {
-        if let Some(opening) = self.segments.front_mut().filter(|_| self.una == 0) {
-            opening.end = end;
+        let is_alone = self.outstanding() == 1;
+        let Some(opening) = self.segments.get_mut(0) else { return };
+        opening.end = end;
+        if is_alone {
+            self.end_position = end;
         }
     }
 
     /// Takes note that `number` is sent now, and says whether it was sent before.
     pub(crate) fn on_sent(&mut self, number: u64, now: Instant) -> bool {
         self.nxt = self.nxt.max(number + 1);
-        let index = (number - self.una) as usize;
-        let sent = &mut self.segments[index];
+        let Some(sent) = self.segments.get_mut(number) else { return false };
         sent.departed = now;
         if sent.transmissions == 0 {
             sent.first_told = clock::timestamp(now);
@@ -216,6 +226,7 @@ impl Board {
     /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
     ///
     /// `is_pure`: no payload and no change of the window, so that it may count as a duplicate.
+    #[inline]
     pub(crate) fn apply(
         &mut self,
         ack: u64,
@@ -225,52 +236,61 @@ impl Board {
         now: Instant,
     ) -> Acknowledgement {
         let mut change = Acknowledgement {
-            is_duplicate: is_pure && ack == self.una_position && !self.segments.is_empty(),
+            is_duplicate: is_pure && ack == self.una_position && self.outstanding() > 0,
             is_bare: blocks.is_empty(),
             ..Acknowledgement::default()
         };
         self.delivered.clear();
         let is_below_given_up = ack < self.una_position && is_pure && ack == self.acknowledged;
-        let before = self.una + self.sacked.total();
+        let before = self.una() + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change);
         } else if ack > self.acknowledged {
             self.advance_in_given_up(ack, &mut change);
         }
-        change.brings_news |= self.mark_sacked(origin, blocks);
+        if !blocks.is_empty() {
+            change.brings_news |= self.mark_sacked(origin, blocks);
+        }
         if is_below_given_up {
             // The hole is what was given up. Another one counts only if something arrived behind it.
-            change.is_duplicate = self.sacked.next_hole(self.una).is_some();
+            change.is_duplicate = self.sacked.next_hole(self.una()).is_some();
         }
-        change.delivered = self.una + self.sacked.total() - before;
-        self.delivered.sort_unstable_by_key(|delivered| delivered.number);
+        change.delivered = self.una() + self.sacked.total() - before;
+        if self.lists_delivered {
+            self.delivered.sort_unstable_by_key(|delivered| delivered.number);
+        }
         change
     }
 
     fn advance(&mut self, ack: u64, now: Instant, change: &mut Acknowledgement) {
         change.oldest_told = self.oldest_told();
         let mut was_retransmitted = false;
-        while let Some(sent) = self.segments.front().filter(|sent| sent.end <= ack).copied() {
-            self.segments.pop_front();
+        let before = self.una();
+        let mut una = before;
+        while let Some(sent) = self.segments.get(una).filter(|sent| sent.end <= ack) {
             was_retransmitted |= sent.transmissions > 1;
-            if self.lists_delivered && !self.sacked.contains(self.una + change.advanced) {
-                self.delivered.push(sent.delivered(self.una + change.advanced));
+            if self.lists_delivered && !self.sacked.contains(una) {
+                self.delivered.push(sent.delivered(una));
             }
             self.last_in_order_at = sent.departed;
-            change.advanced += 1;
+            una += 1;
         }
-        self.una += change.advanced;
+        self.segments.remove_below(una);
         self.una_position = ack;
+        self.end_position = self.end_position.max(ack);
+        change.advanced = una - before;
         change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
-        self.nxt = self.nxt.max(self.una);
+        self.nxt = self.nxt.max(una);
         change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_at);
-        change.brings_news = change.advanced > 0 && !self.sacked.is_empty();
-        self.sacked.remove_below(self.una);
+        if !self.sacked.is_empty() {
+            change.brings_news = change.advanced > 0;
+            self.sacked.remove_below(una);
+        }
     }
 
     fn oldest_told(&self) -> u32 {
-        match self.segments.front() {
+        match self.segments.first() {
             Some(sent) if self.acknowledged == self.una_position => sent.first_told,
             _ => self.given_up_told,
         }
@@ -288,16 +308,27 @@ impl Board {
 
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
         let before = self.sacked.total();
+        let known = core::mem::take(&mut self.entered);
         for block in blocks.as_slice() {
-            let left = block.left.unwrap_near(origin, self.una_position);
-            let right = block.right.unwrap_near(origin, self.una_position);
-            if let (Some(left), Some(right)) = (left, right) {
-                self.mark(left, right);
+            if known.as_slice().contains(block) || self.enter(origin, *block) {
+                self.entered.push(*block);
             } else {
                 self.refused_blocks += 1;
             }
         }
         self.sacked.total() != before
+    }
+
+    /// Enters a block; says whether it can be.
+    fn enter(&mut self, origin: SeqNum, block: SackBlock) -> bool {
+        let left = block.left.unwrap_near(origin, self.una_position);
+        let right = block.right.unwrap_near(origin, self.una_position);
+        let (Some(left), Some(right)) = (left, right) else { return false };
+        let is_possible = left < right && right <= self.end_position;
+        if is_possible && left > self.acknowledged {
+            self.mark(left, right);
+        }
+        is_possible
     }
 
     /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
@@ -313,22 +344,15 @@ impl Board {
         (first.end <= self.acknowledged || spans.next().is_some_and(is_inside)).then_some(first)
     }
 
-    /// Marks the whole segments between two stream positions; nonsense from the peer is ignored. The first segment is never
-    /// among them: it would be acknowledged.
+    /// Marks the whole segments between two stream positions. The first segment is never among them: it would be acknowledged.
     fn mark(&mut self, left: u64, right: u64) {
-        if right > self.end_position() || left >= right {
-            self.refused_blocks += 1;
-            return;
-        }
-        if left <= self.acknowledged {
-            return;
-        }
         let left = left.max(self.una_position);
-        let first = self.boundary(left, 0).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
-        let last =
-            self.boundary(right, first).unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
+        let first = self.boundary(left, self.una());
+        let first = first.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
+        let last = self.boundary(right, first);
+        let last = last.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
         if first < last {
-            let range = self.una + first as u64..self.una + last as u64;
+            let range = first..last;
             self.note_reordering(&range);
             if self.lists_delivered {
                 self.list_delivered(range.clone());
@@ -353,60 +377,61 @@ impl Board {
 
     /// Gives the segments that were sent more than once and not reported by SACK.
     pub(crate) fn sent_again(&self) -> u64 {
-        let again = (self.una..).zip(&self.segments).filter(|(_, sent)| sent.transmissions > 1);
-        again.filter(|(number, _)| !self.sacked.contains(*number)).count() as u64
+        let is_again = |number: &u64| self.segments.get(*number).is_some_and(|sent| sent.transmissions > 1);
+        self.segments.numbers().filter(is_again).filter(|number| !self.sacked.contains(*number)).count() as u64
     }
 
     fn list_delivered(&mut self, range: Range<u64>) {
         for number in range.filter(|number| !self.sacked.contains(*number)) {
-            let sent = self.segments[(number - self.una) as usize];
-            self.delivered.push(sent.delivered(number));
+            let delivered = self.segments.get(number).map(|sent| sent.delivered(number));
+            self.delivered.extend(delivered);
         }
     }
 
-    /// Gives the index of the segment that starts at `position`, if all from index `from` up to there are of one size: they
+    /// Gives the number of the segment that starts at `position`, if all from number `from` up to there are of one size: they
     /// mostly are.
-    fn boundary(&self, position: u64, from: usize) -> Option<usize> {
+    fn boundary(&self, position: u64, from: u64) -> Option<u64> {
         let start = self.start_of(from);
         let size = self.segments.get(from).map_or(1, |sent| sent.end - start).max(1);
-        let guess = from + ((position - start.min(position)) / size) as usize;
-        (guess <= self.segments.len() && self.start_of(guess) == position).then_some(guess)
+        let guess = from + (position - start.min(position)) / size;
+        (guess <= self.smax() && self.start_of(guess) == position).then_some(guess)
     }
 
-    fn start_of(&self, index: usize) -> u64 {
-        index.checked_sub(1).and_then(|before| self.segments.get(before)).map_or(self.una_position, |sent| sent.end)
+    #[inline]
+    fn start_of(&self, number: u64) -> u64 {
+        number.checked_sub(1).and_then(|before| self.segments.get(before)).map_or(self.una_position, |sent| sent.end)
     }
 
     /// Gives the lowest hole from number `from` on, if something above it was `SACKed`.
     pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
-        if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una)) }
+        if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una())) }
     }
 
     /// Drops all SACK information.
     pub(crate) fn forget_sacked(&mut self) {
         self.sacked.clear();
+        self.entered = SackBlocks::default();
     }
 
     /// Gives the lowest segment that starts at a stream position or behind it.
     pub(crate) fn number_from(&self, position: u64) -> u64 {
-        let behind = self.segments.partition_point(|sent| sent.end <= position);
-        self.una + behind as u64 + u64::from(self.start_of(behind) < position)
+        let number = self.segments.partition_point(|sent| sent.end <= position);
+        number + u64::from(self.start_of(number) < position)
     }
 
     /// Forgets what the last ACK delivered by its number: some of it was stepped over.
     pub(crate) fn forget_delivered(&mut self) {
-        self.delivered.retain(|delivered| delivered.number >= self.una);
+        self.delivered.retain(|delivered| delivered.number >= self.segments.numbers().start);
     }
 
     /// Takes the first `count` segments off, although nobody acknowledged them.
     pub(crate) fn give_up(&mut self, count: u64) {
         self.given_up_told = self.oldest_told();
-        for sent in self.segments.drain(..count as usize) {
-            self.una_position = sent.end;
-        }
-        self.una += count;
-        self.nxt = self.nxt.max(self.una);
-        self.sacked.remove_below(self.una);
+        let una = self.una() + count;
+        self.una_position = self.start_of(una);
+        self.segments.remove_below(una);
+        self.nxt = self.nxt.max(una);
+        self.sacked.remove_below(una);
     }
 
     /// Goes past a segment as if it were sent.
@@ -416,7 +441,7 @@ impl Board {
 
     /// Moves `nxt` back to `una`, to send everything again.
     pub(crate) fn go_back(&mut self) {
-        self.nxt = self.una;
+        self.nxt = self.una();
     }
 
     /// Moves `nxt` on, to send new data next.
@@ -426,7 +451,7 @@ impl Board {
 
     /// Gives how old the packets around the first hole are.
     pub(crate) fn age(&self, now: Instant) -> Age {
-        let missing = self.segments.front().map_or(now, |sent| sent.departed);
+        let missing = self.segments.first().map_or(now, |sent| sent.departed);
         Age { missing: now - missing, last_in_order: now - self.last_in_order_at }
     }
 }
@@ -436,7 +461,6 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeSet;
     use alloc::vec::Vec;
-    use earlybird_wire::SackBlock;
     use proptest::collection::vec;
     use proptest::prelude::*;
 

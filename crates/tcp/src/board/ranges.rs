@@ -136,6 +136,9 @@ impl Ranges {
 
     /// Counts the numbers of the set that lie below `limit`.
     pub(crate) fn count_below(&self, limit: u64) -> u64 {
+        if limit >= self.end() {
+            return self.total;
+        }
         let below = self.ranges.iter().take_while(|range| range.start < limit);
         below.map(|range| range.end.min(limit) - range.start).sum()
     }

@@ -1,7 +1,6 @@
 //! More accurate feedback of marks, on the side that they come to (RFC 9768).
 
-use super::Connection;
-use super::Transmit;
+use super::{Carried, Connection};
 use crate::policy::acking::AckDue;
 use crate::send::mark_count::{FIRST_COUNT, OPENING_MARKED, ToldMarks, count_in, flags_of};
 use earlybird_units::Instant;
@@ -74,9 +73,9 @@ impl Connection {
 
     /// Gives the ACK that ends the handshake: pure, even if there are data, for it tells of the answer's ECN field
     /// (RFC 9768 §3.2.2.1).
-    pub(super) fn emit_handshake_ack(&mut self, now: Instant) -> Transmit {
-        let mut transmit = self.emit_bare(now, Flags::ACK);
-        transmit.segment.flags = Flags::ACK | self.echo.answer();
-        transmit
+    pub(super) fn emit_handshake_ack(&mut self, now: Instant, segment: &mut Segment) -> Carried {
+        let carried = self.emit_bare(now, Flags::ACK, segment);
+        segment.flags = Flags::ACK | self.echo.answer();
+        carried
     }
 }

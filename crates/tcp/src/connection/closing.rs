@@ -43,9 +43,10 @@ impl Connection {
     /// Goes on with closing, if that has begun.
     #[inline]
     pub(super) fn close_if_finished(&mut self, now: Instant) {
-        if let State::Transfer(sides) = self.state
-            && (sides != Sides::default() || self.receiver.is_finished())
-        {
+        if self.state.is_open() && !self.receiver.is_finished() {
+            return;
+        }
+        if let State::Transfer(sides) = self.state {
             self.go_on_closing(sides, now);
         }
     }

@@ -1,11 +1,12 @@
 //! From a decision to a segment.
 
 use super::rejection::Rejection;
-use super::{Connection, Transmit};
+use super::{Carried, Connection};
 use crate::board::clock;
+use crate::policy::acking::AckDue;
 use crate::send::pieces::Piece;
 use earlybird_units::Instant;
-use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
 
 /// What is to be sent before anything else, or in its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,91 +32,100 @@ impl Due {
     }
 }
 
+// A segment is written where it travels: it is large to copy.
 impl Connection {
     /// Emits what goes before everything else.
     #[cold]
-    pub(super) fn emit_first(&mut self, now: Instant) -> Transmit {
+    pub(super) fn emit_first(&mut self, now: Instant, segment: &mut Segment) -> Carried {
         if core::mem::take(&mut self.due.reset) {
-            return self.emit_bare(now, Flags::RST | Flags::ACK);
+            return self.emit_bare(now, Flags::RST | Flags::ACK, segment);
         }
         self.due.opening = false;
-        self.emit_opening(now)
+        self.emit_opening(now, segment)
     }
 
     /// Emits what goes where there is nothing else.
-    pub(super) fn emit_last(&mut self, now: Instant) -> Option<Transmit> {
+    pub(super) fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
         let asks = core::mem::take(&mut self.due.probe) | self.sender.persist.take_empty();
-        if asks { Some(self.emit_probe(now)) } else { self.emit_rejection() }
+        if asks { Some(self.emit_probe(now, segment)) } else { self.emit_rejection(segment) }
     }
 
     /// Emits a segment that lies below the receiver's window: it must be answered, with what the window is now
     /// (RFC 9293 §3.10.7.4). One that asks whether the peer is there looks the same (§3.8.4: SEG.SEQ = SND.NXT-1).
-    fn emit_probe(&mut self, now: Instant) -> Transmit {
-        let segment = self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0);
-        Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
+    fn emit_probe(&mut self, now: Instant, segment: &mut Segment) -> Carried {
+        self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0, segment);
+        Carried::NOTHING
     }
 
-    fn emit_rejection(&mut self) -> Option<Transmit> {
-        let segment = self.due.rejection.take()?.segment();
-        Some(Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 })
+    fn emit_rejection(&mut self, segment: &mut Segment) -> Option<Carried> {
+        *segment = self.due.rejection?.segment();
+        self.due.rejection = None;
+        Some(Carried::NOTHING)
     }
 
-    pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags) -> Transmit {
-        let segment = self.emit(now, flags, self.sender.board.end_position(), 0);
-        Transmit { segment, number: None, is_again: false, frame: None, data: 0..0 }
+    pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags, segment: &mut Segment) -> Carried {
+        self.emit(now, flags, self.sender.board.end_position(), 0, segment);
+        Carried::NOTHING
     }
 
     /// Emits the next segment of the stream: a piece of one that is too large by now, or what the sender decides.
-    pub(super) fn emit_next(&mut self, now: Instant) -> Option<Transmit> {
+    #[inline]
+    pub(super) fn emit_next(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
         if !self.sender.pieces.is_empty()
             && let Some(piece) = self.sender.next_piece()
         {
-            return Some(self.emit_piece(now, &piece));
+            return Some(self.emit_piece(now, &piece, segment));
         }
         let number = self.sender.next(now)?;
         let piece = self.sender.first_piece(number)?;
-        Some(self.emit_piece(now, &piece))
+        Some(self.emit_piece(now, &piece, segment))
     }
 
     #[inline]
-    fn emit_piece(&mut self, now: Instant, piece: &Piece) -> Transmit {
+    fn emit_piece(&mut self, now: Instant, piece: &Piece, segment: &mut Segment) -> Carried {
         let Piece { number, part, flags, is_again } = piece;
-        let mut segment = self.emit(now, *flags, part.start, (part.end - part.start) as u16);
+        self.emit(now, *flags, part.start, (part.end - part.start) as u16, segment);
         if !is_again {
-            self.make_markable(&mut segment, part.end);
+            self.make_markable(segment, part.end);
         }
         if let Some(limit) = self.config.lifetimes.user_timeout {
             self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
         let frame = self.sender.frame(*number);
-        Transmit { segment, number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
+        Carried { number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
     }
 
-    pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16) -> Segment {
+    pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16, segment: &mut Segment) {
         let owed = self.receiver.due;
         self.receiver.on_sent(now, len > 0);
         let window = self.receiver.tell_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
         let origin = self.peer.origin;
-        let mut options =
-            Options { timestamps: self.peer.timestamps.then(|| self.timestamps(now)), ..Options::default() };
-        if len == 0 || self.sender.queue.has_room_beside(len) {
-            options.skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
-            let has_notice = options.skip_notice.is_some();
-            options.sack = if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() };
-        } else if self.receiver.has_more_to_tell() {
-            // It goes alone, right behind.
-            self.receiver.due = owed;
-        }
-        Segment {
+        *segment = Segment {
             seq: self.local_origin.at(position),
             ack: origin.at(self.receiver.nxt()),
             window,
             len,
             flags: flags | self.echo.flags,
             ecn: Ecn::NotCapable,
-            options,
+            options: Options { timestamps: self.peer.timestamps.then(|| self.timestamps(now)), ..Options::default() },
+        };
+        if self.receiver.has_more_to_tell() {
+            self.tell_more(owed, origin, segment);
         }
+    }
+
+    /// Adds what the receiver has to say beyond a number and a window, where there is room for it.
+    fn tell_more(&mut self, owed: AckDue, origin: SeqNum, segment: &mut Segment) {
+        if segment.len > 0 && !self.sender.queue.has_room_beside(segment.len) {
+            // It goes alone, right behind.
+            self.receiver.due = owed;
+            return;
+        }
+        let options = &mut segment.options;
+        options.skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
+        let has_notice = options.skip_notice.is_some();
+        options.sack = if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() };
     }
 
     pub(super) fn timestamps(&self, now: Instant) -> Timestamps {

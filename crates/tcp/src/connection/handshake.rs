@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::state::{FirstToClose, SendSide, Sides, State};
-use super::{Connection, Taken, Transmit};
+use super::{Carried, Connection, Taken};
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use core::num::NonZeroU16;
@@ -168,9 +168,9 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }
     }
 
-    pub(super) fn emit_opening(&mut self, now: Instant) -> Transmit {
+    pub(super) fn emit_opening(&mut self, now: Instant, segment: &mut Segment) -> Carried {
         if matches!(self.state, State::Transfer(_)) {
-            return self.emit_handshake_ack(now);
+            return self.emit_handshake_ack(now, segment);
         }
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
@@ -187,7 +187,7 @@ impl Connection {
         self.receiver.on_sent(now, len > 0);
         let window = self.receiver.tell_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
-        let segment = Segment {
+        *segment = Segment {
             seq: self.local_origin,
             ack: if is_answer { self.peer.origin.at(self.receiver.nxt()) } else { SeqNum(0) },
             window,
@@ -196,7 +196,7 @@ impl Connection {
             ecn: Ecn::NotCapable,
             options,
         };
-        Transmit { segment, number: Some(0), is_again, frame: None, data: 0..len }
+        Carried { number: Some(0), is_again, frame: None, data: 0..len }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

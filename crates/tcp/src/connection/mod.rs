@@ -38,7 +38,6 @@ use crate::config::Config;
 use crate::policy::acking::AckDue;
 use crate::receive::Receiver;
 use crate::send::expiry::Expiry;
-use crate::send::pacer::Pacer;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
 use alloc::boxed::Box;
@@ -88,6 +87,23 @@ pub struct Transmit {
     /// Its payload, by offsets in what was sent: 0 is the first byte behind the SYN. A driver takes the bytes from there; with
     /// frames, which may be given up unsent, it takes those of [`Self::frame`].
     pub data: Range<u64>,
+}
+
+/// Which part of the stream a segment carries that leaves: the fields of [`Transmit`] without the segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// See [`Transmit::number`].
+    pub number: Option<u64>,
+    /// See [`Transmit::is_again`].
+    pub is_again: bool,
+    /// See [`Transmit::frame`].
+    pub frame: Option<u64>,
+    /// See [`Transmit::data`].
+    pub data: Range<u64>,
+}
+
+impl Carried {
+    const NOTHING: Self = Self { number: None, is_again: false, frame: None, data: 0..0 };
 }
 
 /// The part of a segment's payload that was taken: a driver keeps these bytes, and none of the others.
@@ -165,7 +181,17 @@ impl Connection {
     }
 
     /// Takes a segment from the network, and tells what of its payload is to be kept.
+    #[inline]
     pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+        if matches!(self.state, State::Transfer(_)) {
+            self.on_transfer_segment(cx, segment)
+        } else {
+            self.on_segment_outside_transfer(cx, segment)
+        }
+    }
+
+    #[cold]
+    fn on_segment_outside_transfer(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         match self.state {
             State::Transfer(_) => return self.on_transfer_segment(cx, segment),
             State::SynReceived => return self.on_syn_received_segment(cx, segment),
@@ -211,12 +237,15 @@ impl Connection {
 
     /// Gives the time at which to call [`Self::on_timeout`].
     #[must_use]
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let pacer = self.sender.pacer.as_ref().and_then(Pacer::deadline);
-        let sender = [self.sender.timer.deadline(), self.recovery_deadline(), pacer, self.sender.held_until()];
-        // Asked after every packet: a fold over plain numbers is several times faster than one over options.
-        let earliest = |first: Instant, next: Option<Instant>| first.min(next.unwrap_or(Instant::NEVER));
-        let first = sender.into_iter().fold(earliest(self.lifetime.wakes, self.receiver.deadline()), earliest);
+        // Asked after every packet: the least of plain numbers is several times faster than one of options.
+        let receiver = self.receiver.deadline().unwrap_or(Instant::NEVER);
+        let timer = self.sender.timer.deadline().unwrap_or(Instant::NEVER);
+        let mut first = self.lifetime.wakes.min(receiver).min(timer);
+        if self.sender.has_more_deadlines() {
+            first = first.min(self.sender.further_deadline(matches!(self.state, State::Transfer(_))));
+        }
         (first < Instant::NEVER).then_some(first)
     }
 
@@ -236,14 +265,23 @@ impl Connection {
     /// Gives the next segment to send, if there is one.
     #[must_use]
     pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
+        let mut segment = Segment::default();
+        let Carried { number, is_again, frame, data } = self.poll_transmit_into(cx, &mut segment)?;
+        Some(Transmit { segment, number, is_again, frame, data })
+    }
+
+    /// Writes the next segment to send into a place of the caller's, if there is one; else what is in that place has no
+    /// meaning. This is [`Self::poll_transmit`] for those who send many: a segment is large to copy.
+    #[must_use]
+    pub fn poll_transmit_into(&mut self, cx: &mut Cx<'_>, segment: &mut Segment) -> Option<Carried> {
         if self.due.is_first() {
-            return Some(self.emit_first(cx.now));
+            return Some(self.emit_first(cx.now, segment));
         }
         if self.may_send_data() {
             if !self.sender.has_nothing_to_send()
-                && let Some(transmit) = self.emit_next(cx.now)
+                && let Some(carried) = self.emit_next(cx.now, segment)
             {
-                return Some(transmit);
+                return Some(carried);
             }
             self.sender.note_limit(cx.now, self.wants_room);
         } else {
@@ -252,6 +290,10 @@ impl Connection {
         if self.sender.take_emptied() {
             self.events.tell(Event::Drained);
         }
-        if self.receiver.due == AckDue::Now { Some(self.emit_bare(cx.now, Flags::ACK)) } else { self.emit_last(cx.now) }
+        if self.receiver.due == AckDue::Now {
+            Some(self.emit_bare(cx.now, Flags::ACK, segment))
+        } else {
+            self.emit_last(cx.now, segment)
+        }
     }
 }

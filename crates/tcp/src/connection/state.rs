@@ -60,6 +60,12 @@ pub enum RfcState {
 }
 
 impl State {
+    /// Says whether data flow in both directions, and nobody has begun to close.
+    #[inline]
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Transfer(Sides { send: SendSide::Open, receive: ReceiveSide::Open, .. }))
+    }
+
     pub(crate) fn rfc(self) -> RfcState {
         match self {
             Self::Listen => RfcState::Listen,

@@ -73,15 +73,33 @@ impl Acks {
         if self.acking == Acking::EverySegment {
             return AckDue::Now;
         }
-        let is_last = match (len < self.full, circumstances.is_pushed) {
+        let is_short = len < self.full;
+        self.full = self.full.max(len.min(self.mss));
+        let exceeds_segment = self.exceeds_segment(nxt);
+        if self.adaptive.is_none() {
+            return self.acking.on_data(now, due, exceeds_segment);
+        }
+        self.adapt(now, due, is_short, exceeds_segment, window, circumstances)
+    }
+
+    // Apart, so that the way of the others is short.
+    #[inline(never)]
+    fn adapt(
+        &mut self,
+        now: Instant,
+        due: AckDue,
+        is_short: bool,
+        exceeds_segment: bool,
+        window: u64,
+        circumstances: &Circumstances,
+    ) -> AckDue {
+        let Circumstances { timeout, round_trip, is_pushed, .. } = *circumstances;
+        let is_last = match (is_short, is_pushed) {
             (true, _) => IsLast::Short,
             (false, true) => IsLast::Pushed,
             (false, false) => IsLast::No,
         };
-        self.full = self.full.max(len.min(self.mss));
-        let exceeds_segment = self.exceeds_segment(nxt);
-        let Circumstances { timeout, round_trip, .. } = *circumstances;
-        let Some(adaptive) = &mut self.adaptive else { return self.acking.on_data(now, due, exceeds_segment) };
+        let Some(adaptive) = &mut self.adaptive else { return due };
         let window = window / self.full;
         adaptive.on_data(due, &Arrived { now, is_last, exceeds_segment, window, timeout, round_trip })
     }

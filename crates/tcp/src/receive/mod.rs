@@ -90,7 +90,7 @@ impl Receiver {
     /// Takes the peer's SYN: position 0 is in.
     pub(crate) fn on_syn(&mut self) {
         self.nxt = 1;
-        self.room.told = 0;
+        self.room.begin();
         self.due = AckDue::Now;
     }
 
@@ -145,6 +145,23 @@ impl Receiver {
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
+    /// Says whether the next `len` bytes in order go a simple way: nothing is missing, all of them fit, the buffer does not
+    /// grow, and nobody reads frame by frame.
+    #[inline]
+    pub(crate) fn has_simple_place(&self, len: u64) -> bool {
+        let is_whole = self.above.is_empty() && self.fin.is_none();
+        is_whole && self.reader.is_none() && self.tuning.is_none() && len <= self.room.free(self.unread)
+    }
+
+    /// Takes the next payload in order, for which [`Self::has_simple_place`], as [`Self::on_data`] would.
+    #[inline]
+    pub(crate) fn take_next(&mut self, now: Instant, len: u64) {
+        self.nxt += len;
+        self.duplicate = None;
+        self.due = self.plain_due(now, len);
+        self.unread += len;
+    }
+
     /// Notes where the stream ends. An end before what came already, or another than the first, is a lie, and no byte of the
     /// stream either.
     fn hear_fin(&mut self, range: Range<u64>) -> Range<u64> {
@@ -162,13 +179,14 @@ impl Receiver {
             now,
             nxt: self.nxt,
             read: self.nxt - self.unread,
-            edge: self.room.told,
+            edge: self.room.edge(),
             echoed: self.circumstances.echoed,
         };
         let size = self.tuning.as_mut().and_then(|tuning| tuning.on_arrival(&progress));
         size.inspect(|size| self.room.grow(*size));
     }
 
+    #[inline]
     fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
         let window = self.room.window(self.nxt);
         self.acks.on_plain_data(now, self.due, (self.nxt, len, window), &self.circumstances)
@@ -293,6 +311,7 @@ impl Receiver {
     }
 
     /// Makes room for so many bytes. A window that was nearly closed is told anew.
+    #[inline]
     fn take_out(&mut self, bytes: u64) {
         self.unread -= bytes;
         let smallest = self.reader.as_ref().map_or(0, |reader| reader.smallest_window());
@@ -312,6 +331,7 @@ impl Receiver {
     }
 
     /// Gives the window that a segment tells; an opening one's is not scaled.
+    #[inline]
     pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
         let start = self.window_start();
         self.room.tell(start, self.unread);
@@ -330,7 +350,7 @@ impl Receiver {
 
     /// Learns whether windows are scaled.
     pub(crate) fn scale_window(&mut self, is_scaled: bool) {
-        self.room.shift = if is_scaled { self.wanted_shift() } else { 0 };
+        self.room.scale(if is_scaled { self.wanted_shift() } else { 0 });
     }
 
     /// Says whether [`Self::circumstances`] are read.

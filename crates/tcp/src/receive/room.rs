@@ -11,17 +11,37 @@ pub(super) struct Room {
     /// The told edge moves on by so much at least.
     step: u64,
     /// Bits by which the window is scaled down in a header.
-    pub(super) shift: u8,
+    shift: u8,
     /// First position beyond the window that was told last; in a header it may be less, where that has too few bits. 0
     /// while the peer's numbers are not known.
-    pub(super) told: u64,
+    told: u64,
+    /// Position and unread bytes for which it was told: a side that only sends tells the same with every segment.
+    told_for: (u64, u64),
 }
+
+/// Stands where nothing was told.
+const NEVER_TOLD: (u64, u64) = (u64::MAX, u64::MAX);
 
 impl Room {
     /// Makes the room of a buffer. `step` is the receiver's side of avoiding silly windows (RFC 9293 §3.8.6.2.2): the
     /// window grows by a segment or half the buffer.
     pub(super) fn new([size, largest]: [BufferSize; 2], segment: u64) -> Self {
-        Self { size, largest, segment, step: segment.min(size.capacity / 2), shift: 0, told: 0 }
+        Self { size, largest, segment, step: segment.min(size.capacity / 2), shift: 0, told: 0, told_for: NEVER_TOLD }
+    }
+
+    /// The peer's numbers are known now, and nothing was told in them.
+    pub(super) fn begin(&mut self) {
+        (self.told, self.told_for) = (0, NEVER_TOLD);
+    }
+
+    /// Sets the bits by which the window is scaled down in a header.
+    pub(super) fn scale(&mut self, shift: u8) {
+        (self.shift, self.told_for) = (shift, NEVER_TOLD);
+    }
+
+    /// Gives the first position beyond the window that was told last.
+    pub(super) fn edge(&self) -> u64 {
+        self.told
     }
 
     /// Lets the buffer hold more; it never holds less than before.
@@ -29,6 +49,7 @@ impl Room {
         if capacity > self.size.capacity {
             self.size = BufferSize::holding(capacity, self.largest.capacity);
             self.step = self.segment.min(capacity / 2);
+            self.told_for = NEVER_TOLD;
         }
     }
 
@@ -62,17 +83,26 @@ impl Room {
     ///
     /// A scaled window has steps, which move with the start of the window. What is told is rounded up where rounding down
     /// would take back what was told before (RFC 7323 §2.4), as long as that fits into the buffer.
+    #[inline]
     pub(super) fn tell(&mut self, nxt: u64, unread: u64) {
+        if self.told_for != (nxt, unread) {
+            self.told_for = (nxt, unread);
+            self.tell_anew(nxt, unread);
+        }
+    }
+
+    fn tell_anew(&mut self, nxt: u64, unread: u64) {
         let offer = self.offer(nxt, unread);
         let edge = if self.is_step(offer) { offer } else { self.told.max(nxt) };
         let below = (1 << self.shift) - 1;
-        let down = nxt + ((edge - nxt) & !below);
-        let up = nxt + ((edge - nxt + below) & !below);
-        let is_backed = up <= nxt + self.free(unread);
-        self.told = if down < self.told && is_backed { up } else { down };
+        let rest = (edge - nxt) & below;
+        let up = edge - rest + (below + 1);
+        let is_rounded_up = rest > 0 && edge - rest < self.told && up <= nxt + self.free(unread);
+        self.told = if is_rounded_up { up } else { edge - rest };
     }
 
     /// Gives the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
+    #[inline]
     pub(super) fn field(&self, nxt: u64, is_opening: bool) -> u16 {
         let window = self.window(nxt) >> if is_opening { 0 } else { self.shift };
         window.min(LARGEST_UNSCALED) as u16
@@ -108,7 +138,7 @@ mod tests {
             steps in vec((0_u64..3000, 0_u64..4000), 1..400),
         ) {
             let mut room = room_of(capacity);
-            room.shift = room.wanted_shift();
+            room.scale(room.wanted_shift());
             let (mut nxt, mut unread) = (1, 0);
             room.tell(nxt, unread);
             let mut rounded = 0;
@@ -134,7 +164,7 @@ mod tests {
     fn a_buffer_that_grows_is_offered_as_it_grows() {
         let sizes = [65_536, 4_000_000].map(|capacity| BufferSize::holding(capacity, 4_000_000));
         let mut room = Room::new(sizes, SEGMENT);
-        room.shift = room.wanted_shift();
+        room.scale(room.wanted_shift());
         let mut windows = Vec::new();
         for capacity in [0, 100_000, 50_000, 4_000_000] {
             room.grow(capacity);
@@ -154,7 +184,7 @@ mod tests {
             (1 << 40, 14, 65_535, 65_535),
         ] {
             let mut room = room_of(capacity);
-            room.shift = room.wanted_shift();
+            room.scale(room.wanted_shift());
             room.tell(1, 0);
             assert_eq!((room.shift, room.field(1, false), room.field(1, true)), (shift, field, opening));
         }

@@ -64,15 +64,45 @@ impl Sender {
         }
     }
 
-    /// Says whether ACKs tell nothing but the receiver's window: so it is on the side that only receives, with every segment.
+    /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if that is all that it tells beside the
+    /// receiver's window; says whether it is. So it is on the side that only receives, with every segment.
+    #[inline]
+    pub(crate) fn on_repetition(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
+        let is_plain = self.is_silent() && (!self.needs_details() || self.has_seen_all(now, echo));
+        if is_plain {
+            let window = self.window_told(self.board.una_position(), start, window);
+            self.learn_window(window);
+        }
+        is_plain
+    }
+
+    /// Says whether ACKs tell nothing but the receiver's window.
+    #[inline]
     fn has_nothing_to_learn(&self) -> bool {
-        self.has_nothing_to_send()
-            && self.queue.frames.is_none()
-            && !self.needs_details()
-            && self.marks.feedback == Feedback::None
+        self.is_silent() && !self.needs_details()
+    }
+
+    /// Says whether nothing was sent, or is to be, of which ACKs or marks could tell.
+    #[inline]
+    fn is_silent(&self) -> bool {
+        self.has_nothing_to_send() && self.queue.frames.is_none() && self.marks.feedback == Feedback::None
+    }
+
+    /// Says whether a repeated ACK without blocks leaves a timed recovery, and the watch for needless retransmissions, as the
+    /// ACK left them that acknowledged everything; then only its echo is looked at. All others may count it.
+    #[inline(never)]
+    fn has_seen_all(&mut self, now: Instant, echo: Option<u32>) -> bool {
+        let is_at_rest = self.is_timed
+            && self.recovery.is_at_rest()
+            && self.spurious.as_ref().is_none_or(|spurious| spurious.is_at_rest());
+        if is_at_rest {
+            self.believed_echo(now, echo, &Acknowledgement::default());
+        }
+        is_at_rest
     }
 
     /// Some policies read duplicates and echoed times.
+    #[inline]
     fn needs_details(&self) -> bool {
         self.is_timed || self.spurious.is_some()
     }
@@ -89,7 +119,7 @@ impl Sender {
         }
         if self.needs_details() {
             ack.duplicate = self.board.duplicate(heard.origin, heard.sack);
-            ack.echo = self.believed_echo(now, heard, &ack);
+            ack.echo = self.believed_echo(now, heard.echo, &ack);
         }
         ack
     }
@@ -100,13 +130,13 @@ impl Sender {
         if !measures || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
-        ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard, ack)?)))
+        ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard.echo, ack)?)))
     }
 
     /// Gives the echoed timestamp if it can be one: the clock has told it already, and not before the oldest segment that is
     /// newly acknowledged was first sent. A peer that echoes nonsense, or zero, would make a round trip of all the time since.
-    fn believed_echo(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<u32> {
-        let echo = heard.echo?;
+    fn believed_echo(&mut self, now: Instant, echo: Option<u32>, ack: &Acknowledgement) -> Option<u32> {
+        let echo = echo?;
         let oldest = if ack.bytes > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
         let is_possible = clock::age(now, echo) <= oldest;
         self.impossible_echoes += u64::from(!is_possible);

@@ -103,7 +103,6 @@ impl Queue {
 
 impl Sender {
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
-    #[inline]
     pub(super) fn new_segment(&self) -> Option<(u64, Flags)> {
         let room = self.room();
         let len = self.new_len(room);
@@ -116,13 +115,19 @@ impl Sender {
         }
     }
 
+    /// Gives the length of the next new segment if nothing but its size and the room for it decides: frames, records and
+    /// probes aside.
+    #[inline]
+    fn plain_segment(&self) -> Option<u64> {
+        let len = self.queue.unsent.min(self.queue.mss);
+        let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
+        (is_plain && len <= self.room()).then_some(len)
+    }
+
     /// Says whether there is a next new segment for which the receiver has room: asked with every ACK.
     #[inline]
     pub(super) fn has_new_segment(&self) -> bool {
-        let len = self.queue.unsent.min(self.queue.mss);
-        // Frames, records and probes aside, nothing else decides.
-        let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
-        (is_plain && len <= self.room()) || self.new_segment().is_some()
+        self.plain_segment().is_some() || self.new_segment().is_some()
     }
 
     /// The last segment of what was written says so, and takes the FIN along if the receiver has room for it.
@@ -179,7 +184,10 @@ impl Sender {
     }
 
     pub(super) fn cut_segment(&mut self) -> Option<()> {
-        let (len, flags) = self.new_segment()?;
+        let (len, flags) = match self.plain_segment().filter(|_| !self.queue.is_real) {
+            Some(len) => (len, Flags::ACK),
+            None => self.new_segment()?,
+        };
         self.note_cut(len);
         self.queue.probes_window = false;
         let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));

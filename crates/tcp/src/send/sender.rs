@@ -224,6 +224,19 @@ impl Sender {
         if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { None }
     }
 
+    /// Says whether there can be deadlines beside that of the retransmission timer.
+    #[inline]
+    pub(crate) fn has_more_deadlines(&self) -> bool {
+        self.is_timed || self.pacer.is_some() || self.queue.holding.is_some()
+    }
+
+    /// Gives the first of those deadlines, that of a timed recovery included if the connection `is_open`.
+    pub(crate) fn further_deadline(&self, is_open: bool) -> Instant {
+        let recovery = if is_open { self.recovery_deadline() } else { None };
+        let deadlines = [recovery, self.pacer.as_ref().and_then(Pacer::deadline), self.held_until()];
+        deadlines.into_iter().map(|deadline| deadline.unwrap_or(Instant::NEVER)).fold(Instant::NEVER, Instant::min)
+    }
+
     /// Sends the opening segment, number 0, for the first time or again.
     /// Says whether it was sent before.
     pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) -> bool {

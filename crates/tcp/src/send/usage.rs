@@ -17,7 +17,8 @@ pub(crate) struct Usage {
 impl Usage {
     fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
         let outstanding = smax - una;
-        let is_full = outstanding >= cwnd as u64;
+        // Through `i64`: the conversion is one instruction, and windows are never negative.
+        let is_full = outstanding >= cwnd as i64 as u64;
         if una >= self.until || is_full || (!self.is_full && outstanding > self.peak) {
             *self = Self { is_full, peak: outstanding, until: smax };
         }
@@ -27,6 +28,9 @@ impl Usage {
 impl Sender {
     /// A new segment was sent.
     pub(super) fn note_use(&mut self) {
+        if self.usage.is_none() {
+            return;
+        }
         let cwnd = self.cwnd();
         if let Some(usage) = &mut self.usage {
             usage.on_sent(self.board.una(), self.board.smax(), cwnd);

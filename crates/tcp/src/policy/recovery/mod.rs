@@ -121,6 +121,11 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
     /// Reads one ACK, already entered into the board.
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
+    /// Says, of one that finds losses by time, whether an ACK without blocks that repeats the last one, with nothing
+    /// outstanding, would change nothing.
+    fn is_at_rest(&self) -> bool {
+        false
+    }
     /// Learns that the application wrote.
     fn on_write(&mut self) {}
     /// Sets timers after new data were sent or acknowledged.

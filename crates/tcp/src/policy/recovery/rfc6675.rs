@@ -139,6 +139,9 @@ fn unsacked(board: &Board, numbers: Range<u64>) -> u64 {
 }
 
 fn next_unsacked(board: &Board, from: u64) -> u64 {
+    if from >= board.sacked().end() {
+        return from;
+    }
     let holder = board.sacked().as_slice().iter().find(|range| range.contains(&from));
     holder.map_or(from, |range| range.end)
 }

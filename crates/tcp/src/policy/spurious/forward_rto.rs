@@ -86,6 +86,11 @@ impl ForwardRto {
         }
     }
 
+    /// Says whether it waits for no ACK, and has nothing to tell.
+    pub(super) fn is_idle(&self) -> bool {
+        self.step == Step::Idle && !self.resumes
+    }
+
     pub(crate) fn on_sent_new(&mut self) {
         if let Step::Forward(segments) = &mut self.step {
             // A bare FIN waits for no window, and goes beyond this limit too.

@@ -95,6 +95,11 @@ impl Spurious {
         }
     }
 
+    /// Says whether an ACK that acknowledges nothing, and tells of no duplicate, changes nothing.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.forward.as_ref().is_none_or(ForwardRto::is_idle)
+    }
+
     /// Learns that an ACK echoes a mark.
     pub(crate) fn on_congestion_echo(&mut self) {
         self.reduced.iter_mut().for_each(|reduced| reduced.is_marked = true);

@@ -213,6 +213,11 @@ impl LossRecovery for Rack {
         }
     }
 
+    /// Only a probe whose answer is missing reads it; all else was settled with the last segment.
+    fn is_at_rest(&self) -> bool {
+        !self.probe.is_flying()
+    }
+
     fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
         self.smoothed_rtt = timing.smoothed_rtt;
         let is_repairing = self.phase != Phase::Open || self.reordering_ends.is_some() || !board.sacked().is_empty();

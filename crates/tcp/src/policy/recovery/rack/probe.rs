@@ -98,6 +98,11 @@ impl Probe {
         self.is_measured |= delivered.transmissions == 1;
     }
 
+    /// Says whether a probe is on its way, as far as is known.
+    pub(super) fn is_flying(&self) -> bool {
+        self.flying.is_some()
+    }
+
     pub(super) fn is_due(&self) -> bool {
         self.is_due
     }
