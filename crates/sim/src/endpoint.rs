@@ -24,6 +24,7 @@ pub enum HeaderSize {
 
 impl HeaderSize {
     /// Gives the size of a packet with this segment in bytes.
+    #[inline]
     pub const fn packet_bytes(self, segment: &Segment) -> u32 {
         let options = match self {
             Self::Ns2Vegas => return Self::vegas_bytes(segment),
@@ -235,18 +236,19 @@ impl Endpoint {
         }
     }
 
-    /// Makes a packet to endpoint `to`.
-    #[inline]
-    pub(crate) fn packet(&self, to: EndpointId, content: Content, number: Option<u64>) -> Packet {
-        Packet {
-            content,
-            to,
-            generation: self.generation,
-            route: self.route,
-            flow: self.flow,
-            group: self.group,
-            bytes: self.headers.bytes_of(&content),
-            number: number.map_or(Packet::PURE_ACK, |number| number as u32),
-        }
+    /// Addresses a packet, whose content is written, to endpoint `to`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet comes by, with many values that would have to be handed over"
+    )]
+    pub(crate) fn address(&self, packet: &mut Packet, to: EndpointId, number: Option<u64>) {
+        packet.to = to;
+        packet.generation = self.generation;
+        packet.route = self.route;
+        packet.flow = self.flow;
+        packet.group = self.group;
+        packet.bytes = self.headers.bytes_of(&packet.content);
+        packet.number = number.map_or(Packet::PURE_ACK, |number| number as u32);
     }
 }

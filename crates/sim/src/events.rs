@@ -1,10 +1,10 @@
-//! The event queue: a binary heap of 128-bit keys, each of which is the event.
+//! What happens, and in which order.
 
+use crate::ids::LinkId;
 use crate::moment::Moment;
+use crate::packet::PacketId;
 use earlybird_units::Instant;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
+use std::cmp::Ordering;
 
 /// What happens; simultaneous events happen in this order, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,26 +26,48 @@ pub(crate) enum Kind {
     Probe = 6,
 }
 
-/// An event: time (64 bits), ns-2's opinion on ties (24), kind (8), number of the link, ticket, endpoint or application (32).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Event(u128);
+/// Something that happens to the link, ticket, endpoint or application of a number. Events are ordered by time, ns-2's opinion
+/// on ties, kind and number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    moment: Moment,
+    /// What decides where times are equal: ns-2's opinion (24 bits), kind (8), number (32).
+    rank: u64,
+    packet: PacketId,
+}
 
 impl Event {
+    /// Makes an event that concerns no packet.
     pub(crate) fn new(moment: Moment, kind: Kind, number: u32) -> Self {
-        let time = u128::from(moment.at.as_nanos()) << 64 | u128::from(moment.tie_order()) << 40;
-        Self(time | (kind as u128) << 32 | u128::from(number))
+        let moment = Moment::from_tie_order(moment.at, moment.tie_order());
+        Self { packet: PacketId::NONE, ..Self::ranked(moment, kind, number) }
     }
 
-    pub(crate) fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
+    /// Makes the arrival of a packet at the far end of a link.
+    #[inline]
+    pub(crate) fn arrival(moment: Moment, link: LinkId, packet: PacketId) -> Self {
+        Self { packet, ..Self::ranked(moment, Kind::Arrival, link.0) }
     }
 
-    pub(crate) fn moment(self) -> Moment {
-        Moment::from_tie_order(self.at(), (self.0 >> 40) as u32 & ((1 << Moment::TIE_BITS) - 1))
+    #[inline]
+    fn ranked(moment: Moment, kind: Kind, number: u32) -> Self {
+        let rank = u64::from(moment.tie_order()) << 40 | (kind as u64) << 32 | u64::from(number);
+        Self { moment, rank, packet: PacketId::NONE }
     }
 
-    pub(crate) fn kind(self) -> Kind {
-        match (self.0 >> 32) as u8 {
+    #[inline]
+    pub(crate) fn at(&self) -> Instant {
+        self.moment.at
+    }
+
+    #[inline]
+    pub(crate) fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        match (self.rank >> 32) as u8 {
             0 => Kind::Service,
             1 => Kind::Timer,
             2 => Kind::Arrival,
@@ -56,65 +78,36 @@ impl Event {
         }
     }
 
-    pub(crate) fn number(self) -> u32 {
-        self.0 as u32
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.rank as u32
+    }
+
+    /// Gives the packet that arrives.
+    #[inline]
+    pub(crate) fn packet(&self) -> PacketId {
+        self.packet
     }
 }
 
-/// Events to come.
-#[derive(Debug, Default)]
-pub(crate) struct Events {
-    heap: BinaryHeap<Reverse<Event>>,
-}
-
-impl Events {
-    pub(crate) fn push(&mut self, event: Event) {
-        self.heap.push(Reverse(event));
-    }
-
-    /// Gives the first event, and leaves it in place: call [`Self::replace_first`] or [`Self::remove_first`].
-    pub(crate) fn first(&self) -> Option<Event> {
-        self.heap.peek().map(|event| event.0)
-    }
-
-    /// Puts `event` in the place of the first one: cheaper than removing and pushing.
-    pub(crate) fn replace_first(&mut self, event: Event) {
-        if let Some(mut first) = self.heap.peek_mut() {
-            first.0 = event;
-        }
-    }
-
-    pub(crate) fn remove_first(&mut self) {
-        if let Some(first) = self.heap.peek_mut() {
-            PeekMut::pop(first);
-        }
+impl Ord for Event {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.moment.at, self.rank).cmp(&(other.moment.at, other.rank))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn simultaneous_events_come_by_kind_then_number_whatever_the_order_of_insertion() {
-        let at = |nanos| Moment::fresh(Instant::from_nanos(nanos));
-        let mut events = Events::default();
-        for (kind, number) in [(Kind::Probe, 0), (Kind::Wake, 1), (Kind::Arrival, 9), (Kind::Arrival, 2)] {
-            events.push(Event::new(at(5), kind, number));
-        }
-        events.push(Event::new(at(4), Kind::Probe, 7));
-        let mut order = Vec::new();
-        while let Some(event) = events.first() {
-            events.remove_first();
-            order.push((event.at().as_nanos(), event.kind(), event.number()));
-        }
-        let expected = [
-            (4, Kind::Probe, 7),
-            (5, Kind::Arrival, 2),
-            (5, Kind::Arrival, 9),
-            (5, Kind::Wake, 1),
-            (5, Kind::Probe, 0),
-        ];
-        assert_eq!(order, expected);
+impl PartialOrd for Event {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Event {}

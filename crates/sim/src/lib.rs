@@ -1,10 +1,11 @@
 //! A packet-level network simulator: links, queues, losses, routes, and the endpoints at their ends.
 //!
 //! Events happen in the order (time, kind, number), which belongs to the model and not to the code: results do not
-//! depend on when an event was scheduled. Packets travel by value through first-in-first-out pipes, so the event queue
-//! holds links and not packets, and nothing is allocated per packet once the buffers have grown.
+//! depend on when an event was scheduled. A packet is written into a place and stays there while it travels; nothing is
+//! allocated per packet once the buffers have grown.
 #![forbid(unsafe_code)]
 
+mod calendar;
 mod endpoint;
 mod events;
 mod ids;

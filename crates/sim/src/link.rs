@@ -10,7 +10,7 @@ use crate::loss::Loss;
 use crate::moment::Moment;
 use crate::observer::DropCause;
 use crate::pace::RateChanges;
-use crate::packet::{Packet, PacketId};
+use crate::packet::Packet;
 use crate::queue::{Discipline, QueueLimit};
 use crate::serialiser::Serialiser;
 use earlybird_units::{Duration, Instant, Random, Rate};
@@ -122,8 +122,6 @@ pub struct Link {
     /// Start of transmission and size of each packet that has not begun it.
     waiting: VecDeque<(Moment, u32)>,
     waiting_bytes: u64,
-    /// Packets on the way with their times of arrival; used where the far end must be an event.
-    pipe: VecDeque<(Moment, PacketId)>,
     /// Where packets wait if their departure is not known beforehand.
     server: Option<Box<Server>>,
     /// Everything since the start.
@@ -159,7 +157,6 @@ impl Link {
             free_at: Moment::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            pipe: VecDeque::new(),
             total: Counters::default(),
             groups: Vec::new(),
             counts_from: Instant::ZERO,
@@ -267,17 +264,6 @@ impl Link {
         {
             change(group);
         }
-    }
-
-    /// Puts a packet into the pipe; gives whether it is the only one.
-    pub(crate) fn push(&mut self, arrival: Moment, packet: PacketId) -> bool {
-        self.pipe.push_back((arrival, packet));
-        self.pipe.len() == 1
-    }
-
-    /// Takes the first packet out of the pipe, with its arrival and that of the next one.
-    pub(crate) fn pop(&mut self) -> (Option<(Moment, PacketId)>, Option<Moment>) {
-        (self.pipe.pop_front(), self.pipe.front().map(|(arrival, _)| *arrival))
     }
 
     /// Gives how many packets wait at a time not before the last arrival.

@@ -48,6 +48,18 @@ impl Packet {
         }
     }
 
+    /// Gives the place of the segment, to be written.
+    #[inline]
+    pub(crate) fn segment_mut(&mut self) -> &mut Segment {
+        if matches!(self.content, Content::Datagram(_)) {
+            self.content = Content::Segment(Segment::default());
+        }
+        match &mut self.content {
+            Content::Segment(segment) => segment,
+            Content::Datagram(_) => unreachable!("it has just been made a segment"),
+        }
+    }
+
     /// Gives the ECN field.
     pub const fn ecn(&self) -> Ecn {
         match &self.content {
@@ -68,6 +80,11 @@ impl Packet {
 /// A packet's place among those on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketId(u32);
+
+impl PacketId {
+    /// Stands where there is no packet.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
 
 #[cfg(test)]
 impl PacketId {
@@ -90,24 +107,32 @@ pub(crate) struct Packets {
 
 impl Packets {
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        let (id, place) = self.vacant();
-        *place = packet;
-        id
+        *self.vacant() = packet;
+        self.occupy()
     }
 
-    /// Gives a place, with an old packet in it, to be filled where it is: packets are large to copy.
+    /// Gives the place of the next packet, with an old one in it, to be written where it is: packets are large to copy. It
+    /// stays vacant until [`Self::occupy`].
     #[inline]
-    pub(crate) fn vacant(&mut self) -> (PacketId, &mut Packet) {
-        let id = self.free.pop().unwrap_or_else(|| self.grow());
-        (id, &mut self.places[id.0 as usize])
+    pub(crate) fn vacant(&mut self) -> &mut Packet {
+        let id = self.free.last().copied().unwrap_or_else(|| self.grow());
+        &mut self.places[id.0 as usize]
+    }
+
+    /// Takes the place that [`Self::vacant`] gave.
+    #[inline]
+    pub(crate) fn occupy(&mut self) -> PacketId {
+        self.free.pop().unwrap_or_else(|| self.grow())
     }
 
     #[cold]
     fn grow(&mut self) -> PacketId {
-        let content = Content::Datagram(Datagram::default());
+        let id = PacketId(self.places.len() as u32);
+        let content = Content::Segment(Segment::default());
         let (to, route, flow, group) = (EndpointId(0), RouteId(0), FlowId(0), GroupId(0));
         self.places.push(Packet { content, to, generation: 0, route, flow, group, bytes: 0, number: 0 });
-        PacketId(self.places.len() as u32 - 1)
+        self.free.push(id);
+        id
     }
 
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {

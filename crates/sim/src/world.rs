@@ -5,8 +5,9 @@ mod io;
 mod listening;
 mod served;
 
+use crate::calendar::Calendar;
 use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
-use crate::events::{Event, Events, Kind};
+use crate::events::{Event, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
 use crate::network::Network;
@@ -54,7 +55,7 @@ struct Flow {
 #[derive(Debug)]
 pub struct World<O: Observer = ()> {
     now: Moment,
-    events: Events,
+    events: Calendar,
     network: Network,
     packets: Packets,
     stragglers: Stragglers,
@@ -77,7 +78,7 @@ impl<O: Observer> World<O> {
     pub fn new(network: Network, observer: O) -> Self {
         Self {
             now: Moment::ZERO,
-            events: Events::default(),
+            events: Calendar::default(),
             network,
             packets: Packets::default(),
             stragglers: Stragglers::default(),
@@ -138,12 +139,13 @@ impl<O: Observer> World<O> {
     /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
-            let Some(event) = self.events.first().filter(|event| event.at() < end) else {
+            let Some(event) = self.events.pop_before(end) else {
                 self.now = Moment::fresh(end);
                 return true;
             };
+            self.now = event.moment();
             match event.kind() {
-                Kind::Arrival => self.on_arrival(LinkId(event.number())),
+                Kind::Arrival => self.forward(event.packet()),
                 kind => self.on_appointment(event, kind),
             }
         }
@@ -163,26 +165,13 @@ impl<O: Observer> World<O> {
     }
 
     fn on_appointment(&mut self, event: Event, kind: Kind) {
-        self.now = event.moment();
         match kind {
-            Kind::Service => self.on_service(LinkId(event.number())),
+            Kind::Service => self.serve_link(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer | Kind::ShortTimer => self.on_timer(EndpointId(event.number())),
             Kind::Wake => self.on_wake(event.number()),
             Kind::Probe if event.number() == MARK => self.on_mark(),
             Kind::Probe | Kind::Arrival => self.on_sample(),
-        }
-    }
-
-    fn on_arrival(&mut self, link: LinkId) {
-        let (packet, next) = self.network.link_mut(link).pop();
-        match next {
-            Some(next) => self.events.replace_first(Event::new(next, Kind::Arrival, link.0)),
-            None => self.events.remove_first(),
-        }
-        if let Some((arrival, packet)) = packet {
-            self.now = arrival;
-            self.forward(packet);
         }
     }
 
@@ -218,10 +207,9 @@ impl<O: Observer> World<O> {
         }
     }
 
+    #[inline]
     fn push_into_pipe(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
-        if self.network.link_mut(link).push(arrival, id) {
-            self.events.push(Event::new(arrival, Kind::Arrival, link.0));
-        }
+        self.events.push(Event::arrival(arrival, link, id));
     }
 
     /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
@@ -316,30 +304,30 @@ impl<O: Observer> World<O> {
     /// Puts the next packet that an agent wants to be sent among those on their way; says whether it carries data.
     fn next_packet(&mut self, id: EndpointId) -> Option<(PacketId, bool)> {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        match &mut endpoint.agent {
+        let packet = self.packets.vacant();
+        let (number, is_again) = match &mut endpoint.agent {
             Agent::Tcp(connection) => {
                 let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
-                let transmit = connection.poll_transmit(&mut Cx { now: self.now.at, trace: &mut tracer })?;
-                if let (Some(frame), false, Some(ledger)) = (transmit.frame, transmit.is_again, &mut endpoint.ledger) {
-                    ledger.on_sent(frame, u64::from(transmit.segment.len));
+                let segment = packet.segment_mut();
+                let carried =
+                    connection.poll_transmit_into(&mut Cx { now: self.now.at, trace: &mut tracer }, segment)?;
+                if let (Some(frame), false, Some(ledger)) = (carried.frame, carried.is_again, &mut endpoint.ledger) {
+                    ledger.on_sent(frame, u64::from(segment.len));
                 }
-                Some(self.insert(id, Content::Segment(transmit.segment), transmit.number, transmit.is_again))
+                (carried.number, carried.is_again)
             }
             Agent::Datagrams(agent) => {
                 let transmit = agent.poll_transmit(self.now.at)?;
-                Some(self.insert(id, Content::Datagram(transmit.datagram), transmit.number, transmit.is_again))
+                packet.content = Content::Datagram(transmit.datagram);
+                (transmit.number, transmit.is_again)
             }
-        }
-    }
-
-    fn insert(&mut self, id: EndpointId, content: Content, number: Option<u64>, is_again: bool) -> (PacketId, bool) {
-        let (place, packet) = self.packets.vacant();
-        *packet = self.endpoints[id.0 as usize].packet(id.peer(), content, number);
+        };
+        endpoint.address(packet, id.peer(), number);
         if O::PACKETS {
             let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
             self.observer.on_packet(self.now.at, event, packet);
         }
-        (place, number.is_some())
+        Some((self.packets.occupy(), number.is_some()))
     }
 
     /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
@@ -359,7 +347,6 @@ impl<O: Observer> World<O> {
     }
 
     fn on_timer(&mut self, id: EndpointId) {
-        self.events.remove_first();
         let endpoint = &mut self.endpoints[id.0 as usize];
         if endpoint.armed != self.now.at || !endpoint.is_in_use {
             return;
@@ -376,7 +363,6 @@ impl<O: Observer> World<O> {
     }
 
     fn on_wake(&mut self, number: u32) {
-        self.events.remove_first();
         if let Some(listener) = number.checked_sub(FIRST_LISTENER) {
             return self.on_wake_listener(ListenerId(listener));
         }
@@ -402,18 +388,14 @@ impl<O: Observer> World<O> {
     }
 
     fn on_mark(&mut self) {
-        self.events.remove_first();
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
         let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].agent.received())).collect();
         self.observer.on_mark(&received);
     }
 
     fn on_sample(&mut self) {
-        match self.probe_period {
-            Some(period) => {
-                self.events.replace_first(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
-            }
-            None => self.events.remove_first(),
+        if let Some(period) = self.probe_period {
+            self.events.push(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {

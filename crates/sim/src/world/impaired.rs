@@ -73,7 +73,6 @@ impl<O: Observer> World<O> {
     }
 
     pub(super) fn on_straggler(&mut self, ticket: u32) {
-        self.events.remove_first();
         if let Some(packet) = self.stragglers.release(ticket, self.now.at) {
             self.forward(packet);
         }

@@ -30,13 +30,8 @@ impl<O: Observer> World<O> {
         }
     }
 
-    pub(super) fn on_service(&mut self, link: LinkId) {
-        self.events.remove_first();
-        self.serve_link(link);
-    }
-
     /// Sends what a link can send now.
-    fn serve_link(&mut self, link: LinkId) {
+    pub(super) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
             let packet = self.packets.get_mut(waiting.id);

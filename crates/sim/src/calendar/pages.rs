@@ -1,0 +1,77 @@
+//! The pages of a calendar, used again one lap after the other.
+
+use super::lists::List;
+
+/// A ring of lists by the number of their page.
+#[derive(Debug)]
+pub(super) struct Pages {
+    lists: Vec<List>,
+    /// A bit for each page that is not empty, and the number of those that are set.
+    busy: Vec<u64>,
+    count_busy: usize,
+}
+
+impl Pages {
+    /// Makes so many pages: a power of two, 64 at least.
+    pub(super) fn new(count: usize) -> Self {
+        Self { lists: vec![List::EMPTY; count], busy: vec![0; count / 64], count_busy: 0 }
+    }
+
+    #[inline]
+    pub(super) fn count(&self) -> u64 {
+        self.lists.len() as u64
+    }
+
+    #[inline]
+    fn place(&self, page: u64) -> usize {
+        page as usize & (self.lists.len() - 1)
+    }
+
+    /// Gives a page's list, to which something is added.
+    #[inline]
+    pub(super) fn fill(&mut self, page: u64) -> &mut List {
+        let place = self.place(page);
+        if self.lists[place].is_empty() {
+            self.busy[place / 64] |= 1 << (place % 64);
+            self.count_busy += 1;
+        }
+        &mut self.lists[place]
+    }
+
+    /// Gives the number of the first page from `from` on that is not empty.
+    #[inline]
+    pub(super) fn next_from(&self, from: u64) -> Option<u64> {
+        if self.count_busy == 0 {
+            return None;
+        }
+        let ahead = self.busy[self.place(from) / 64] >> (from % 64);
+        if ahead != 0 {
+            return Some(from + u64::from(ahead.trailing_zeros()));
+        }
+        let mut first_of_word = (from | 63) + 1;
+        loop {
+            let word = self.busy[self.place(first_of_word) / 64];
+            if word != 0 {
+                return Some(first_of_word + u64::from(word.trailing_zeros()));
+            }
+            first_of_word += 64;
+        }
+    }
+
+    /// Empties a page and gives its list.
+    #[inline]
+    pub(super) fn take(&mut self, page: u64) -> List {
+        let place = self.place(page);
+        let list = std::mem::replace(&mut self.lists[place], List::EMPTY);
+        if !list.is_empty() {
+            self.busy[place / 64] &= !(1 << (place % 64));
+            self.count_busy -= 1;
+        }
+        list
+    }
+
+    /// Gives all lists.
+    pub(super) fn into_lists(self) -> impl Iterator<Item = List> {
+        self.lists.into_iter()
+    }
+}
