@@ -41,7 +41,7 @@ class Case:
 LENGTH = "duration=20s"
 CASES = (
     Case("ns2", "bench-56-flows.toml"),
-    Case("rfc", "bench-56-flows.toml", ("endpoint.profile=rfc",)),
+    Case("rfc", "bench-56-flows.toml", ("endpoint.profile=rfc", "endpoint.mss=1000")),
     Case("cubic-rack", "bench-transports.toml", ("transport=cubic-rack",)),
     Case("bbr-rack", "bench-transports.toml", ("transport=bbr-rack",)),
 )
