@@ -86,9 +86,14 @@ def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> Non
         rows = [row for row in csv.DictReader(lines) if (row["n_pairs"], row["buffer_packets"]) == ("28", "80")]
     scenario = REPOSITORY / "scenarios" / "dumbbell.toml"
     runs = [earlybird.run(scenario, seed=seed, overrides={"pairs": 28, "buffer": 80}).summary for seed in (1, 2, 3)]
-    for key in ("t_over_mu", "drop_rate", "cbr_drop_rate", "rto_count", "sft_s", "ipat_stddev_ms", "web_mbps"):
-        ours = statistics.mean(float(run[key]) for run in runs)
-        assert ours == pytest.approx(statistics.mean(float(row[key]) for row in rows), rel=0.1), key
+    compared = {key: key for key in ("drop_rate", "cbr_drop_rate", "rto_count", "sft_s", "ipat_stddev_ms", "web_mbps")}
+    # ns-2's script counts what leaves the bottleneck, headers and repetitions included.
+    for key, column in {"t_over_mu_wire": "t_over_mu", **compared}.items():
+        ours, theirs = (
+            statistics.mean(float(run[name]) for run in each) for each, name in ((runs, key), (rows, column))
+        )
+        rel = 0.01 if key == "t_over_mu_wire" else 0.1  # the load hardly depends on chance, unlike losses
+        assert ours == pytest.approx(theirs, rel=rel), key
 
 
 @pytest.mark.parametrize("rtt", [50, 100])
@@ -99,7 +104,8 @@ def test_30_videos_over_the_pert_video_papers_dumbbell_get_what_they_get_in_ns2(
     ours = earlybird.run(scenario, overrides={"pairs": 30, "rtt": f"{rtt}ms", "duration": "1000s"}).summary
     columns = {"t_over_mu_wire": "Tmu", "drop_rate": "drop", "cbr_drop_rate": "cbr_drop", "ipat_stddev_ms": "ipat_ms"}
     for key, column in {**columns, "rto_count": "rto", "sft_s": "sft"}.items():
-        assert float(ours[key]) == pytest.approx(float(row[column]), rel=0.15), key
+        rel = 0.02 if key == "t_over_mu_wire" else 0.15  # one run each: web traffic moves the load by a percent
+        assert float(ours[key]) == pytest.approx(float(row[column]), rel=rel), key
     result = (
         f"{ours['rto_count']:.1f} and {ours['sft_s']:.1f} s, ns-2 {float(row['rto']):.1f} and {float(row['sft']):.1f} s"
     )
