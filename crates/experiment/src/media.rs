@@ -225,6 +225,31 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_was_a_success_with_one_late_unit_too_many() {
+        let is_success =
+            |evaluated, late| Lateness { start_up_delay: Duration::from_secs(1), evaluated, late }.is_success();
+        // Fewer than 0.01 %: of 10,000 not a single one, of 10,001 one, of 20,000 one, of 20,001 two.
+        for (evaluated, most) in [(1, 0), (9_999, 0), (10_000, 0), (10_001, 1), (20_000, 1), (20_001, 2)] {
+            assert!(is_success(evaluated, most), "{most} of {evaluated}");
+            assert!(!is_success(evaluated, most + 1), "{} of {evaluated}", most + 1);
+        }
+    }
+
+    #[test]
+    fn the_required_start_up_delay_allowed_other_late_units_than_success() {
+        for units in [1, 9_999, 10_000, 10_001, 20_000, 20_001] {
+            let delays: Vec<Duration> = (1..=units).map(Duration::from_millis).collect();
+            let required = required_start_up_delay(&delays).unwrap();
+            let is_success = |start_up_delay| {
+                let late = delays.iter().filter(|delay| **delay > start_up_delay).count() as u64;
+                Lateness { start_up_delay, evaluated: units, late }.is_success()
+            };
+            assert!(is_success(required), "{units} units");
+            assert!(!is_success(required.saturating_sub(Duration::from_millis(1))), "{units} units");
+        }
+    }
+
+    #[test]
     fn the_required_start_up_delay_of_a_few_units_is_the_largest_delay() {
         assert_eq!(required_start_up_delay(&log().sorted_delays()), Some(Duration::from_millis(4_000)));
     }

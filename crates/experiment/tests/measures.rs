@@ -1,0 +1,88 @@
+//! What is counted in a measure and what is not, each at its boundary.
+
+mod common;
+
+use common::{column, real, run_text};
+use earlybird_experiment::{Column, Report, Value};
+
+fn summary(report: &Report, key: &str) -> f64 {
+    match report.summary.iter().find(|(name, _)| name == key) {
+        Some((_, Value::Real(value))) => *value,
+        other => panic!("{key}: {other:?}"),
+    }
+}
+
+fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
+    match column(report, table, name) {
+        Column::Whole(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// One flow over a link of 1 Mb/s with a round trip of 100 ms.
+fn scenario(more: &str, link: &str, flow: &str) -> String {
+    format!(
+        r#"
+duration = "40s"
+{more}
+[[network.links]]
+from = "server"
+to = "viewer"
+rate = "1Mb/s"
+delay = "50ms"
+{link}
+[[flows]]
+name = "film"
+from = "server"
+to = "viewer"
+{flow}
+"#
+    )
+}
+
+const FILM: &str = r#"application = { cbr = { rate = "200kb/s", packet = 1000 } }"#;
+
+#[test]
+fn bytes_of_the_warm_up_were_counted_as_throughput_after_it() {
+    let report = run_text(&scenario("measure = { warm-up = \"20s\" }", "", FILM));
+    // What is sent since the warm-up arrives, so that T is µ; with the bytes before it would be twice that.
+    assert!((summary(&report, "t_over_mu") - 1.0).abs() < 0.01, "{}", summary(&report, "t_over_mu"));
+    let throughput = real(&report, "flows", "throughput_bps")[0];
+    assert!((throughput - 200e3).abs() < 2e3, "{throughput} b/s");
+    // On the wire there are 40 bytes of headers to 1000 of payload, or a few more with options.
+    let on_the_wire = summary(&report, "t_over_mu_wire");
+    assert!((1.03..1.06).contains(&on_the_wire), "{on_the_wire}");
+}
+
+#[test]
+fn the_idle_time_before_a_packet_was_counted_as_frozen() {
+    // A packet every ten seconds, of which the third, at 20 s, is lost; nothing else is there to tell but the timer of 1 s.
+    let flow = r#"application = { cbr = { rate = "1kb/s", packet = 100, interval = 10.0 } }"#;
+    let loss = "loss = [{ list = { packets = [3] } }]";
+    let report = run_text(&scenario("endpoint = { profile = \"rfc\", rack.tail-loss-probe = false }", loss, flow));
+    let timeouts = whole(&report, "flows", "rto_count")[0];
+    let frozen = real(&report, "flows", "sft_s")[0];
+    assert_eq!(timeouts, 1);
+    assert!((0.9..2.0).contains(&frozen), "frozen for {frozen} s");
+    assert!((frozen - real(&report, "timeouts", "freeze_s")[0]).abs() < 1e-9);
+}
+
+#[test]
+fn drops_of_acknowledgements_were_counted_as_those_of_data() {
+    let text = r#"
+duration = "40s"
+[network.dumbbell]
+bottleneck = { rate = "1Mb/s", delay = "15ms", loss = [{ bernoulli = { probability = 0.05 } }] }
+access = { rate = "10Mb/s", delay = "5ms" }
+reverse = { rate = "1Mb/s" }
+[[flows]]
+name = "upload"
+from = "right"
+to = "left"
+application = { bulk = {} }
+"#;
+    let report = run_text(text);
+    // The acknowledgements of an upload take the bottleneck's direction.
+    assert!(whole(&report, "links", "packets_dropped")[0] > 20);
+    assert_eq!(whole(&report, "flows", "packets_dropped")[0], 0);
+}
