@@ -29,6 +29,10 @@ pub struct Pert {
     /// The window reduction on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_factor: Option<LossFactor>,
+    /// What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
+    /// queueing delay of at least 10 ms where it divides (`text`: false, else true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guards: Option<bool>,
     /// Which PERT (`h` and `pi`: homogeneous, else adaptive).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<PertForm>,
@@ -80,8 +84,10 @@ pub enum PertPreset {
     /// Best match of the papers' numbers: a fit, chosen after looking at them.
     #[default]
     Default,
-    /// The rules of the papers' text.
+    /// The rules as the papers print them, and nothing else: α is read word by word, and there are no guards.
     Text,
+    /// `text` with what makes it work over long paths: α follows its target every five round trips, and the guards.
+    Guarded,
     /// The public ports with their faults repaired.
     Port,
     /// `default` with a flat curve above the second threshold.
@@ -164,6 +170,7 @@ impl ControlTable for Pert {
                 LossFactor::Beta => tcp::LossFactor::Beta,
                 LossFactor::Half => tcp::LossFactor::Half,
             }),
+            is_guarded: self.guards.unwrap_or(preset.is_guarded),
             is_adaptive: self.form.map_or(preset.is_adaptive, |form| form == PertForm::Adaptive),
             pi: preset.pi.map(|design| self.pi.design(design)),
         })
@@ -175,6 +182,7 @@ impl PertPreset {
         match self {
             Self::Default => tcp::PertFlags::DEFAULT,
             Self::Text => tcp::PertFlags::TEXT,
+            Self::Guarded => tcp::PertFlags::GUARDED,
             Self::Port => tcp::PertFlags::PORT,
             Self::Flat => tcp::PertFlags::FLAT,
             Self::H => tcp::PertFlags::HOMOGENEOUS,

@@ -24,7 +24,7 @@ fn congested(flags: PertFlags) -> Host {
 /// β = q/(q + Q) = 20/(20 + 20), since the queue was never longer.
 #[test]
 fn a_queueing_delay_of_20_ms_halves_the_window_of_10() {
-    congested(PertFlags::TEXT).has_window(5.0, 5.0);
+    congested(PertFlags::GUARDED).has_window(5.0, 5.0);
 }
 
 /// `pert_growth_on_response`: α/cwnd = 1/5 on top.
@@ -53,6 +53,27 @@ fn there_is_one_response_per_round_trip() {
     assert_eq!(host.connection.gauges().early_responses, 2);
 }
 
+/// No paper prints that a response has to wait for a round trip: as long as the probability is 1, every ACK responds.
+#[test]
+fn the_rules_of_the_texts_had_one_response_per_round_trip() {
+    let mut host = sender(PertFlags::TEXT);
+    host.at(100).ack(2, &[]).at(2100).ack(3, &[]);
+    for (next, responses) in (4..=5).zip(2..) {
+        host.at(2100 + next).ack(next, &[]);
+        assert_eq!(host.connection.gauges().early_responses, responses);
+    }
+}
+
+/// Nor that one leaves two segments: half of two is one.
+#[test]
+fn the_rules_of_the_texts_left_at_least_two_segments() {
+    let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
+    let control = Control::Pert(PertFlags::TEXT);
+    let mut host = Host::connect(&Config { control, rto, window: 2, initial_window: 2, ..Config::ns2() });
+    host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000);
+    host.at(100).ack(2, &[]).at(2100).ack(3, &[]).has_window(1.0, 2.0);
+}
+
 /// Our choice where the papers are silent: otherwise the flow would be caught in slow start.
 #[test]
 fn a_response_leaves_at_least_2_segments() {
@@ -69,17 +90,17 @@ fn a_loss_cuts_beta_or_one_half() {
     let lose = |host: &mut Host, next: u64| {
         host.ack(next, &[next + 1..next + 2]).ack(next, &[next + 1..next + 3]).ack(next, &[next + 1..next + 4]);
     };
-    let mut host = sender(PertFlags::TEXT);
+    let mut host = sender(PertFlags::GUARDED);
     lose(host.at(100), 1);
     host.has_window(6.5, 6.0);
-    let mut host = congested(PertFlags::TEXT);
+    let mut host = congested(PertFlags::GUARDED);
     lose(&mut host, 3);
     host.has_window(2.5, 2.0);
     // The ports: Q is the largest raw delay, 2000 ms, so the curve is flat, and β = 20/2020.
     let mut host = congested(PertFlags::PORT);
     lose(&mut host, 3);
     host.has_window(10.0 * (1.0 - 20.0 / 2020.0), 9.0);
-    let mut host = sender(PertFlags { loss_factor: LossFactor::Half, ..PertFlags::TEXT });
+    let mut host = sender(PertFlags { loss_factor: LossFactor::Half, ..PertFlags::GUARDED });
     lose(host.at(100), 1);
     host.has_window(5.0, 5.0);
 }
@@ -87,7 +108,7 @@ fn a_loss_cuts_beta_or_one_half() {
 #[test]
 fn slow_start_does_not_respond() {
     let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
-    let mut host = Host::connect(&Config { control: Control::Pert(PertFlags::TEXT), rto, ..Config::ns2() });
+    let mut host = Host::connect(&Config { control: Control::Pert(PertFlags::GUARDED), rto, ..Config::ns2() });
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000);
     host.at(100).ack(2, &[]).at(2100).ack(3, &[]).has_window(4.0, 64.0);
     assert_eq!(host.connection.gauges().probability, Some(1.0));
@@ -96,7 +117,7 @@ fn slow_start_does_not_respond() {
 /// A timeout halves and starts again from one segment, as SACK does.
 #[test]
 fn a_timeout_leaves_1_and_a_threshold_of_5() {
-    let mut host = sender(PertFlags::TEXT);
+    let mut host = sender(PertFlags::GUARDED);
     host.at(20_050).has_window(1.0, 5.0);
 }
 

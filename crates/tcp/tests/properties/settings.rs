@@ -205,6 +205,7 @@ fn pert() -> impl Strategy<Value = PertFlags> {
     let presets = vec![
         PertFlags::DEFAULT,
         PertFlags::TEXT,
+        PertFlags::GUARDED,
         PertFlags::PORT,
         PertFlags::FLAT,
         PertFlags::HOMOGENEOUS,
@@ -237,9 +238,11 @@ fn cubic() -> impl Strategy<Value = CubicConfig> {
 
 fn pert_flags() -> impl Strategy<Value = PertFlags> {
     let rules = vec![AlphaRule::Direct, AlphaRule::Ramped, AlphaRule::Literal];
-    (any::<[bool; 6]>(), select(rules)).prop_map(|([is_adaptive, raw, flat, half, growth_on_response, pi], alpha)| {
+    let flags = any::<([bool; 6], bool)>();
+    (flags, select(rules)).prop_map(|(([is_adaptive, raw, flat, half, growth_on_response, pi], is_guarded), alpha)| {
         PertFlags {
             is_adaptive,
+            is_guarded,
             max_delay: if raw { MaxDelay::Raw } else { MaxDelay::Smoothed },
             curve_tail: if flat { CurveTail::Flat } else { CurveTail::Gentle },
             alpha,

@@ -43,6 +43,7 @@ fn controls() -> Named {
         ("linux", Config::linux()),
         ("pert", pert(PertFlags::DEFAULT)),
         ("pert-text", pert(PertFlags::TEXT)),
+        ("pert-guarded", pert(PertFlags::GUARDED)),
         ("pert-port", pert(PertFlags::PORT)),
         ("pert-flat", pert(PertFlags::FLAT)),
         ("pert-homogeneous", pert(PertFlags::HOMOGENEOUS)),

@@ -22,9 +22,9 @@ use super::{CongestionControl, Flight, Gauges, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use alpha::{Alpha, Conditions};
-use earlybird_units::Random;
+use earlybird_units::{Duration, Random};
 use pi::PiController;
-use signals::Signals;
+use signals::{LARGEST_FLOOR, Signals};
 
 /// The flags that the sources leave open. Each preset is a choice of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,10 @@ pub struct PertFlags {
     pub growth_on_response: bool,
     /// The window reduction on loss.
     pub loss_factor: LossFactor,
+    /// What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a
+    /// largest queueing delay of at least 10 ms where it divides. Without them a window of some two segments is trapped: a
+    /// response puts it below the smallest slow-start threshold, and slow start brings it back to the next one.
+    pub is_guarded: bool,
     /// A PI controller in place of the response curve.
     pub pi: Option<PiDesign>,
 }
@@ -55,24 +59,34 @@ pub enum LossFactor {
 }
 
 impl PertFlags {
-    /// The rules of the papers' text.
-    pub const TEXT: Self = Self {
+    /// The rules as the papers print them, and nothing else:
+    /// * "the maximum observed queueing delay", of a smoothed round-trip time (ER thesis; smoothed is our reading);
+    /// * "emulates gentle RED": the probability rises to 1 above the second threshold (SIGCOMM 2007);
+    /// * α "grows linearly to 32" below the first threshold, is 1 + p′/p from 0.65 of the largest queueing delay on and 1
+    ///   between, at every ACK (PERT-video paper);
+    /// * the window grows with probability 1 − p only (ER thesis, Table I);
+    /// * "β = q′/(q′ + `q_max`)" cuts the window, on losses too: ½ when the queue is full (ER thesis).
+    pub const TEXT: Self = Self { alpha: AlphaRule::Literal, is_guarded: false, ..Self::GUARDED };
+    /// [`Self::TEXT`] with what the ports add so that it works over long paths: α every five round trips, see
+    /// [`AlphaRule::Direct`], and the guards.
+    pub const GUARDED: Self = Self {
         is_adaptive: true,
         max_delay: MaxDelay::Smoothed,
         curve_tail: CurveTail::Gentle,
         alpha: AlphaRule::Direct,
         growth_on_response: false,
         loss_factor: LossFactor::Beta,
+        is_guarded: true,
         pi: None,
     };
     /// Best match of the papers' numbers, chosen after looking at them.
-    pub const DEFAULT: Self = Self { growth_on_response: true, ..Self::TEXT };
+    pub const DEFAULT: Self = Self { growth_on_response: true, ..Self::GUARDED };
     /// The public ports with their faults repaired.
-    pub const PORT: Self = Self { max_delay: MaxDelay::Raw, alpha: AlphaRule::Ramped, ..Self::TEXT };
+    pub const PORT: Self = Self { max_delay: MaxDelay::Raw, alpha: AlphaRule::Ramped, ..Self::GUARDED };
     /// [`Self::DEFAULT`] with a flat curve above the second threshold.
     pub const FLAT: Self = Self { curve_tail: CurveTail::Flat, ..Self::DEFAULT };
     /// The homogeneous form.
-    pub const HOMOGENEOUS: Self = Self { is_adaptive: false, loss_factor: LossFactor::Half, ..Self::TEXT };
+    pub const HOMOGENEOUS: Self = Self { is_adaptive: false, loss_factor: LossFactor::Half, ..Self::GUARDED };
     /// The homogeneous form with a PI controller.
     pub const PI: Self = Self { pi: Some(PiDesign::DEFAULT), ..Self::HOMOGENEOUS };
 }
@@ -99,14 +113,14 @@ pub(crate) struct Pert {
     losses: IntervalHistory,
     responses: IntervalHistory,
     early_responses: u64,
-    /// One response per round trip: none before this segment is acknowledged.
+    /// One guarded response per round trip: none before this segment is acknowledged.
     mark: u64,
     random: Random,
 }
 
-/// Early responses and loss reductions of the homogeneous form cut this share (SIGCOMM 2007).
+/// Early responses of the homogeneous form cut this share (SIGCOMM 2007); its losses halve, as SACK's.
 const HOMOGENEOUS_SHARE: f64 = 0.35;
-/// An early response never leaves fewer segments: below the smallest threshold the flow would be trapped in slow start.
+/// A guarded early response never leaves fewer segments.
 const SMALLEST_RESPONSE: f64 = SMALLEST_SSTHRESH;
 
 impl Pert {
@@ -114,7 +128,7 @@ impl Pert {
         Self {
             window,
             flags,
-            signals: Signals::new(flags.max_delay),
+            signals: Signals::new(flags.max_delay, if flags.is_guarded { LARGEST_FLOOR } else { Duration::ZERO }),
             pi: flags.pi.map(PiController::new),
             alpha: Alpha::new(flags.alpha),
             losses: IntervalHistory::default(),
@@ -143,7 +157,8 @@ impl Pert {
     /// Draws whether this ACK causes an early response; no number is drawn where it cannot.
     fn responds(&mut self, una: u64) -> bool {
         let probability = self.probability();
-        una > self.mark && probability > 0.0 && self.random.unit() < probability
+        let may_respond = una > self.mark || !self.flags.is_guarded;
+        may_respond && probability > 0.0 && self.random.unit() < probability
     }
 
     fn share(&self) -> f64 {
@@ -154,7 +169,7 @@ impl Pert {
         self.responses.close();
         self.early_responses += 1;
         let cwnd = (1.0 - self.share()) * self.window.usable();
-        self.window.shrink_to(cwnd.max(SMALLEST_RESPONSE));
+        self.window.shrink_to(cwnd.max(if self.flags.is_guarded { SMALLEST_RESPONSE } else { 1.0 }));
         self.mark = smax;
         if self.flags.growth_on_response {
             self.window.grow_by(growth * self.alpha.value() / self.window.cwnd());

@@ -5,7 +5,7 @@ use earlybird_units::Duration;
 /// Weight of the old value in the smoothed round-trip time (ER thesis).
 const SMOOTHING: f64 = 0.99;
 /// Lower bound of the largest queueing delay where it divides (the ports).
-const LARGEST_FLOOR: Duration = Duration::from_millis(10);
+pub(super) const LARGEST_FLOOR: Duration = Duration::from_millis(10);
 /// β before any queueing was seen (SIGCOMM 2007).
 const INITIAL_SHARE: f64 = 0.35;
 
@@ -28,6 +28,7 @@ pub fn early_response_share(queueing: Duration, largest: Duration) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
     max_delay: MaxDelay,
+    least_largest: Duration,
     smallest: Duration,
     smoothed: Option<f64>,
     largest_raw: Duration,
@@ -36,9 +37,11 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn new(max_delay: MaxDelay) -> Self {
+    /// The largest queueing delay counts as `least_largest` where it divides and is below.
+    pub(super) fn new(max_delay: MaxDelay, least_largest: Duration) -> Self {
         Self {
             max_delay,
+            least_largest,
             smallest: Duration::MAX,
             smoothed: None,
             largest_raw: Duration::ZERO,
@@ -77,9 +80,9 @@ impl Signals {
         }
     }
 
-    /// Gives Q, the largest queueing delay but at least 10 ms.
+    /// Gives Q, the largest queueing delay, but no less than was asked for.
     pub(super) fn largest_floored(&self) -> Duration {
-        self.largest().max(LARGEST_FLOOR)
+        self.largest().max(self.least_largest)
     }
 
     /// Gives β.
@@ -95,13 +98,25 @@ mod tests {
 
     #[test]
     fn v7_from_50_ms_a_hundred_samples_of_70_ms_smooth_to_62_6794_ms() {
-        let mut signals = Signals::new(MaxDelay::Smoothed);
+        let mut signals = Signals::new(MaxDelay::Smoothed, LARGEST_FLOOR);
         signals.on_rtt(Duration::from_millis(50));
         (0..100).for_each(|_| signals.on_rtt(Duration::from_millis(70)));
         assert_eq!(signals.smoothed().as_nanos() / 100, 626_793);
         assert!((signals.smoothed().as_secs_f64() - 0.062_679_4).abs() < 5e-8);
         assert_eq!(signals.queueing(), signals.largest());
         conforms(Area::Control, "PERT", "ER thesis", "smoothed delay after 100 samples (V7)", "to 0.1 µs");
+    }
+
+    #[test]
+    fn a_queue_that_was_never_longer_halves_the_window_unless_10_ms_are_the_least() {
+        let share = |least| {
+            let mut signals = Signals::new(MaxDelay::Smoothed, least);
+            signals.on_rtt(Duration::from_millis(50));
+            signals.on_rtt(Duration::from_millis(650)); // smoothed: 56 ms, 6 ms of them in the queue
+            signals.share()
+        };
+        assert!((share(Duration::ZERO) - 0.5).abs() < 1e-9);
+        assert!((share(LARGEST_FLOOR) - 6.0 / 16.0).abs() < 1e-9);
     }
 
     #[test]
