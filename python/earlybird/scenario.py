@@ -250,7 +250,7 @@ The forms of PERT.
 """
 
 
-PertPreset: TypeAlias = Literal["default", "text", "port", "flat", "h", "pi"] | Parameter
+PertPreset: TypeAlias = Literal["default", "text", "guarded", "port", "flat", "h", "pi"] | Parameter
 """
 Named sets of PERT flags.
 """
@@ -1535,6 +1535,11 @@ class Pert:
     growth_on_response: bool | Parameter | None = None
     """
     Whether the ACK that causes an early response also adds the growth term.
+    """
+    guards: bool | Parameter | None = None
+    """
+    What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
+    queueing delay of at least 10 ms where it divides (`text`: false, else true).
     """
     loss_factor: LossFactor | None = None
     """

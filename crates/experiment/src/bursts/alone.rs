@@ -20,7 +20,7 @@ pub(crate) fn first_alone(scenario: &Scenario, bottleneck: &str, report: &Report
     });
     for flow in &mut alone.flows {
         if let Application::Cbr(cbr) = &mut flow.application {
-            let others = period * (count - 1);
+            let others = period.saturating_mul(count - 1);
             cbr.packets = cbr.packets.map(|packets| packets.saturating_sub(others).max(1));
         }
     }

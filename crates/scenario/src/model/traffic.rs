@@ -113,7 +113,7 @@ pub struct Cbr {
     /// Payload bits per second.
     pub rate: Rate,
     /// Payload bytes of one write.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub packet: u32,
     /// Seconds between two packets (default: as the rate says). Packet k is written at k·interval after the start in double
     /// precision, as ns-2's scripts count: that decides what comes first where the packet's ACK and a timer meet.

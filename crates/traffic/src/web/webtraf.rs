@@ -32,6 +32,9 @@ enum State {
     Receiving,
 }
 
+/// Packets of the largest object: more than any run carries, though heavy tails know no end.
+const LARGEST_OBJECT: f64 = 1e9;
+
 impl WebSession {
     /// Makes a session of a client drawn at random, with its own stream of random numbers.
     pub fn new(sites: Arc<Sites>, parameters: WebParameters, mut random: Random) -> Self {
@@ -43,7 +46,7 @@ impl WebSession {
         let packets = self.random.lomax(self.parameters.object_packets, self.parameters.object_shape);
         let connection = io.open(self.sites.responses[self.client][self.server]);
         // At least one packet, as ns-2's rounding up gives.
-        io.write(connection, (packets as u64 + 1) * io.mss());
+        io.write(connection, (packets.min(LARGEST_OBJECT) as u64 + 1) * io.mss());
         self.state = State::Receiving;
     }
 
