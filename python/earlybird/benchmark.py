@@ -20,11 +20,19 @@ from typing import Any, TypeVar
 from earlybird import _core
 from earlybird.description import resolve
 from earlybird.errors import EarlybirdError, ScenarioError
+from earlybird.limits import cost_of, time_text
 from earlybird.paths import REPOSITORY, repository_file
 from earlybird.runs import DEFAULT_SEED
 from earlybird.transports import transports
 
-REPETITIONS = 3
+SECONDS_TO_START = 0.7
+"""What starting an interpreter takes, once per run."""
+
+NS2_IS_SLOWER = 10.0
+"""What ns-2 takes ÷ what we take, roughly."""
+
+STUDIES_SECONDS = 1200.0
+"""What measuring a few runs of each kind of every study takes on two processors, roughly."""
 
 Measured = TypeVar("Measured")
 
@@ -54,9 +62,51 @@ BASELINE = "sack"
 """The transport beside which the others are set."""
 
 
-def number_of_runs(repetitions: int = REPETITIONS) -> int:
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """
+    What is measured.
+
+    Attributes
+    ----------
+    repetitions
+        How often each is run; the best counts.
+    transports
+        Names, or None for all.
+    ns2
+        Whether ns-2 is measured too, where it is installed.
+    studies
+        Whether runs of studies are.
+    """
+
+    repetitions: int
+    transports: tuple[str, ...] | None
+    ns2: bool
+    studies: bool
+
+
+SHORT = BenchmarkPlan(repetitions=1, transports=(BASELINE, "cubic-rack", "bbr-rack"), ns2=False, studies=False)
+FULL = BenchmarkPlan(repetitions=3, transports=None, ns2=True, studies=True)
+
+
+def number_of_runs(plan: BenchmarkPlan = FULL) -> int:
     """Return how many runs `measure_all` makes, those of ns-2 included."""
-    return (len(CASES) * 2 + len(transport_names())) * repetitions
+    programs = 2 if plan.ns2 else 1
+    return (len(CASES) * programs + len(_names(plan))) * plan.repetitions
+
+
+def duration_text(plan: BenchmarkPlan) -> str:
+    """Say roughly how long measuring takes, from the packets that are carried."""
+    seconds = [cost_of(resolve(repository_file("scenarios", case.scenario))).seconds for case in CASES]
+    transport = cost_of(resolve(repository_file("scenarios", TRANSPORTS_SCENARIO))).seconds
+    ns2 = sum(seconds) * NS2_IS_SLOWER if plan.ns2 and shutil.which("ns") else 0.0
+    runs = sum(seconds) + transport * len(_names(plan)) + ns2
+    once = runs + SECONDS_TO_START * number_of_runs(plan) / plan.repetitions
+    return time_text(once * plan.repetitions + (STUDIES_SECONDS if plan.studies else 0.0))
+
+
+def _names(plan: BenchmarkPlan) -> list[str]:
+    return transport_names() if plan.transports is None else [*plan.transports]
 
 
 def transport_names() -> list[str]:
@@ -73,14 +123,14 @@ def _carries_a_transfer(transport: str) -> bool:
     return True
 
 
-def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
     """
-    Measure every case, then every transport.
+    Measure every case, then the transports.
 
     Parameters
     ----------
-    repetitions
-        How often each is run; the best counts.
+    plan
+        What is measured, and how often.
     done
         Called after each run.
 
@@ -91,7 +141,7 @@ def measure_all(repetitions: int = REPETITIONS, done: Callable[[], None] = lambd
         ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes). Per transport: `transport`,
         `bottleneck_packets_per_cpu_second` and `relative_to_sack`.
     """
-    return [*(_measure(case, repetitions, done) for case in CASES), *_measure_transports(repetitions, done)]
+    return [*(_measure(case, plan, done) for case in CASES), *_measure_transports(plan, done)]
 
 
 def measure_studies(*, progress: bool = False) -> list[dict[str, Any]]:
@@ -117,11 +167,11 @@ def measure_studies(*, progress: bool = False) -> list[dict[str, Any]]:
     return [cost.row() for cost in (*medium, together(ALL, medium), *full)]
 
 
-def _measure_transports(repetitions: int, done: Callable[[], None]) -> list[dict[str, Any]]:
+def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> list[dict[str, Any]]:
     """Measure the transports in turns, so that what else the machine does meets all of them."""
-    names = transport_names()
+    names = _names(plan)
     speeds = dict.fromkeys(names, 0.0)
-    for _ in range(repetitions):
+    for _ in range(plan.repetitions):
         for name in names:
             run = _ours(TRANSPORTS_SCENARIO, ("transport", name))
             speeds[name] = max(speeds[name], run["packets_per_cpu_second"])
@@ -136,9 +186,10 @@ def _measure_transports(repetitions: int, done: Callable[[], None]) -> list[dict
     ]
 
 
-def _measure(case: Case, repetitions: int, done: Callable[[], None]) -> dict[str, Any]:
-    runs = list(_repeated(lambda: _ours(case.scenario), repetitions, done))
-    theirs = [speed for speed in _repeated(lambda: _ns2(case), repetitions, done) if speed]
+def _measure(case: Case, plan: BenchmarkPlan, done: Callable[[], None]) -> dict[str, Any]:
+    runs = list(_repeated(lambda: _ours(case.scenario), plan.repetitions, done))
+    measured = _repeated(lambda: _ns2(case), plan.repetitions if plan.ns2 else 0, done)
+    theirs = [speed for speed in measured if speed]
     return {
         "case": case.name,
         "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),

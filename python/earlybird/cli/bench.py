@@ -1,25 +1,43 @@
 """`earlybird bench`: how fast the simulator is."""
 
+from typing import Annotated
+
+import typer
+
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.plain import show_json
+from earlybird.cli.plain import say_aside, show_json
 
 NAME = "bench"
-EXAMPLES = examples("earlybird bench", "earlybird bench --json")
+EXAMPLES = examples("earlybird bench", "earlybird bench --full --json")
 
 
-def command(*, json: Json = False) -> None:
+def command(
+    *,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Measure all transports, the best of three runs each, ns-2 where `ns` is installed, and studies.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
     """
-    Measure bottleneck packets per second of processor time, and of ns-2 beside it where `ns` is installed.
+    Measure bottleneck packets per second of processor time: some transports, in less than a minute.
 
-    Then from a few runs of each kind, how long the studies take here: all at medium, early retransmission at full.
+    With --full every transport, ns-2 beside it where `ns` is installed, and from a few runs of each kind how long the
+    studies take here: all at medium, early retransmission at full.
     """
-    from earlybird.benchmark import measure_all, measure_studies, number_of_runs
+    from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, measure_studies, number_of_runs
     from earlybird.cli.display import show_bench
     from earlybird.progress import progress_bar
 
-    with progress_bar(number_of_runs(), what="measuring") as advance:
-        rows = measure_all(done=advance)
-    rows += measure_studies(progress=True)
+    plan = FULL if full else SHORT
+    say_aside(f"This takes about {duration_text(plan)}." + ("" if full else " With --full everything is measured."))
+    with progress_bar(number_of_runs(plan), what="measuring") as advance:
+        rows = measure_all(plan, done=advance)
+    if plan.studies:
+        rows += measure_studies(progress=True)
     if json:
         show_json(rows)
     else:

@@ -134,12 +134,13 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
         speed = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million"
         table.add_row(row["transport"], speed, f"{row['relative_to_sack']:.2f}")
     show(table)
-    show_costs([row for row in rows if "study" in row])
+    if studies := [row for row in rows if "study" in row]:
+        show_costs(studies, "from a few of each kind")
 
 
-def show_costs(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print how long the runs of studies take, as told from a few of them."""
-    table = _table(f"\nStudies, {rows[0]['jobs']} runs at a time, from a few of each kind", ["study", "scale"])
+def show_costs(rows: Sequence[Mapping[str, Any]], source: str) -> None:
+    """Print how long the runs of studies take, and what tells it."""
+    table = _table(f"\nStudies, {rows[0]['jobs']} runs at a time, {source}", ["study", "scale"])
     for title in ("runs", "simulated seconds\nper second", "time"):
         table.add_column(title, justify="right")
     for row in rows:
@@ -151,7 +152,7 @@ def show_costs(rows: Sequence[Mapping[str, Any]]) -> None:
 def _speeds(row: dict[str, Any]) -> tuple[str, str, str]:
     ours, theirs = row["bottleneck_packets_per_cpu_second"], row["ns2_bottleneck_packets_per_cpu_second"]
     if theirs is None:
-        return f"{ours / 1e6:.2f} million", "not installed", "–"
+        return f"{ours / 1e6:.2f} million", "not measured", "–"
     return f"{ours / 1e6:.2f} million", f"{theirs / 1e6:.2f} million", f"{ours / theirs:.1f}"
 
 

@@ -17,9 +17,14 @@ def say(message: str) -> None:
     print(message, flush=True)
 
 
+def say_aside(message: str) -> None:
+    """Print one message on the error stream, beside what programs read."""
+    print(message, file=sys.stderr, flush=True)
+
+
 def complain(message: str) -> None:
     """Print one message on the error stream."""
-    print(f"earlybird: {message}", file=sys.stderr, flush=True)
+    say_aside(f"earlybird: {message}")
 
 
 def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:

@@ -87,7 +87,7 @@ def run_command(
     jobs: Jobs = None,
     out: Results = RESULTS,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell, from a few runs, how long those that are missing will take.")
+        bool, typer.Option("--dry-run", help="Only tell roughly how long those that are missing will take.")
     ] = False,
 ) -> None:
     """Make the runs of studies. After an interruption the same command goes on where it stopped."""
@@ -104,11 +104,12 @@ def run_command(
 def _tell_cost(names: list[str], scale: str, jobs: int | None, out: Path) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
-    from earlybird.study.cost import estimate, together
+    from earlybird.study.cost import together
+    from earlybird.study.forecast import forecast
     from earlybird.study.library import choose_studies
 
-    costs = estimate(choose_studies(names, scale), scale, made=Store(out), jobs=jobs, progress=True)
-    show_costs([cost.row() for cost in (*costs, together("together", costs))])
+    costs = forecast(choose_studies(names, scale), scale, made=Store(out), jobs=jobs)
+    show_costs([cost.row() for cost in (*costs, together("together", costs))], "told roughly from their packets")
 
 
 def report_command(
