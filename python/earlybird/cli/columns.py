@@ -79,9 +79,9 @@ VIEWER_ROWS = (
 NETWORK_ROWS = (
     Column("utilisation", "utilisation of the bottleneck", percent),
     Column("mean_wait_ms", "queueing delay at the bottleneck, mean", milliseconds),
-    Column("drop_rate", "dropped at the bottleneck", percent),
+    Column("drop_rate", "drop rate at the bottleneck", percent),
     Column("dropped_elsewhere", "packets dropped at other links", number),
-    Column("mark_rate", "marked at the bottleneck", percent),
+    Column("mark_rate", "mark rate at the bottleneck", percent),
     Column("bottleneck_packets", "packets through the bottleneck", number),
     Column("web_mbps", "web traffic", megabits),
     Column("fair_share", "first group's rate ÷ fair share", ratio),
