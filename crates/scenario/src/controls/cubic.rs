@@ -31,7 +31,7 @@ pub enum CubicVersion {
     V21,
     /// Linux 2.6.3x: β 0.7, whole segments, `hystart`.
     V23,
-    /// Linux 6.x: the window of `v23`, `hystart-linux`.
+    /// Linux 6.x: `v23` that counts segments and not ACKs, `hystart-linux`.
     Linux,
 }
 

@@ -9,7 +9,7 @@ use earlybird_tcp::{Config, Control, CubicConfig, PertFlags, SlowStartRule, Tole
 /// Everything that grows a window with ACKs.
 fn controls() -> Vec<Control> {
     let rules = [SlowStartRule::Standard, SlowStartRule::Hystart, SlowStartRule::HystartPlusPlus];
-    let cubic = [CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23];
+    let cubic = [CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23, CubicConfig::LINUX];
     let with = |slow_start| move |version: CubicConfig| Control::Cubic(CubicConfig { slow_start, ..version });
     let mut controls = vec![
         Control::Reno,

@@ -222,7 +222,7 @@ fn prague() -> impl Strategy<Value = PragueParameters> {
 }
 
 fn cubic() -> impl Strategy<Value = CubicConfig> {
-    let versions = vec![CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23];
+    let versions = vec![CubicConfig::RFC9438, CubicConfig::V21, CubicConfig::V23, CubicConfig::LINUX];
     let rules = vec![
         SlowStartRule::Standard,
         SlowStartRule::Hystart,

@@ -1,6 +1,7 @@
 //! CUBIC in whole numbers, as Linux counts: the window grows by one segment after so many ACKs.
 //!
-//! v2.1 is kernel 2.6.22's `tcp_cubic.c`, v2.3 kernel 2.6.38's. Only the cube root is more exact here.
+//! v2.1 is kernel 2.6.22's `tcp_cubic.c`, v2.3 kernel 2.6.38's. Kernels from 4.0 on count segments in place of ACKs, for one ACK
+//! may tell of many (`tcp_cong_avoid_ai`). Only the cube root is more exact here.
 
 use super::CubicConfig;
 use super::root::cube_root;
@@ -21,14 +22,28 @@ pub(super) struct LinuxVersion {
     first_epoch: u32,
     /// … exactly, or at least.
     first_epoch_is_fixed: bool,
+    /// What counts is the segments acknowledged, not the ACKs; and slow start ends at its threshold, not one beyond.
+    counts_segments: bool,
 }
 
 /// Linux 2.6.22.
-pub(super) const V21: LinuxVersion =
-    LinuxVersion { beta: 819, largest_increment: Some(16), first_epoch: 50, first_epoch_is_fixed: true };
+pub(super) const V21: LinuxVersion = LinuxVersion {
+    beta: 819,
+    largest_increment: Some(16),
+    first_epoch: 50,
+    first_epoch_is_fixed: true,
+    counts_segments: false,
+};
 /// Linux 2.6.38.
-pub(super) const V23: LinuxVersion =
-    LinuxVersion { beta: 717, largest_increment: None, first_epoch: 20, first_epoch_is_fixed: false };
+pub(super) const V23: LinuxVersion = LinuxVersion {
+    beta: 717,
+    largest_increment: None,
+    first_epoch: 20,
+    first_epoch_is_fixed: false,
+    counts_segments: false,
+};
+/// Linux 6.18.
+pub(super) const V6: LinuxVersion = LinuxVersion { counts_segments: true, ..V23 };
 
 /// Scale of β.
 const BETA_SCALE: u32 = 1024;
@@ -46,6 +61,8 @@ const UPDATE_INTERVAL: u64 = CLOCK / 32;
 const ACK_RATIO_SHIFT: u32 = 4;
 /// Where the curve lies below the window, one segment more in so many windows.
 const STANDSTILL: u32 = 100;
+/// Where segments count, the window grows by one for two of them at most.
+const FASTEST: u32 = 2;
 /// The smallest slow-start threshold.
 const SMALLEST_SSTHRESH: u32 = 2;
 
@@ -63,7 +80,7 @@ pub(super) struct LinuxCubic {
     slow_start: Box<dyn SlowStart>,
     cwnd: u32,
     ssthresh: u32,
-    /// ACKs since the window grew.
+    /// ACKs since the window grew, or segments.
     counted: u32,
     state: State,
 }
@@ -112,10 +129,10 @@ impl Default for State {
 }
 
 impl Epoch {
-    fn new(now: u64, cwnd: u32, last_max: u32) -> Self {
+    fn new(now: u64, cwnd: u32, last_max: u32, acks: u32) -> Self {
         let below = u64::from(last_max.saturating_sub(cwnd));
         let rise = cube_root((1 << CUBE_SHIFT) / SCALED_C * below);
-        Self { start: now, plateau: last_max.max(cwnd), rise, acks: 1, reno: cwnd }
+        Self { start: now, plateau: last_max.max(cwnd), rise, acks, reno: cwnd }
     }
 
     fn ticks(&self, now: u64) -> u64 {
@@ -154,19 +171,24 @@ impl State {
             self.ack_ratio - (self.ack_ratio >> ACK_RATIO_SHIFT) + segments.min(u64::from(u16::MAX)) as u32;
     }
 
-    /// Computes after how many ACKs the window grows; at most every 1/32 s while it stays the same.
-    fn update(&mut self, version: LinuxVersion, now: u64, cwnd: u32) {
+    /// Computes after how many ACKs, or segments, the window grows; at most every 1/32 s while it stays the same. `counted` came
+    /// now.
+    fn update(&mut self, version: LinuxVersion, now: u64, cwnd: u32, counted: u32) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.acks += 1;
+            epoch.acks += counted;
         }
         if self.computed.is_some_and(|(window, at)| window == cwnd && now - at <= UPDATE_INTERVAL) {
             return;
         }
         self.computed = Some((cwnd, now));
-        let epoch = *self.epoch.get_or_insert(Epoch::new(now, cwnd, self.last_max));
+        let epoch = *self.epoch.get_or_insert(Epoch::new(now, cwnd, self.last_max, counted));
         let cubic = self.acks_by_curve(version, &epoch, now, cwnd);
         let acks = self.acks_by_reno(version, cubic, cwnd);
-        self.acks_per_segment = ((acks << ACK_RATIO_SHIFT) / self.ack_ratio).max(1);
+        self.acks_per_segment = if version.counts_segments {
+            acks.max(FASTEST)
+        } else {
+            ((acks << ACK_RATIO_SHIFT) / self.ack_ratio).max(1)
+        };
     }
 
     fn acks_by_curve(&self, version: LinuxVersion, epoch: &Epoch, now: u64, cwnd: u32) -> u32 {
@@ -211,25 +233,49 @@ impl LinuxCubic {
         }
     }
 
-    fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
+    fn is_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh || (self.cwnd == self.ssthresh && !self.version.counts_segments)
+    }
+
+    /// Gives the segments that are left for avoidance.
+    fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) -> u32 {
         let step = self.slow_start.on_progress(now, progress, f64::from(self.cwnd));
         if step.is_over {
             self.ssthresh = self.cwnd.max(SMALLEST_SSTHRESH);
         }
-        if may_grow {
-            let room = self.ssthresh.saturating_sub(self.cwnd).max(1);
-            self.cwnd += (step.growth as u32).min(room);
+        if !may_grow {
+            return 0;
         }
+        let growth = step.growth as u32;
+        let grown = growth.min(self.ssthresh.saturating_sub(self.cwnd).max(1));
+        self.cwnd += grown;
+        if self.version.counts_segments { growth - grown } else { 0 }
     }
 
-    fn avoid_congestion(&mut self, now: u64) {
-        self.state.update(self.version, now, self.cwnd);
+    fn avoid_congestion(&mut self, now: u64, segments: u32) {
+        if self.version.counts_segments {
+            return self.avoid_by_segments(now, segments);
+        }
+        self.state.update(self.version, now, self.cwnd, 1);
         if self.counted >= self.state.acks_per_segment {
             self.cwnd += 1;
             self.counted = 0;
         } else {
             self.counted += 1;
         }
+    }
+
+    /// `tcp_cong_avoid_ai` of Linux 4.0 and later.
+    fn avoid_by_segments(&mut self, now: u64, segments: u32) {
+        self.state.update(self.version, now, self.cwnd, segments);
+        let each = self.state.acks_per_segment;
+        if self.counted >= each {
+            self.counted = 0;
+            self.cwnd += 1;
+        }
+        self.counted += segments;
+        self.cwnd += self.counted / each;
+        self.counted %= each;
     }
 
     fn reduced(&self) -> u32 {
@@ -266,10 +312,12 @@ impl CongestionControl for LinuxCubic {
             self.state.on_rtt(now, rtt);
         }
         let may_grow = progress.used_up(self.cwnd());
-        if self.cwnd <= self.ssthresh {
-            self.start_slowly(cx.now, progress, may_grow);
-        } else if may_grow {
-            self.avoid_congestion(now);
+        let mut segments = progress.growth as u32;
+        if self.is_slow_start() {
+            segments = self.start_slowly(cx.now, progress, may_grow);
+        }
+        if may_grow && segments > 0 {
+            self.avoid_congestion(now, segments);
         }
     }
 
@@ -459,9 +507,37 @@ mod tests {
         for (below, kernel) in
             [(1, 1388), (3, 2003), (10, 2991), (50, 5120), (100, 6451), (1000, 13_897), (10_000, 29_930)]
         {
-            let rise = Epoch::new(0, 10, 10 + below).rise;
+            let rise = Epoch::new(0, 10, 10 + below, 1).rise;
             assert!(rise.abs_diff(kernel) * 1000 <= kernel, "{below}: {rise}, not {kernel}");
         }
+    }
+
+    /// A loss every 100 segments of a path of 10 ms, and what the window is just before them, from the sixth on.
+    fn peaks(version: CubicVersion, segments_per_ack: u64) -> Vec<u32> {
+        let config = CubicConfig { version, slow_start: SlowStartRule::Standard, ..CubicConfig::V23 };
+        let mut cubic = LinuxCubic::new(if version == CubicVersion::V23 { V23 } else { V6 }, config, 8.0);
+        cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
+        let (mut micros, mut peaks) = (10_000_000, Vec::new());
+        for ack in 1..=1200 / segments_per_ack {
+            let flight = cubic.cwnd() as u64;
+            micros += 10_000 * segments_per_ack / flight;
+            let mut cx = Cx { now: Instant::from_nanos(micros * 1000), trace: &mut () };
+            if ack % (100 / segments_per_ack) == 0 {
+                peaks.push(cubic.cwnd() as u32);
+                cubic.on_loss(&mut cx, &Flight::new(flight));
+            } else {
+                let rtt = Some(Duration::from_millis(10));
+                cubic.on_progress(&mut cx, &Progress { una: 0, ..Progress::new(segments_per_ack, flight, rtt) });
+            }
+        }
+        peaks.split_off(6)
+    }
+
+    /// 2.6.38 grows Reno's share with each ACK; since 4.0 it does with each segment.
+    #[test]
+    fn linux_6_grows_by_segments_however_many_an_ack_tells_of() {
+        assert_eq!(peaks(CubicVersion::Linux, 1), peaks(CubicVersion::Linux, 2));
+        assert!(peaks(CubicVersion::V23, 2) < peaks(CubicVersion::V23, 1));
     }
 
     /// 2·8·1843/3/205 and 8·1741/3/307, in eighths: 2.9 and 1.9 windows.

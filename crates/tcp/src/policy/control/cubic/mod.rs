@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! RFC 9438 with real numbers, and two of Linux's integer forms: v2.1 (kernel 2.6.22, the one in ns-2.35's Linux agent) and
-//! v2.3 (kernels from 2.6.29 on).
+//! RFC 9438 with real numbers, and three of Linux's integer forms: v2.1 (kernel 2.6.22, the one in ns-2.35's Linux agent),
+//! v2.3 (kernels from 2.6.29 on), and v2.3 as it counts since kernel 4.0.
 
 mod curve;
 mod linux;
@@ -27,6 +27,8 @@ pub enum CubicVersion {
     V21,
     /// Linux 2.6.38, "TCP CUBIC v2.3".
     V23,
+    /// Linux 6.x, which still calls itself v2.3: the window grows by what is acknowledged, however many ACKs tell.
+    Linux,
 }
 
 /// CUBIC's parameters.
@@ -48,8 +50,9 @@ impl CubicConfig {
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
     /// Gives Linux 2.6.38, which had `HyStart` on.
     pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
-    /// Gives Linux 6.x: the same window, and a `HyStart` that leaves slow start less easily.
-    pub const LINUX: Self = Self { slow_start: SlowStartRule::HystartLinux, ..Self::V23 };
+    /// Gives Linux 6.x, with a `HyStart` that leaves slow start less easily.
+    pub const LINUX: Self =
+        Self { version: CubicVersion::Linux, slow_start: SlowStartRule::HystartLinux, ..Self::RFC9438 };
 }
 
 impl ControlFactory for CubicConfig {
@@ -64,6 +67,7 @@ impl ControlFactory for CubicConfig {
             CubicVersion::Rfc9438 => Box::new(Cubic::new(*self, largest, ssthresh, setup.halved == Halved::Flight)),
             CubicVersion::V21 => Box::new(LinuxCubic::new(linux::V21, *self, ssthresh)),
             CubicVersion::V23 => Box::new(LinuxCubic::new(linux::V23, *self, ssthresh)),
+            CubicVersion::Linux => Box::new(LinuxCubic::new(linux::V6, *self, ssthresh)),
         }
     }
 }
