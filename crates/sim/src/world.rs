@@ -181,12 +181,12 @@ impl<O: Observer> World<O> {
         let Some(mut link) = self.network.first_link(packet.route) else {
             return self.deliver(id);
         };
-        if self.network.link(link).is_served() {
+        let mut entered = self.network.link_mut(link);
+        if entered.is_served() {
             return self.queue_up(link, id);
         }
         let mut moment = self.now;
         loop {
-            let entered = self.network.link_mut(link);
             let Some(arrival) = entered.accept(moment, packet) else {
                 let dropped = PacketEvent::Dropped(link, entered.drop_cause());
                 self.observer.on_packet(moment.at, dropped, packet);
@@ -198,12 +198,16 @@ impl<O: Observer> World<O> {
             }
             packet.route = packet.route.rest();
             if entered.is_impaired {
-                break self.leave_impaired(link, arrival, id);
+                return self.leave_impaired(link, arrival, id);
             }
-            match self.network.first_link(packet.route).filter(|next| self.network.link(*next).is_private) {
-                Some(next) => (link, moment) = (next, arrival),
-                None => break self.push_into_pipe(link, arrival, id),
+            let Some(next) = self.network.first_link(packet.route) else {
+                return self.push_into_pipe(link, arrival, id);
+            };
+            entered = self.network.link_mut(next);
+            if !entered.is_private {
+                return self.push_into_pipe(link, arrival, id);
             }
+            (link, moment) = (next, arrival);
         }
     }
 
