@@ -69,7 +69,7 @@ check-python: build
 	$(RUN) python -m mypy.stubtest earlybird._core
 
 bench: build ## Measure the simulator's speed, beside ns-2 where `ns` is installed
-	$(RUN) earlybird bench
+	$(RUN) earlybird bench --full
 
 instructions: $(SYNCED) ## Count the simulator's instructions per packet; fails at 3 % more (UPDATE=1 writes the table)
 	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)

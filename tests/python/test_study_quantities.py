@@ -10,7 +10,7 @@ import pytest
 from earlybird import InputError
 from earlybird.study.metrics import metric
 from earlybird.study.names import spaced
-from earlybird.study.quantities import Quantity
+from earlybird.study.quantities import Quantity, success_curve
 from earlybird.study.wording import difference_text
 from study_parts import measured, run
 
@@ -20,6 +20,16 @@ SACK = {"transport": "sack", "buffer": 80}
 def test_runs_are_averaged_with_the_weight_of_their_flows() -> None:
     runs = measured(run(1, 1.0, n=30), run(1, 4.0, n=10))
     assert runs.by_seed(Quantity("sft", SACK)) == {1: 1.75}
+
+
+def test_a_success_curve_is_that_of_all_flows_not_of_all_runs() -> None:
+    runs = measured(run(1, 1.0, n=30, success=(0.2, 0.4, 1.0)), run(2, 1.0, n=10, success=(0.6, 0.8, 0.0)))
+    pool = runs.select(SACK)
+    delays, shares = success_curve(pool)
+    assert list(zip(delays, shares, strict=True))[1:] == [
+        (delay, pytest.approx(share)) for delay, share in zip(pool[0].delays, (0.3, 0.5, 0.75), strict=True)
+    ]
+    assert runs.pooled_success({**SACK, "delay": pool[0].delays[2]}).mean == pytest.approx(0.75)
 
 
 def test_bands_take_runs_by_measured_load() -> None:
