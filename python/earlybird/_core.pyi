@@ -8,12 +8,14 @@ __all__ = [
     "code_version",
     "duration",
     "estimate",
+    "output_warnings",
     "random_parts",
     "rate",
     "resolve",
     "run",
     "schema",
     "transports",
+    "unused",
     "version",
     "warnings",
 ]
@@ -33,6 +35,14 @@ class ScenarioError(ValueError):
 
 def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> str:
     """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; `folder` has the files it names."""
+
+def unused(scenario_json: str) -> list[str]:
+    """List what a resolved scenario declares that nothing reads or that cannot matter, one paragraph each."""
+
+def output_warnings(
+    scenario_json: str, *, trace: str | None = None, trace_flows: list[str] | None = None, pcap: str | None = None
+) -> list[str]:
+    """List what of the files that a run is to write is not what one may expect, one paragraph each."""
 
 def warnings(scenario_json: str) -> list[str]:
     """List what in a resolved scenario can be run but is probably not meant, one paragraph each."""

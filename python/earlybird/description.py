@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -44,21 +44,43 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
 
 
-def warn_about(resolved: str) -> None:
+def warn_about(*resolved: str) -> None:
     """
-    Warn of what in a scenario can be run but is probably not meant.
+    Warn of what in scenarios can be run but is probably not meant.
 
     Parameters
     ----------
     resolved
-        What `resolve` returned.
+        What `resolve` returned; several are runs of one thing.
 
     Warns
     -----
     ScenarioWarning
-        For each such thing: a playback delay that leaves no time for a repair.
+        For each such thing: a playback delay that leaves no time for a repair, a queue that holds no packet, a
+        transport that waits for marks which never come; a setting that none of the runs reads or that cannot matter.
     """
-    for text in _core.warnings(resolved):
+    odd = dict.fromkeys(text for one in resolved for text in _core.warnings(one))
+    for text in [*odd, *_unused(resolved)]:
+        warnings.warn(text, ScenarioWarning, stacklevel=3)
+
+
+def _unused(resolved: Sequence[str]) -> list[str]:
+    """Return what every one of the runs declares for nothing: what one of them reads is used."""
+    common: list[str] | None = None
+    for one in resolved:
+        told = _core.unused(one)
+        common = told if common is None else [text for text in common if text in told]
+        if not common:
+            break
+    return common or []
+
+
+def warn_about_outputs(
+    resolved: str, *, trace: str | None, trace_flows: Sequence[str] | None, pcap: str | None
+) -> None:
+    """Warn of what of the files that a run is to write is not what one may expect."""
+    names = list(trace_flows) if trace_flows else None
+    for text in _core.output_warnings(resolved, trace=trace, trace_flows=names, pcap=pcap):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 

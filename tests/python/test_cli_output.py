@@ -49,7 +49,7 @@ def test_the_version_is_that_of_the_core(earlybird: Program) -> None:
 def test_run_prints_measures_with_units(earlybird: Program, small: Path) -> None:
     finished = earlybird("run", small)
     assert (finished.code, finished.err) == (0, "")
-    for word in ("two video flows", "seed 1", "drop rate at the bottleneck", "throughput", "kb/s", "2 × sack", " %"):
+    for word in ("two video flows", "seed 1", "the bottleneck is the link", "throughput", "kb/s", "2 × sack", " %"):
         assert word in finished.out
 
 

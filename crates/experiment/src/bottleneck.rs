@@ -1,7 +1,8 @@
 //! Which link is the bottleneck where the scenario names none: the slowest on the ways of the flows' data.
 
+use crate::marking::ACCESS;
 use crate::plan::{Builder, Plan};
-use earlybird_scenario::{Network, ScenarioError};
+use earlybird_scenario::{Flow, Network, ScenarioError};
 use earlybird_sim::LinkId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,11 +16,23 @@ pub(crate) fn bottleneck_of(plan: &Plan) -> Result<String, ScenarioError> {
     }
 }
 
+/// Gives the names of the links that a group's data cross, and of those that its ACKs do.
+pub(crate) fn ways_of(plan: &Plan, flow: &Flow) -> Result<[Vec<String>; 2], ScenarioError> {
+    let mut builder = Builder::new(plan);
+    let Some([there, back]) = builder.routes_of(flow)? else {
+        let [there, back] =
+            if flow.from == "left" { ["left-right", "right-left"] } else { ["right-left", "left-right"] };
+        return Ok([there, back].map(|link| vec![ACCESS.to_owned(), link.to_owned()]));
+    };
+    let name = |link| builder.network.link(link).settings().name.clone();
+    Ok([there, back].map(|route| builder.network.links_of(route).map(name).collect()))
+}
+
 fn slowest(plan: &Plan) -> Result<String, ScenarioError> {
     let mut builder = Builder::new(plan);
     let mut flows: BTreeMap<LinkId, u32> = BTreeMap::new();
     for group in &plan.groups {
-        let Some(route) = builder.route_of(&group.flow)? else { continue };
+        let Some([route, _]) = builder.routes_of(&group.flow)? else { continue };
         builder.network.links_of(route).for_each(|link| *flows.entry(link).or_default() += group.flow.count);
     }
     let settings = |link: &LinkId| builder.network.link(*link).settings();

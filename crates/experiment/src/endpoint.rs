@@ -45,6 +45,15 @@ fn srt_parameters(endpoint: &Endpoint, flow: &Flow) -> srt::Parameters {
     srt::Parameters { latency, overhead: srt.overhead.map(scenario::Fraction::value).or(draft.overhead) }
 }
 
+/// Gives the bytes of the largest packet, without options that few packets have.
+pub(crate) fn full_packet(carrier: &Carrier) -> u64 {
+    let (mss, headers) = match carrier {
+        Carrier::Tcp(settings) => (settings.opener.mss, 40),
+        Carrier::Datagrams(settings) => (settings.config.mss, 28),
+    };
+    u64::from(mss) + headers
+}
+
 fn headers_of(endpoint: &Endpoint) -> HeaderSize {
     match (endpoint.profile, endpoint.transport.kind) {
         (Profile::Ns2, Kind::Control("vegas")) => HeaderSize::Ns2Vegas,

@@ -9,6 +9,7 @@ mod chance;
 mod endpoint;
 mod estimate;
 mod loss;
+mod marking;
 mod media;
 mod plan;
 mod playout;
@@ -21,6 +22,7 @@ mod summary;
 mod table;
 mod trace;
 mod transmissions;
+mod unused;
 mod warnings;
 mod web;
 
@@ -30,7 +32,8 @@ pub use estimate::{Estimate, Share, estimate};
 pub use report::Report;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};
-pub use warnings::warnings;
+pub use unused::unused;
+pub use warnings::{output_warnings, warnings};
 
 use capture::Capture;
 use earlybird_scenario::{Scenario, ScenarioError};

@@ -277,10 +277,11 @@ impl<'a> Builder<'a> {
         Host { up, down }
     }
 
-    /// Gives the way of a flow's data between named nodes; hosts of a dumbbell have no names.
-    pub(crate) fn route_of(&mut self, flow: &Flow) -> Result<Option<RouteId>, ScenarioError> {
+    /// Gives the ways of a flow's data and of its ACKs between named nodes; hosts of a dumbbell have no names.
+    pub(crate) fn routes_of(&mut self, flow: &Flow) -> Result<Option<[RouteId; 2]>, ScenarioError> {
         let Shape::Links(nodes) = self.shape.clone() else { return Ok(None) };
-        Ok(Some(self.pair_between(&nodes, flow)?.there))
+        let Pair { there, back } = self.pair_between(&nodes, flow)?;
+        Ok(Some([there, back]))
     }
 
     fn pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<Pair, ScenarioError> {

@@ -1,17 +1,74 @@
 //! What can be run but is probably not meant.
 
+use crate::Outputs;
+use crate::bottleneck::ways_of;
+use crate::endpoint::full_packet;
 use crate::endpoint::real_time::mean_period;
-use crate::plan::Plan;
+use crate::marking::{marks, room_in_bytes};
+use crate::plan::{GroupPlan, Plan};
 use earlybird_scenario::{Client, Scenario, ScenarioError};
+use earlybird_sim::{Carrier, HeaderSize};
+use earlybird_tcp::EcnMode;
 use earlybird_traffic::minimum_playback_delay;
 use earlybird_units::Duration;
 
-/// Lists what in a scenario is legal but cannot work well: today playback delays that leave no time for a repair.
+/// Lists what in a scenario is legal but cannot work well: playback delays that leave no time for a repair, queues that hold
+/// no packet, and transports that wait for marks which no queue gives.
 ///
 /// # Errors
 /// As [`run`](crate::run).
 pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError> {
     let plan = Plan::new(scenario, 1)?;
+    let mut all = marks_that_never_come(scenario, &plan)?;
+    all.extend(queues_without_room(scenario, &plan)?);
+    all.extend(short_playback_delays(scenario, &plan)?);
+    Ok(all)
+}
+
+/// Lists transports that live by shares of marks, on ways whose queues mark nothing.
+fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
+    let mut found = Vec::new();
+    for (flow, group) in scenario.flows.iter().zip(&plan.groups) {
+        let [there, _] = ways_of(plan, flow)?;
+        let lives_by_marks =
+            matches!(group.carrier, Carrier::Tcp(settings) if settings.opener.ecn == EcnMode::Accurate);
+        if lives_by_marks && !there.iter().any(|link| marks(&scenario.network, link)) {
+            found.push(ScenarioError {
+                path: format!("flows.{}.transport", flow.name),
+                value: group.transport.to_string(),
+                problem: "lives by marks, and no queue on its way marks".to_owned(),
+                allowed: "any, but it acts on losses alone here".to_owned(),
+                hint: "`dualpi2` marks, as do `codel`, `fq-codel`, `pie` and `red` with `ecn = true`.".to_owned(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Lists queues that have no room for one full packet: whoever finds the link busy is dropped, or everybody.
+fn queues_without_room(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
+    let mut found: Vec<ScenarioError> = Vec::new();
+    for (flow, group) in scenario.flows.iter().zip(&plan.groups) {
+        let packet = full_packet(&group.carrier);
+        for link in &ways_of(plan, flow)?[0] {
+            let Some((path, room)) = room_in_bytes(&scenario.network, link).filter(|(_, room)| *room < packet) else {
+                continue;
+            };
+            if found.iter().all(|known| known.path != path) {
+                found.push(ScenarioError {
+                    path,
+                    value: room.to_string(),
+                    problem: format!("has no room for a full packet of `{}`, which has {packet} bytes", flow.name),
+                    allowed: format!("any, but {packet} or more let such packets through"),
+                    hint: String::new(),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn short_playback_delays(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
     let firsts = (0..scenario.flows.len()).filter_map(|group| plan.flows.iter().position(|flow| flow.group == group));
     let flows = scenario.flows.iter().zip(firsts.map(|first| plan.round_trip(first).unwrap_or_default()));
     flows.filter_map(|(flow, rtt)| short_playback_delay(scenario, flow, rtt).transpose()).collect()
@@ -41,4 +98,31 @@ fn short_playback_delay(
         allowed: format!("any, but {} or more repairs", earlybird_scenario::Time::from(least)),
         hint: String::new(),
     }))
+}
+
+/// Lists what of the files that a run is to write is not what one may expect.
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<ScenarioError>, ScenarioError> {
+    let names = outputs.trace_flows.join(", ");
+    let traces_nothing = outputs.trace.is_none() && !names.is_empty();
+    let plan = Plan::of_groups(scenario, 1)?;
+    let has_short_headers =
+        |group: &GroupPlan| matches!(group.carrier, Carrier::Tcp(settings) if settings.headers != HeaderSize::Real);
+    let differs = outputs.capture.is_some() && plan.groups.iter().any(has_short_headers);
+    let unused =
+        ("--trace-flow", names, "is declared but never used: no trace is written", "write one with `--trace`.");
+    let lengths = "has headers as real networks do – an ACK of 52 bytes, a SYN of 56 –, while links count ns-2's 40 bytes, and 8 more \
+                   for each block of SACK";
+    let other = ("--pcap", String::new(), lengths, "profiles `rfc` and `linux` count what the capture shows.");
+    let said = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);
+    let warning = |(path, value, problem, hint): (&str, String, &str, &str)| ScenarioError {
+        path: path.to_owned(),
+        value,
+        problem: problem.to_owned(),
+        allowed: String::new(),
+        hint: hint.to_owned(),
+    };
+    Ok(said.map(|(_, parts)| warning(parts)).collect())
 }

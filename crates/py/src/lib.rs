@@ -46,6 +46,28 @@ fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResu
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
 
+/// Lists what a complete scenario declares that nothing reads or that cannot matter, one paragraph each.
+#[pyfunction]
+fn unused(scenario_json: &str) -> PyResult<Vec<String>> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    Ok(earlybird_experiment::unused(&scenario).iter().map(ToString::to_string).collect())
+}
+
+/// Lists what of the files that a run is to write is not what one may expect, one paragraph each.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, *, trace=None, trace_flows=None, pcap=None))]
+fn output_warnings(
+    scenario_json: &str,
+    trace: Option<PathBuf>,
+    trace_flows: Option<Vec<String>>,
+    pcap: Option<PathBuf>,
+) -> PyResult<Vec<String>> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), capture: pcap, ..Outputs::default() };
+    let warnings = earlybird_experiment::output_warnings(&scenario, &outputs).map_err(scenario_error)?;
+    Ok(warnings.iter().map(ToString::to_string).collect())
+}
+
 /// Lists what in a complete scenario can be run but is probably not meant, one paragraph each.
 #[pyfunction]
 fn warnings(scenario_json: &str) -> PyResult<Vec<String>> {
@@ -223,6 +245,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(warnings, module)?)?;
+    module.add_function(wrap_pyfunction!(unused, module)?)?;
+    module.add_function(wrap_pyfunction!(output_warnings, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(random_parts, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;

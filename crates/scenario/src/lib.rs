@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod allowed;
+mod changes;
 mod check;
 mod config;
 mod controls;
@@ -28,6 +29,7 @@ mod traces;
 mod transport;
 mod validate;
 
+pub use changes::{Setting, visit_settings};
 pub use controls::{
     AlphaRule, Bbr, ControlTable, ControlTables, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert, PertForm,
     PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,

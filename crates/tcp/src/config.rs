@@ -1,6 +1,7 @@
 //! What a connection is made of: its parameters and its choice of policies.
 
 pub(crate) mod check;
+mod effect;
 
 use crate::policy::acking::Acking;
 use crate::policy::buffer::{BufferSize, ReceiveBuffer};
