@@ -44,35 +44,29 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
 
 
-def warn_about(*resolved: str) -> None:
+def warn_about(resolved: str) -> None:
     """
-    Warn of what in scenarios can be run but is probably not meant.
+    Warn of what in a scenario can be run but is probably not meant.
 
     Parameters
     ----------
     resolved
-        What `resolve` returned; several are runs of one thing.
+        What `resolve` returned.
 
     Warns
     -----
     ScenarioWarning
         For each such thing: a playback delay that leaves no time for a repair, a queue that holds no packet, a
-        transport that waits for marks which never come; a setting that none of the runs reads or that cannot matter.
+        transport that waits for marks which never come.
     """
-    odd = dict.fromkeys(text for one in resolved for text in _core.warnings(one))
-    for text in [*odd, *_unused(resolved)]:
+    for text in _core.warnings(resolved):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
-def _unused(resolved: Sequence[str]) -> list[str]:
-    """Return what every one of the runs declares for nothing: what one of them reads is used."""
-    common: list[str] | None = None
-    for one in resolved:
-        told = _core.unused(one)
-        common = told if common is None else [text for text in common if text in told]
-        if not common:
-            break
-    return common or []
+def warn_about_unused(resolved: str) -> None:
+    """Warn of settings, flows and links that a scenario declares and that no run of it depends on."""
+    for text in _core.unused(resolved):
+        warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
 def warn_about_outputs(

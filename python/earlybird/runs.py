@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, path_of, resolve, warn_about, warn_about_outputs
+from earlybird.description import Overrides, ScenarioLike, path_of, resolve, warn_about
 from earlybird.errors import InputError
 from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.outputs import check_outputs
@@ -94,7 +94,6 @@ def run(
     cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved)
-    warn_about_outputs(resolved, trace=_path(trace), trace_flows=trace_flows, pcap=_path(pcap))
     store = None if out is None else Store(Path(out)).open()
     result = simulate(
         resolved,

@@ -178,10 +178,9 @@ def sweep(
         and are left out.
     """
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
-    scenarios = list(dict.fromkeys(run.scenario for run in planned))
-    for resolved in scenarios:
+    for resolved in dict.fromkeys(run.scenario for run in planned):
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
-    warn_about(*scenarios)
+        warn_about(resolved)
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
     result = complete(different, jobs=jobs, out=out, progress=progress)
     return replace(result, made=result.made + made)

@@ -1,5 +1,6 @@
 """`earlybird run`: one run of one scenario."""
 
+import json as json_module
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
+from earlybird.description import warn_about_outputs
 from earlybird.runs import DEFAULT_SEED, run
 from earlybird.store import run_key
 
@@ -54,6 +56,8 @@ def command(
         pcap=pcap,
         progress=True,
     )
+    files = {name: None if file is None else str(file) for name, file in {"trace": trace, "pcap": pcap}.items()}
+    warn_about_outputs(json_module.dumps(result.scenario), trace_flows=trace_flow, **files)
     if json:
         show_json(result.summary)
         return
