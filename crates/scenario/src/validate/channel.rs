@@ -55,7 +55,7 @@ fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioErr
 
 fn check_flow(name: Option<&str>, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
     let Some(name) = name else { return Ok(()) };
-    if flows.iter().any(|flow| flow.members().any(|member| member == name)) {
+    if flows.iter().any(|flow| flow.has_member(name)) {
         return Ok(());
     }
     let groups: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
