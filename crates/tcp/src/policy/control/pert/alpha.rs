@@ -132,6 +132,8 @@ impl Alpha {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
     use earlybird_conformance::{Area, conforms};
 
     #[test]
@@ -146,5 +148,96 @@ mod tests {
             );
         }
         conforms(Area::Control, "PERT", "public ports of the authors", "target of the increase (V9)", "6 of 6 to 1e-4");
+    }
+
+    /// A path with a round trip of 100 ms, a window of 4, a largest queueing delay of 40 ms and 1 + p′/p = 3.
+    const PATH: Conditions = Conditions {
+        queueing: Duration::ZERO,
+        largest: Duration::from_millis(40),
+        smoothed: Duration::from_millis(100),
+        usable: 4.0,
+        response_rate: 0.02,
+        loss_rate: 0.01,
+    };
+
+    fn queueing(millis: u64) -> Conditions {
+        Conditions { queueing: Duration::from_millis(millis), ..PATH }
+    }
+
+    /// Gives α after each of so many ACKs, one every 50 ms, from `value` on; the last update was at 0.
+    fn after_acks(rule: AlphaRule, value: f64, conditions: &Conditions, count: u64) -> Vec<f64> {
+        let mut alpha = Alpha { value, ..Alpha::new(rule) };
+        let acks = (1..=count).map(|number| {
+            alpha.on_ack(Instant::from_nanos(number * 50_000_000), conditions);
+            alpha.value()
+        });
+        acks.collect()
+    }
+
+    /// High-speed mode: + 0.5 after each 5 · 100 ms, and not before.
+    #[test]
+    fn alpha_is_adapted_every_five_round_trips_and_not_every_one() {
+        let values = after_acks(AlphaRule::Direct, 1.0, &PATH, 20);
+        assert_eq!(values, [vec![1.0; 9], vec![1.5; 10], vec![2.0]].concat());
+    }
+
+    #[test]
+    fn alpha_stops_at_32() {
+        assert_eq!(after_acks(AlphaRule::Direct, 31.8, &PATH, 10).last(), Some(&32.0));
+    }
+
+    /// A queue above the first threshold and below half the largest is neither mode's: α falls by a tenth, to 1 at least.
+    #[test]
+    fn in_safe_mode_alpha_decays_to_one() {
+        let safe = queueing(15);
+        assert_eq!(after_acks(AlphaRule::Direct, 10.0, &safe, 20), [vec![10.0; 9], vec![9.0; 10], vec![8.1]].concat());
+        assert_eq!(after_acks(AlphaRule::Direct, 1.05, &safe, 10).last(), Some(&1.0));
+    }
+
+    /// One ACK with such a queue between others empties the counters: fewer than a window of ACKs are left of either mode.
+    #[test]
+    fn one_ack_in_safe_mode_ends_the_count_of_the_others() {
+        let mut alpha = Alpha { value: 10.0, ..Alpha::new(AlphaRule::Direct) };
+        let queues = [0, 0, 0, 0, 0, 0, 15, 0, 0, 0];
+        for (number, queue) in (1..).zip(queues) {
+            alpha.on_ack(Instant::from_nanos(number * 50_000_000), &queueing(queue));
+        }
+        assert_eq!(alpha.value(), 9.0);
+    }
+
+    /// A window of ACKs is enough for high-speed mode, one fewer is not.
+    #[test]
+    fn as_many_acks_as_the_window_has_segments_make_a_mode() {
+        for (usable, expected) in [(10.0, 10.5), (10.5, 9.0)] {
+            let conditions = Conditions { usable, ..PATH };
+            assert_eq!(after_acks(AlphaRule::Direct, 10.0, &conditions, 10).last(), Some(&expected));
+        }
+    }
+
+    /// Compete mode with a queue of 26 of 40 ms: the target, 1 + p′/p, at once or 0.1 at a time; before the first loss always
+    /// the latter.
+    #[test]
+    fn in_compete_mode_alpha_goes_to_one_plus_the_ratio_of_the_rates() {
+        let compete = queueing(26);
+        let last = |rule, value, conditions: &Conditions| after_acks(rule, value, conditions, 10)[9];
+        assert_eq!(last(AlphaRule::Direct, 1.0, &compete), 3.0);
+        assert_eq!(last(AlphaRule::Direct, 5.0, &compete), 3.0);
+        assert_eq!(last(AlphaRule::Ramped, 1.0, &compete), 1.1);
+        assert_eq!(last(AlphaRule::Ramped, 5.0, &compete), 3.0);
+        let lossless = Conditions { loss_rate: 0.0, ..compete };
+        assert_eq!(last(AlphaRule::Direct, 1.0, &lossless), 1.1);
+        let responsive = Conditions { response_rate: 1.0, ..compete };
+        assert_eq!(last(AlphaRule::Direct, 1.0, &responsive), 32.0);
+    }
+
+    /// The PERT-video paper's three modes: + 1 per window of ACKs below the first threshold, 1 + p′/p from 0.65 · Q on, else 1.
+    #[test]
+    fn word_by_word_alpha_has_no_memory() {
+        let after_one = |value, millis| after_acks(AlphaRule::Literal, value, &queueing(millis), 1)[0];
+        assert_eq!(after_one(7.0, 0), 7.25);
+        assert_eq!(after_one(31.9, 0), 32.0);
+        assert_eq!(after_one(7.0, 25), 1.0);
+        assert_eq!(after_one(7.0, 26), 3.0);
+        assert_eq!(after_one(7.0, 5), 1.0);
     }
 }
