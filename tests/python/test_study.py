@@ -102,7 +102,7 @@ def test_results_read_in_several_processes_say_the_same(
     study, store = load(folder), Store(tmp_path / "results")
     make_runs([study], "smoke", jobs=1, out=store.root)
     at_once = evaluate(study, "smoke", store).verdicts
-    monkeypatch.setattr("earlybird.study.execution.AT_ONCE", 3)
+    monkeypatch.setattr("earlybird.study.reading.AT_ONCE", 3)
     assert list(map(repr, evaluate(study, "smoke", store).verdicts)) == list(map(repr, at_once))
 
 
