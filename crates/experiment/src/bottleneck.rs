@@ -30,10 +30,10 @@ pub(crate) fn ways_of(plan: &Plan, flow: &Flow) -> Result<[Vec<String>; 2], Scen
 
 fn slowest(plan: &Plan) -> Result<String, ScenarioError> {
     let mut builder = Builder::new(plan);
-    let mut flows: BTreeMap<LinkId, u32> = BTreeMap::new();
+    let mut flows: BTreeMap<LinkId, u64> = BTreeMap::new();
     for group in &plan.groups {
         let Some([route, _]) = builder.routes_of(&group.flow)? else { continue };
-        builder.network.links_of(route).for_each(|link| *flows.entry(link).or_default() += group.flow.count);
+        builder.network.links_of(route).for_each(|link| *flows.entry(link).or_default() += u64::from(group.flow.count));
     }
     let settings = |link: &LinkId| builder.network.link(*link).settings();
     let slowest = flows.into_iter().min_by(|(one, flows), (other, others)| {

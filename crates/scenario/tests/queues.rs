@@ -28,6 +28,7 @@ fn left_out_parameters_have_the_values_of_their_sources() {
 
 #[rstest]
 #[case(r#"{ pie = { update = "0s" } }"#, "pie.update: `0s` is no time at all; allowed: a duration above 0s.")]
+#[case(r#"{ pie = { update = "1ns" } }"#, "pie.update: `1ns` is too short; allowed: a duration from 15us on.")]
 #[case(r#"{ dualpi2 = { update = "0s" } }"#, "dualpi2.update: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(r#"{ codel = { interval = "0s" } }"#, "codel.interval: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
