@@ -181,7 +181,9 @@ def test_the_list_counts_what_is_done(earlybird: Callable[..., Finished]) -> Non
     study = find_study("cross-checks")
     made = next(planned_runs(study, "smoke"))
     make_runs([dataclasses.replace(study, grids=study.grids[:1], scales={"smoke": Scale("smoke", 1, "200s")})], "smoke")
-    (listed,) = [row for row in json.loads(earlybird("study", "list", "--json").out) if row["name"] == "cross-checks"]
+    (listed,) = [
+        row for row in json.loads(earlybird("study", "list", "--done", "--json").out) if row["name"] == "cross-checks"
+    ]
     assert listed["items"][:2] == ["X-2", "X-3"]
     assert listed["runs"]["smoke"] == {"done": 6, "runs": len(plan(study, "smoke"))}
     assert listed["runs"]["full"]["done"] == 0
