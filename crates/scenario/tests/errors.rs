@@ -208,7 +208,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "endpoint.pert.preset=flatt",
-    "endpoint.pert.preset: `flatt` is not one of the choices; allowed: default, text, port, flat, h, pi. hint: did you mean `flat`?"
+    "endpoint.pert.preset: `flatt` is not one of the choices; allowed: default, text, guarded, port, flat, h, pi. hint: did you mean `flat`?"
 )]
 #[case(
     "endpoint.window=0",
@@ -401,7 +401,7 @@ fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] tr
 )]
 #[case(
     "flows.video.application.cbr.packet=0",
-    "flows.video.application.cbr.packet: `0` is too small; allowed: a whole number of at least 1. hint: Payload bytes of one write."
+    "flows.video.application.cbr.packet: `0` is too small; allowed: a whole number from 1 to 1000000000. hint: Payload bytes of one write."
 )]
 #[case(
     "flows.file.application.bulk.bytes=0",

@@ -8,6 +8,7 @@ const FILE_OVER_A_LINK: &str = r#"
 duration = "20s"
 [endpoint]
 transport = "aimd-example"
+window = 64
 aimd-example = { increase = 0.5, decrease = 0.25 }
 [[network.links]]
 from = "a"
