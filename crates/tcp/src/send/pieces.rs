@@ -146,7 +146,9 @@ impl Sender {
     pub(super) fn suspect_black_hole(&mut self) {
         let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
         let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
-        let (whole, len) = ((self.queue.whole / 2).max(least), sent.payload_end() - start);
+        let len = sent.payload_end() - start;
+        // It may be shorter than half the largest one, and still too large.
+        let whole = (self.queue.whole.min(len + self.queue.options) / 2).max(least);
         // A receiver that closed its window over the segment is no path that swallows it.
         let is_suspect = self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && sent.payload_end() <= self.window_end();
         if is_suspect && len + self.queue.options > whole {

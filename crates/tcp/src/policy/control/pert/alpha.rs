@@ -130,6 +130,7 @@ impl Alpha {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "what is expected is computed the same way")]
 mod tests {
     use super::*;
     use alloc::vec;
