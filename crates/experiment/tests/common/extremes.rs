@@ -8,8 +8,8 @@ use std::path::Path;
 /// Memory that a run may announce, in bytes; what asks for more is refused, as it is by the program.
 pub(crate) const MEMORY: f64 = 400e6;
 
-/// Questions whether to go on that are answered with yes: some ten thousand events. What aborts does so early.
-const PATIENCE: u32 = 40;
+/// Questions whether to go on that are answered with yes: some hundred thousand events.
+const PATIENCE: u32 = 400;
 
 /// What came of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
