@@ -235,6 +235,16 @@ fn a_path_that_swallows_large_segments_without_a_word_gets_smaller_ones() {
     assert_eq!(host.connection.acknowledged(), 1460);
 }
 
+/// The symptom: 600 bytes are no more than half of 1460, so nothing was suspected, and they went again as they were for ever.
+#[test]
+fn a_segment_shorter_than_half_the_largest_is_not_swallowed_for_ever() {
+    let mut host = Host::connect(&Config { mss: 1460, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
+    host.write(600).forget_sent();
+    host.at(3500).sends(&["P. 1:601(600) ack 1", "P. 1:601(600) ack 1"]);
+    host.at(7500).sends(&[". 1:537(536) ack 1", "P. 537:601(64) ack 1"]);
+}
+
 /// Linux leaves it to `tcp_mtu_probing`, which is off.
 #[test]
 fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
