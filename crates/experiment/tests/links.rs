@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{column, real, run_text};
+use common::{column, real, run_text, summary};
 use earlybird_experiment::{Column, Outputs, Report, Value, run};
 
 /// Two files over a fast link, a slow one that some packets get lost on, and one that hardly anybody uses.
@@ -146,5 +146,31 @@ fn lines_of_drops_told_a_window_from_before_their_time() {
     assert!(drops.len() >= 6, "{lines}");
     for pair in drops {
         assert_eq!(pair[0][3..], pair[1][3..], "{pair:?}");
+    }
+}
+
+/// One file, its default endpoint, and a queue that slow start fills twice over.
+const LONE_FILE: &str = r#"
+duration = "20s"
+endpoint = { transport = "sack" }
+[[network.links]]
+from = "server"
+to = "viewer"
+rate = "5Mb/s"
+delay = "20ms"
+queue = { packets = 30 }
+[[flows]]
+name = "file"
+from = "server"
+to = "viewer"
+application = { bulk = {} }
+"#;
+
+#[test]
+fn a_file_over_an_empty_link_lost_nine_packets_in_ten() {
+    for transport in ["sack", "cubic", "cubic-er", "cubic-rack", "prague-rack", "newreno", "pert"] {
+        let report = run_text(&LONE_FILE.replace("sack", transport));
+        let (dropped, used) = (summary(&report, "drop_rate"), summary(&report, "utilisation"));
+        assert!(dropped < 0.02 && used > 0.95, "{transport}: {dropped} lost, {used} used");
     }
 }

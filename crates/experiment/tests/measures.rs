@@ -2,15 +2,8 @@
 
 mod common;
 
-use common::{column, real, run_text};
-use earlybird_experiment::{Column, Report, Value};
-
-fn summary(report: &Report, key: &str) -> f64 {
-    match report.summary.iter().find(|(name, _)| name == key) {
-        Some((_, Value::Real(value))) => *value,
-        other => panic!("{key}: {other:?}"),
-    }
-}
+use common::{column, real, run_text, summary};
+use earlybird_experiment::{Column, Report};
 
 fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
     match column(report, table, name) {

@@ -2,22 +2,15 @@
 
 mod common;
 
-use common::report;
+use common::{report, summary};
 use earlybird_conformance::{Area, conforms};
-use earlybird_experiment::{Report, Value};
-
-fn real(report: &Report, key: &str) -> f64 {
-    match report.summary.iter().find(|(name, _)| name == key) {
-        Some((_, Value::Real(value))) => *value,
-        other => panic!("{key}: {other:?}"),
-    }
-}
 
 /// The first seconds, in which all start slowly, cost most of the drops: so the run is as long as described.
 #[test]
 fn twenty_homogeneous_perts_keep_the_queue_short_and_the_link_busy() {
     let alone = report("pert-homogeneous.toml", &[]);
-    let (drops, wait, use_) = (real(&alone, "drop_rate"), real(&alone, "mean_wait_ms"), real(&alone, "utilisation"));
+    let (drops, wait, use_) =
+        (summary(&alone, "drop_rate"), summary(&alone, "mean_wait_ms"), summary(&alone, "utilisation"));
     assert!(drops < 0.005 && wait < 20.0 && use_ > 0.85, "{drops} {wait} {use_}");
     conforms(
         Area::Control,
@@ -33,7 +26,7 @@ fn twenty_homogeneous_perts_keep_the_queue_short_and_the_link_busy() {
 fn the_default_pert_does_not_starve_among_ten_sack_flows() {
     let share = |preset: &str, buffer: &str, delay: &str| {
         let changes = [("preset", preset), ("buffer", buffer), ("delay", delay), ("duration", "150s")];
-        real(&report("pert-starvation.toml", &changes), "fair_share")
+        summary(&report("pert-starvation.toml", &changes), "fair_share")
     };
     let shares = [share("default", "80", "10ms"), share("default", "640", "100ms")];
     assert!(shares.iter().all(|share| *share >= 0.2), "{shares:?}");

@@ -60,9 +60,12 @@ struct AimdWindow {
 const SMALLEST_SSTHRESH: f64 = 2.0;
 
 impl AimdWindow {
-    /// Gives what a loss leaves of what was in flight.
+    /// Gives what a loss leaves of what was in flight, or of the window where that is less.
+    ///
+    /// While a hole stays open, segments that have arrived behind it pile up and are outstanding: 0.875 of ten windows is no
+    /// reduction at all.
     fn left(&self, flight: &Flight) -> f64 {
-        ((1.0 - self.aimd.decrease) * flight.outstanding as f64).max(SMALLEST_SSTHRESH)
+        ((1.0 - self.aimd.decrease) * self.cwnd.min(flight.outstanding as f64)).max(SMALLEST_SSTHRESH)
     }
 }
 
@@ -83,8 +86,10 @@ impl CongestionControl for AimdWindow {
         if !progress.used_up(self.cwnd) {
             return;
         }
-        let acked = progress.acked as f64;
-        self.cwnd += if self.cwnd < self.ssthresh { acked } else { self.aimd.increase * acked / self.cwnd };
+        // An ACK of many – a hole is filled – does not carry the window beyond the threshold (RFC 3465 §2.1).
+        let of_slow_start = progress.growth.min((self.ssthresh - self.cwnd).max(0.0));
+        self.cwnd += of_slow_start;
+        self.cwnd += self.aimd.increase * (progress.growth - of_slow_start) / self.cwnd;
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
@@ -93,7 +98,10 @@ impl CongestionControl for AimdWindow {
     }
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        self.ssthresh = self.left(flight);
+        // A second timeout of the same segment holds the threshold (RFC 5681 §3.1).
+        if self.cwnd > 1.0 {
+            self.ssthresh = self.left(flight);
+        }
         self.cwnd = 1.0;
     }
 
@@ -127,6 +135,20 @@ mod tests {
         assert_eq!((window.cwnd(), window.ssthresh()), (6.0, 6.0));
         window.on_progress(cx, &Progress::new(6, 6, None));
         assert_eq!((window.cwnd(), window.ssthresh()), (6.5, 6.0));
+    }
+
+    #[test]
+    fn what_piled_up_behind_a_hole_made_a_reduction_that_was_none() {
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let mut window = window(&Aimd { increase: 0.5, decrease: 0.25 });
+        window.on_loss(cx, &Flight::new(100));
+        assert_eq!((window.cwnd(), window.ssthresh()), (7.5, 7.5));
+        for _ in 0..2 {
+            window.on_timeout(cx, &Flight::new(100));
+            assert_eq!((window.cwnd(), window.ssthresh()), (1.0, 5.625));
+        }
+        window.on_progress(cx, &Progress::new(100, 100, None));
+        assert!(window.cwnd() < 15.0, "the rest of an ACK of many is not slow start's: {}", window.cwnd());
     }
 
     #[test]

@@ -8,7 +8,6 @@ const FILE_OVER_A_LINK: &str = r#"
 duration = "20s"
 [endpoint]
 transport = "aimd-example"
-window = 64
 aimd-example = { increase = 0.5, decrease = 0.25 }
 [[network.links]]
 from = "a"
@@ -48,6 +47,14 @@ fn its_parameters_decide_how_a_run_goes() {
     let (gentle, bold) = (run_with(&[]), run_with(&[("endpoint.aimd-example.increase", "10")]));
     assert!(gentle.1 > 0.9, "the link is used: {gentle:?}");
     assert!(bold.0 > 2.0 * gentle.0, "ten segments per round trip lose more: {bold:?}, {gentle:?}");
+}
+
+#[test]
+fn half_of_all_packets_were_dropped_where_the_window_had_no_limit() {
+    for change in [&[][..], &[("endpoint.aimd-example", "{}")], &[("endpoint.transport", "aimd-example-rack")]] {
+        let (dropped, used) = run_with(change);
+        assert!(dropped < 0.05 && used > 0.95, "{change:?}: {dropped} dropped, {used} used");
+    }
 }
 
 #[test]

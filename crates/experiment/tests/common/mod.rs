@@ -1,7 +1,7 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 //! Runs of the scenarios that come with earlybird.
 
-use earlybird_experiment::{Column, Outputs, Report, run};
+use earlybird_experiment::{Column, Outputs, Report, Value, run};
 use earlybird_scenario::resolve_in;
 use std::path::Path;
 
@@ -18,6 +18,15 @@ pub(crate) fn report(file: &str, changes: &[(&str, &str)]) -> Report {
 pub(crate) fn run_text(text: &str) -> Report {
     let scenario = earlybird_scenario::resolve(text, &[]).expect("a good scenario");
     run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a run")
+}
+
+/// Gives a number of the summary.
+pub(crate) fn summary(report: &Report, key: &str) -> f64 {
+    match report.summary.iter().find(|(name, _)| name == key) {
+        Some((_, Value::Real(value))) => *value,
+        Some((_, Value::Whole(value))) => *value as f64,
+        other => panic!("{key}: {other:?}"),
+    }
 }
 
 /// Gives a column of a table, by name.

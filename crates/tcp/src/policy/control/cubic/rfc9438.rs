@@ -118,11 +118,15 @@ impl Cubic {
     }
 
     /// Gives the threshold after a loss or timeout, and remembers the window as it was (RFC 9438 §4.6).
+    ///
+    /// What is outstanding counts up to the window, which that section allows and RFC 5681 §3.2 asks for as to limited
+    /// transmit: while a hole stays open, segments that have arrived behind it pile up far beyond any window, and 0.7 of that
+    /// would be no reduction.
     fn reduced(&mut self, flight: Flight) -> f64 {
         self.prior = self.cwnd;
         self.epoch = None;
-        let window = if self.cuts_flight { flight.outstanding as f64 } else { self.cwnd.min(self.largest) };
-        (BETA * window).max(SMALLEST_SSTHRESH)
+        let most = if self.cuts_flight { flight.outstanding as f64 } else { self.largest };
+        (BETA * self.cwnd.min(most)).max(SMALLEST_SSTHRESH)
     }
 
     /// Gives `W_max` after a loss (RFC 9438 §4.7).
@@ -173,7 +177,10 @@ impl CongestionControl for Cubic {
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
         self.before = (self.plateau, self.prior, self.epoch);
-        self.ssthresh = self.reduced(*flight);
+        // Held where the timer ran out before (RFC 5681 §3.1).
+        if !self.cuts_flight || self.cwnd > 1.0 {
+            self.ssthresh = self.reduced(*flight);
+        }
         // The plateau will be where congestion avoidance begins (RFC 9438 §4.8).
         self.plateau = 0.0;
         self.cwnd = 1.0;
@@ -496,6 +503,30 @@ mod tests {
         cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
         cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(50));
         assert!((cubic.cwnd - 35.0).abs() < 1e-12 && (cubic.plateau - 100.0).abs() < 1e-12);
+    }
+
+    /// 539 segments piled up behind a hole: 0.7 of them made a threshold of 377 for a path of 47, and nine packets in ten lost.
+    #[test]
+    fn what_piled_up_behind_a_hole_made_a_reduction_that_was_none() {
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let mut cubic = Cubic::new(CubicConfig::RFC9438, 1000, f64::INFINITY, true);
+        cubic.on_established(cx, 100.0);
+        cubic.on_loss(cx, &Flight::new(539));
+        assert!((cubic.cwnd - 70.0).abs() < 1e-12 && (cubic.ssthresh - 70.0).abs() < 1e-12);
+        cubic.on_timeout(cx, &Flight::new(539));
+        assert!((cubic.cwnd - 1.0).abs() < 1e-12 && (cubic.ssthresh - 49.0).abs() < 1e-12);
+    }
+
+    /// RFC 5681 §3.1: only the first of several timeouts of a segment sets the threshold.
+    #[test]
+    fn a_second_timeout_holds_the_threshold() {
+        let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
+        let mut cubic = Cubic::new(CubicConfig::RFC9438, 1000, f64::INFINITY, true);
+        cubic.on_established(cx, 10.0);
+        for _ in 0..3 {
+            cubic.on_timeout(cx, &Flight::new(10));
+            assert!((cubic.cwnd - 1.0).abs() < 1e-12 && (cubic.ssthresh - 7.0).abs() < 1e-12);
+        }
     }
 
     /// RFC 9438 §4.10: the curve begins where `HyStart`++ leaves slow start, without a loss.
