@@ -152,10 +152,11 @@ impl Connection {
         self.receiver.skip_nothing();
     }
 
-    /// Resets the peer, because of what it sent.
-    pub(super) fn reset_peer(&mut self) {
+    /// Ends because of what the peer sent, and answers as no connection does: the number that the peer acknowledges is the one at
+    /// which it believes a reset (RFC 5961 §3.2), whether our FIN has reached it or not.
+    pub(super) fn reset_peer(&mut self, segment: &Segment) {
         self.end(Ending::Aborted);
-        self.due.reset = true;
+        self.reject(segment);
     }
 
     /// Ends the sending direction behind what was written.

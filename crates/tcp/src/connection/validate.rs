@@ -31,9 +31,12 @@ impl Connection {
         self.note_timestamp(cx.now, segment, range.start);
         self.note_mark(segment);
         self.on_acknowledgement(cx, &heard);
-        if !range.is_empty() {
+        let has_fin = segment.flags.contains(Flags::FIN);
+        if self.nobody_reads(&range, has_fin) {
+            self.reset_peer(segment);
+        } else if !range.is_empty() {
             self.tell_circumstances(cx.now, segment);
-            taken = self.on_payload(cx, range, segment.flags.contains(Flags::FIN));
+            taken = self.on_payload(cx, range, has_fin);
         }
         self.close_if_finished(cx.now);
         taken
@@ -170,12 +173,14 @@ impl Connection {
         })
     }
 
+    /// Says whether a segment brings new data to a connection that was left to itself.
+    #[inline]
+    fn nobody_reads(&self, range: &Range<u64>, has_fin: bool) -> bool {
+        self.lifetime.is_orphan && range.end - u64::from(has_fin) > self.receiver.nxt()
+    }
+
     #[inline]
     pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
-        if self.lifetime.is_orphan && range.end - u64::from(has_fin) > self.receiver.nxt() {
-            self.reset_peer();
-            return Taken::default();
-        }
         let start = range.start;
         let arrival = self.receiver.on_data(cx.now, range, has_fin);
         if arrival.delivered > 0 {

@@ -214,7 +214,16 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
     assert_eq!(host.connection.ending(), Some(Ending::Aborted));
     let mut host = Host::connected(&plain());
     host.close().forget_sent().at(200).receives(". 1:1(0) ack 2").tells(&[Established]);
-    host.receives(". 1:101(100) ack 2").sends(&["R. 2:2(0) ack 1 win 64000"]).tells(&[Aborted]);
+    host.receives(". 1:101(100) ack 2").sends(&["R 2:2(0) win 0"]).tells(&[Aborted]);
+    is_over(&mut host, Ending::Aborted);
+}
+
+/// RFC 5961 §3.2: only a reset at exactly the number that the peer expects next counts.
+#[test]
+fn a_peer_that_our_fin_did_not_reach_believes_the_reset_of_data_that_nobody_will_read() {
+    let mut host = Host::connected(&plain());
+    host.close().sends(&["F. 1:1(0) ack 1 win 64000"]);
+    host.receives(". 1:101(100) ack 1").sends(&["R 1:1(0) win 0"]).tells(&[Established, Aborted]);
     is_over(&mut host, Ending::Aborted);
 }
 
