@@ -206,5 +206,6 @@ fn rack_of(rack: &Rack, base: RackConfig) -> RackConfig {
         window_persistence: rack.window_persistence.unwrap_or(base.window_persistence),
         probes_tail: rack.tail_loss_probe.unwrap_or(base.probes_tail),
         longest_ack_delay: rack.longest_ack_delay.map_or(base.longest_ack_delay, Time::duration),
+        ..base
     }
 }

@@ -58,6 +58,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Where both sides agreed on timestamps, a segment without one is dropped (RFC 7323 §3.2); Linux takes it.
     pub requires_timestamps: bool,
+    /// An answer to the SYN that echoes a time at which none was sent is refused, as Linux does; RFC 7323 does not ask for it.
+    pub refuses_foreign_echoes: bool,
     /// How long after an answer to a segment that is not believed the next one is held back; none is if it is zero.
     pub challenge_interval: Duration,
     /// How long to wait for the peer before the connection ends by itself.
@@ -66,6 +68,8 @@ pub struct Config {
     pub sack_blocks: usize,
     /// Tell in the first block what arrived twice (DSACK, RFC 2883).
     pub duplicate_sack: bool,
+    /// Tell so of a SYN too that comes twice because both sides opened at once, as Linux does; RFC 2883 §4 speaks of data.
+    pub duplicate_syn_sack: bool,
     /// Whether queues may mark segments in place of dropping them.
     pub ecn: EcnMode,
     /// When to acknowledge.
@@ -131,10 +135,12 @@ impl Config {
             precise_halving: true,
             timestamps: false,
             requires_timestamps: false,
+            refuses_foreign_echoes: false,
             challenge_interval: Duration::ZERO,
             lifetimes: Lifetimes::UNLIMITED,
             sack_blocks: check::SACK_BLOCKS,
             duplicate_sack: false,
+            duplicate_syn_sack: false,
             ecn: EcnMode::Off,
             acking: Acking::EverySegment,
             control: Control::Reno,
@@ -198,10 +204,13 @@ impl Config {
             acking: Acking::Adaptive,
             control: Control::Cubic(CubicConfig::LINUX),
             recovery: Recovery::Rack,
+            rack: RackConfig::LINUX,
             window_reduction: WindowReduction::Proportional,
             spurious: SpuriousDetection { forward_rto: true, undo: Undo::Either },
             rto: RtoConfig::LINUX,
             requires_timestamps: false,
+            refuses_foreign_echoes: true,
+            duplicate_syn_sack: true,
             lifetimes: Lifetimes::LINUX,
             ..Self::rfc()
         }

@@ -201,6 +201,14 @@ impl Board {
         self.end_position = end;
     }
 
+    /// Appends a segment that ends at stream position `end` and left on the opening one, which was the last to be acknowledged.
+    pub(crate) fn push_carried(&mut self, end: u64, flags: Flags) {
+        let departed = self.last_in_order_at;
+        let first_told = clock::timestamp(departed);
+        self.segments.push(Sent { end, departed, first_told, transmissions: 1, flags });
+        self.end_position = end;
+    }
+
     /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
     pub(crate) fn stretch_opening(&mut self, end: u64) {
         let is_alone = self.outstanding() == 1;
@@ -289,7 +297,8 @@ impl Board {
         }
     }
 
-    fn oldest_told(&self) -> u32 {
+    /// Gives what the timestamp clock told when the oldest segment not acknowledged was first sent.
+    pub(crate) fn oldest_told(&self) -> u32 {
         match self.segments.first() {
             Some(sent) if self.acknowledged == self.una_position => sent.first_told,
             _ => self.given_up_told,

@@ -183,16 +183,18 @@ impl Connection {
         self.sender.board.end_position().max(1 + carried)
     }
 
-    /// Learns what the server's answer says of the SYN, and that it took its data up to stream position `ack`.
-    pub(super) fn learn_fast_open(&mut self, answer: &Segment, ack: u64) {
-        let Some(Fast::Client { offer, outcome }) = self.fast.as_deref_mut() else { return };
+    /// Learns what the server's answer says of the SYN, and that it took its data up to stream position `ack`. Gives how many
+    /// bytes it left.
+    pub(super) fn learn_fast_open(&mut self, answer: &Segment, ack: u64) -> u64 {
+        let Some(Fast::Client { offer, outcome }) = self.fast.as_deref_mut() else { return 0 };
         outcome.accepted = (ack - 1).min(outcome.carried);
         if answer.flags.contains(Flags::SYN) {
             outcome.mss = answer.options.mss.or(NonZeroU16::new(self.config.ip.default_mss()));
             let has_asked = offer.option().is_some();
             outcome.cookie = answer.options.fast_open().filter(|option| has_asked && !option.is_request());
         }
-        let accepted = outcome.accepted;
+        let FastOpenOutcome { accepted, carried, .. } = *outcome;
         self.sender.on_opening_carried(accepted);
+        carried - accepted
     }
 }

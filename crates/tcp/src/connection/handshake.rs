@@ -42,6 +42,11 @@ impl Connection {
 
     pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let accepted = self.opening_accepted(segment);
+        if accepted.is_some() && self.is_echo_foreign(cx.now, segment) {
+            self.sender.impossible_echoes += 1;
+            self.reject_opening(cx.now, segment);
+            return Taken::default();
+        }
         match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepted) {
             (_, true, Some(_)) => self.on_reset(),
             (true, false, Some(ack)) => {
@@ -71,6 +76,14 @@ impl Connection {
         (segment.flags.contains(Flags::ACK) && (1..=self.sent_end()).contains(&ack)).then_some(ack)
     }
 
+    /// Says whether an answer to our SYN echoes a time at which no SYN was sent: it is one to an earlier connection
+    /// (`LINUX_MIB_PAWSACTIVEREJECTED`). Zero may be no echo at all.
+    fn is_echo_foreign(&self, now: Instant, segment: &Segment) -> bool {
+        let reads = self.config.refuses_foreign_echoes && self.config.timestamps;
+        let stamps = segment.options.timestamps.filter(|stamps| reads && stamps.echo != 0);
+        stamps.is_some_and(|stamps| !self.sender.has_told(now, stamps.echo.wrapping_sub(self.timestamp_offset)))
+    }
+
     pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
         let opens = segment.flags & (Flags::SYN | Flags::RST) == Flags::SYN;
         let is_opening = opens && segment.seq == self.peer.origin;
@@ -94,6 +107,9 @@ impl Connection {
         };
         self.learn_handshake_mark(segment);
         self.establish(cx, segment, ack);
+        if segment.flags.contains(Flags::SYN) && self.config.duplicate_syn_sack {
+            self.receiver.on_repeated_syn();
+        }
         self.on_transfer_segment(cx, segment)
     }
 
@@ -101,6 +117,10 @@ impl Connection {
     /// (RFC 9293 §3.5.1, figures 8 and 9), but not for each that comes.
     fn reject_ack(&mut self, now: Instant, segment: &Segment) {
         self.guard.refusals.acks_ahead += 1;
+        self.reject_opening(now, segment);
+    }
+
+    fn reject_opening(&mut self, now: Instant, segment: &Segment) {
         if self.may_answer(now) {
             self.reject(segment);
         }
@@ -139,12 +159,13 @@ impl Connection {
     }
 
     fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment, ack: u64) {
-        self.learn_fast_open(segment, ack);
+        let left = self.learn_fast_open(segment, ack);
         let rtt = if self.is_fast_server() { self.early_rtt(cx.now) } else { self.settle_opening(cx.now, segment) };
         self.sender.learn_window(u64::from(segment.window) << self.established_shift(segment));
         self.sender.watch.last_progress = cx.now;
         let echoed = rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
+        self.sender.repeat_carried(left);
         self.sender.open_path(cx.now, rtt);
         self.sender.on_peer(self.peer.sack);
         let mut sides = Sides::default();

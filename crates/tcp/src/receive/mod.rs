@@ -211,6 +211,11 @@ impl Receiver {
         self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
     }
 
+    /// The peer's SYN came a second time.
+    pub(crate) fn on_repeated_syn(&mut self) {
+        self.note_duplicate(&(0..1));
+    }
+
     /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at. It is
     /// answered.
     pub(crate) fn note_refused(&mut self, now: Instant, range: &Range<u64>) {

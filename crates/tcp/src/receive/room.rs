@@ -63,9 +63,9 @@ impl Room {
         self.size.capacity.saturating_sub(unread)
     }
 
-    /// Gives the window that was told last.
+    /// Gives the window that was told last; before the peer's numbers are known, a SYN tells it unscaled.
     pub(super) fn window(&self, nxt: u64) -> u64 {
-        self.told.saturating_sub(nxt)
+        if self.told == 0 { self.size.offered().min(LARGEST_UNSCALED) } else { self.told.saturating_sub(nxt) }
     }
 
     /// Gives the edge that could be told: it never moves back, for what arrives in order makes as much room less as it

@@ -143,6 +143,11 @@ impl Sender {
         is_possible.then_some(echo)
     }
 
+    /// Says whether the timestamp clock has told a time since the oldest segment that is outstanding was first sent.
+    pub(crate) fn has_told(&self, now: Instant, echo: u32) -> bool {
+        clock::age(now, echo) <= clock::age(now, self.board.oldest_told())
+    }
+
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {

@@ -119,8 +119,15 @@ impl Sender {
         if is_short {
             holding.short_to = end;
         }
-        holding.records.pop_front_if(|record| *record <= end);
         holding.deadline = None;
+        self.end_records(end);
+    }
+
+    /// Forgets the records that end at this stream position or before: they are cut.
+    pub(super) fn end_records(&mut self, cut: u64) {
+        if let Some(holding) = &mut self.queue.holding {
+            while holding.records.pop_front_if(|record| *record <= cut).is_some() {}
+        }
     }
 
     /// Says whether what waits is held back, and sees to it that a cork does so not for ever.

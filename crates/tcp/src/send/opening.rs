@@ -6,11 +6,28 @@ use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
 impl Sender {
-    /// The opening segment carried `bytes` of what was written, and the peer took them. What else it carried was never cut
-    /// off: it leaves as new data.
+    /// The opening segment carried `bytes` of what was written, and the peer took them.
     pub(crate) fn on_opening_carried(&mut self, bytes: u64) {
         self.queue.unsent -= bytes;
         self.board.stretch_opening(1 + bytes);
+        self.end_records(1 + bytes);
+    }
+
+    /// The opening segment carried `bytes` more, and the peer did not take them: they go again at once, by themselves, and no
+    /// window falls, for nothing was lost (RFC 7413 §4.2.1; Linux, `tcp_rcv_fastopen_synack`).
+    pub(crate) fn repeat_carried(&mut self, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        self.queue.unsent -= bytes;
+        let end = self.board.end_position() + bytes;
+        while self.board.end_position() < end {
+            let position = (self.board.end_position() + self.queue.mss).min(end);
+            let pushes = self.queue.is_real && position == end;
+            self.board.push_carried(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
+        }
+        self.end_records(end);
+        self.recovery.repeat_all(&self.board);
     }
 
     /// Data may leave before the handshake ends: the window opens.

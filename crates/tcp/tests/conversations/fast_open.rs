@@ -1,11 +1,12 @@
 //! TCP Fast Open (RFC 7413): data on the SYN, and what becomes of them.
 
 use crate::host::Host;
-use crate::plain;
+use crate::{plain, real};
 use earlybird_tcp::Event::{Drained, Established, PeerClosed, Readable, Refused, Reset};
-use earlybird_tcp::{Config, FastOpenOffer, FastOpenOutcome, RfcState};
-use earlybird_units::Duration;
+use earlybird_tcp::{Acking, Config, Connection, FastOpenOffer, FastOpenOutcome, NewRenoFlags, Recovery, RfcState};
+use earlybird_units::{Duration, SeedTree};
 use earlybird_wire::FastOpen;
+use rstest::rstest;
 use std::num::NonZeroU16;
 
 const OFFER: &str = "mss 1000,sackOK,wscale 0";
@@ -108,6 +109,64 @@ fn data_of_a_syn_that_was_not_taken_go_again_at_once_and_the_window_stays() {
     host.receives(". 1:1(0) ack 301").tells(&[Established, Drained]);
 }
 
+/// They are what the SYN carried, sent again; what was written behind them does not fill their segment.
+#[rstest]
+#[case::tahoe(Recovery::Tahoe)]
+#[case::reno(Recovery::Reno { second_fast_retransmit: true })]
+#[case::newreno(Recovery::NewReno(NewRenoFlags::default()))]
+#[case::sack1(Recovery::Sack1)]
+#[case::rfc6675(Recovery::Rfc6675)]
+#[case::vegas(Recovery::Vegas)]
+#[case::rack(Recovery::Rack)]
+fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_later_ones(#[case] recovery: Recovery) {
+    let mut host = Host::connect_fast(&Config { recovery, ..plain() }, known(1000), 300);
+    host.write(1500).forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
+    host.sends(&[". 1:301(300) ack 1 win 64000", ". 301:1301(1000) ack 1", ". 1301:1801(500) ack 1"]);
+    assert_eq!((host.connection.sent_again(), host.connection.statistics().retransmissions), (1, 1));
+    host.at(200).receives(". 1:1(0) ack 1801").tells(&[Established, Drained]);
+    assert_eq!((host.connection.sent_again(), host.connection.is_recovering()), (0, false));
+}
+
+/// If they get lost then, that is a loss.
+#[test]
+fn data_of_a_syn_that_get_lost_when_they_go_again_are_repaired_and_reduce_the_window() {
+    for recovery in [Recovery::Rfc6675, Recovery::Rack] {
+        let config = Config { recovery, initial_window: 10, ..plain() };
+        let mut host = Host::connect_fast(&config, known(1000), 300);
+        host.write(4000).at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").forget_sent();
+        host.at(200).receives(". 1:1(0) ack 1 <sack 301:3301>").sends(&[". 1:301(300) ack 1 win 64000"]);
+        assert!(host.connection.is_recovering(), "{recovery:?}");
+        host.has_window(2.0, 2.0);
+    }
+}
+
+/// What left with the SYN is behind the writer: its record is over.
+#[test]
+fn a_record_that_left_with_the_syn_cuts_no_later_segment() {
+    for ack in [1, 301] {
+        let mut connection = Connection::connect(&real(), SeedTree::new(1));
+        connection.open_fast(known(1000));
+        assert_eq!(connection.write(300), Ok(300));
+        connection.end_record();
+        let mut host = Host::new(connection);
+        host.write(1500).forget_sent().at(100).receives(&format!("S. 0:0(0) ack {ack} <mss 1000,sackOK>"));
+        let again: &[&str] = if ack == 1 { &["P. 1:301(300) ack 1 win 64000"] } else { &[] };
+        let rest: &[&str] = &[if ack == 1 { ". 301:1301(1000) ack 1" } else { ". 301:1301(1000) ack 1 win 64000" }];
+        host.sends(&[again, rest, &["P. 1301:1801(500) ack 1"]].concat());
+    }
+}
+
+/// RFC 9293 figure 7: the SYN-ACK repeats the SYN. Linux tells so, and RFC 2883 §4 speaks of data only.
+#[test]
+fn a_syn_that_came_twice_because_both_opened_at_once_is_reported_if_so_chosen() {
+    for (duplicate_syn_sack, report) in [(false, ""), (true, " <sack 0:1>")] {
+        let mut host = Host::connect_fast(&Config { duplicate_syn_sack, ..plain() }, known(1000), 300);
+        host.at(50).receives("S 0:500(500) <mss 1000,sackOK>").forget_sent();
+        host.at(100).receives("S. 0:0(0) ack 301 <mss 1000,sackOK>");
+        host.sends(&[&format!(". 301:301(0) ack 1 win 64000{report}")]);
+    }
+}
+
 #[test]
 fn what_a_partial_acknowledgement_leaves_is_cut_to_the_mss_of_the_answer() {
     let mut host = Host::connect_fast(&plain(), known(1000), 960);
@@ -160,6 +219,18 @@ fn a_syn_ack_may_carry_data_and_a_fin() {
         .tells(&[Established, Readable, PeerClosed])
         .sends(&[". 301:301(0) ack 402 win 63600"]);
     assert_eq!(host.read(1000), 400);
+}
+
+/// Linux's quick ACKs: sixteen, as many as a window of which the SYN told allows.
+#[test]
+fn who_only_receives_behind_a_syn_ack_with_data_acknowledges_each_segment_at_once() {
+    let mut host = Host::connect_fast(&Config { acking: Acking::Adaptive, ..plain() }, known(1000), 300);
+    host.forget_sent().receives("S. 0:1000(1000) ack 301 <mss 1000,sackOK>").forget_sent();
+    for start in (1001..16_001).step_by(1000) {
+        host.receives(&format!(". {start}:{}(1000) ack 301", start + 1000));
+        assert_eq!(host.take_texts().len(), 1, "{start}");
+    }
+    host.receives(". 16001:17001(1000) ack 301").sends_nothing();
 }
 
 /// RFC 9293 figure 7. What the other SYN carries is not taken, what ours carried may be.

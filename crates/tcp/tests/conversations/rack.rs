@@ -4,7 +4,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, Recovery};
+use earlybird_tcp::{Config, RackConfig, Recovery, WindowReduction};
 
 fn config() -> Config {
     Config { recovery: Recovery::Rack, ..plain() }
@@ -130,6 +130,28 @@ fn a_dsack_widens_the_window() {
         "reordering window after one DSACK (min RTT 100 ms)",
         "50 ms, not 49",
     );
+}
+
+/// §6.2, step 2, takes the round trip of the retransmission, the last one sent of all that arrived; Linux that of 4, the last one
+/// acknowledged by number, and so leaves 10 alone for 220 ms and the reordering window.
+#[test]
+fn a_segment_behind_a_repaired_hole_is_lost_at_once_or_given_the_longer_round_trip_if_so_chosen() {
+    for (follows_stream, missing) in [(false, [5, 5]), (true, [4, 5])] {
+        let rack = RackConfig { follows_stream, ..RackConfig::RFC };
+        let mut host = Host::connected(&Config {
+            initial_window: 10,
+            rack,
+            window_reduction: WindowReduction::Proportional,
+            ..config()
+        });
+        host.write(10_000).forget_sent();
+        host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[9..10, 2..4]).sends_numbers(&[1]);
+        let known = |host: &Host| host.connection.lost() + host.connection.sent_again();
+        host.at(320).ack(5, &[9..10]);
+        assert_eq!(known(&host), missing[0], "1 and 4 have arrived, 5 to 8 are lost");
+        host.at(345);
+        assert_eq!(known(&host), missing[1]);
+    }
 }
 
 /// §6.2, step 2: an ACK sooner than any round trip belongs to the first transmission; what it acknowledges says nothing

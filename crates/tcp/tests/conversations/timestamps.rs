@@ -1,8 +1,9 @@
 //! Timestamps: RFC 7323 §3 to §5.
 
 use crate::host::Host;
-use earlybird_tcp::{Acking, Config};
-use earlybird_units::Duration;
+use earlybird_tcp::{Acking, Config, Connection, Cx, RfcState};
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Flags, Options, Segment, Timestamps};
 
 fn accepted(config: &Config) -> Host {
     let mut host = Host::listen(config);
@@ -105,4 +106,31 @@ fn what_an_old_segment_behind_a_hole_brings_is_not_told_as_a_duplicate() {
     host.sends(&[". 1:1(0) ack 1001 win 63000 <TS 0/710,sack 2001:3001>"]);
     host.receives(". 1:1001(1000) ack 1 <TS 600/0>");
     host.sends(&[". 1:1(0) ack 1001 <TS 0/710,sack 1:1001 2001:3001>"]);
+}
+
+/// Linux refuses it (`LINUX_MIB_PAWSACTIVEREJECTED`): it answers the SYN of an earlier connection. Zero may be no echo at all.
+#[test]
+fn an_answer_to_a_syn_that_echoes_a_time_at_which_there_was_none_is_refused_if_so_chosen() {
+    for (refuses_foreign_echoes, echo, is_taken) in [
+        (false, 9999, true),
+        (true, 9999, false),
+        (true, 301, false),
+        (true, 300, true),
+        (true, 100, true),
+        (true, 0, true),
+    ] {
+        let mut connection = Connection::connect(&Config { refuses_foreign_echoes, ..Config::rfc() }, SeedTree::new(1));
+        let cx = &mut Cx { now: Instant::ZERO + Duration::from_millis(100), trace: &mut () };
+        let syn = connection.poll_transmit(cx).expect("a SYN").segment;
+        let stamps = Timestamps { value: 700, echo };
+        let options = Options { timestamps: Some(stamps), ..Options::default() };
+        let answer = Segment { ack: syn.seq.at(1), flags: Flags::SYN | Flags::ACK, options, ..Segment::default() };
+        let cx = &mut Cx { now: Instant::ZERO + Duration::from_millis(300), trace: &mut () };
+        connection.on_segment(cx, &answer);
+        let sent = connection.poll_transmit(cx).expect("an answer").segment;
+        let (state, flags) =
+            if is_taken { (RfcState::Established, Flags::ACK) } else { (RfcState::SynSent, Flags::RST) };
+        assert_eq!((connection.state(), sent.flags), (state, flags), "{echo}");
+        assert_eq!((sent.seq, connection.refusals().echoes), (syn.seq.at(1), u64::from(!is_taken)));
+    }
 }

@@ -171,12 +171,15 @@ pub(crate) fn usual_configs_with(family: Family, repair: Repair) -> BoxedStrateg
 
 fn racks() -> impl Strategy<Value = RackConfig> {
     let any_rack =
-        (any::<[bool; 2]>(), 0_u32..=8, 0_u64..300).prop_map(|([adapts, probes], eighths, delay)| RackConfig {
-            adapts_window: adapts,
-            probes_tail: probes,
-            reordering_window: f64::from(eighths) / 8.0,
-            longest_ack_delay: Duration::from_millis(delay),
-            ..RackConfig::RFC
+        (any::<[bool; 3]>(), 0_u32..=8, 0_u64..300).prop_map(|([adapts, probes, follows], eighths, delay)| {
+            RackConfig {
+                adapts_window: adapts,
+                probes_tail: probes,
+                follows_stream: follows,
+                reordering_window: f64::from(eighths) / 8.0,
+                longest_ack_delay: Duration::from_millis(delay),
+                ..RackConfig::RFC
+            }
         });
     prop_oneof![Just(RackConfig::RFC), any_rack]
 }

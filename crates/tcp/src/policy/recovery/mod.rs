@@ -132,6 +132,8 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn schedule(&mut self, _now: Instant, _timing: &Timing, _board: &Board) {}
     /// Starts over after the retransmission timer ran out.
     fn on_timeout(&mut self, now: Instant, board: &mut Board);
+    /// Lets everything outstanding go again although nothing was lost: [`Board::nxt`] is at its beginning.
+    fn repeat_all(&mut self, _board: &Board) {}
     /// Gives the number of the segment to send now: one sent before, or `board.smax()` for a new one.
     ///
     /// `limits` already hold the reduced window when recovery has just begun.

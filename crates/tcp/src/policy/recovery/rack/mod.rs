@@ -25,6 +25,9 @@ pub struct RackConfig {
     pub adapts_window: bool,
     /// Recoveries without a DSACK after which a widened window is forgotten; 16 in RFC 8985 §6.2, step 4.
     pub window_persistence: u32,
+    /// Whether the round trip that a segment is given is that of the one delivered last in order of the stream, those first that
+    /// SACK tells of, as in Linux (`tcp_rack_advance`); RFC 8985 §6.2, step 2, takes that of the one sent last.
+    pub follows_stream: bool,
     /// Whether a tail is probed (RFC 8985 §7).
     pub probes_tail: bool,
     /// The longest delay of the peer's ACKs, added to the probe timeout of a single segment; 200 ms is customary
@@ -39,9 +42,13 @@ impl RackConfig {
         expects_reordering: true,
         adapts_window: true,
         window_persistence: 16,
+        follows_stream: false,
         probes_tail: true,
         longest_ack_delay: Duration::from_millis(200),
     };
+
+    /// Linux's.
+    pub const LINUX: Self = Self { follows_stream: true, ..Self::RFC };
 }
 
 /// Which repair is under way, and up to which segment.
@@ -73,6 +80,7 @@ pub(crate) struct Rack {
     limited: u64,
     found_loss: bool,
     smoothed_rtt: Option<Duration>,
+    follows_stream: bool,
 }
 
 impl Rack {
@@ -90,6 +98,7 @@ impl Rack {
             limited: 0,
             found_loss: false,
             smoothed_rtt: None,
+            follows_stream: config.follows_stream,
         }
     }
 
@@ -107,7 +116,8 @@ impl Rack {
             self.window.on_delivered(now, delivered);
             self.probe.on_delivered(delivered);
         }
-        self.transmissions.on_delivered(now, board.delivered(), ack.echo, self.window.smallest_rtt());
+        let told_last = self.follows_stream.then(|| board.una());
+        self.transmissions.on_delivered(now, board.delivered(), ack.echo, self.window.smallest_rtt(), told_last);
         self.window.on_ack(ack.duplicate.is_some(), board);
     }
 
@@ -257,6 +267,11 @@ impl LossRecovery for Rack {
         self.phase = Phase::Open;
         self.lost.clear();
         self.due = None;
+    }
+
+    fn repeat_all(&mut self, board: &Board) {
+        self.lost.insert(board.una()..board.smax());
+        self.due = self.lost.first();
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {

@@ -39,13 +39,15 @@ impl Transmissions {
     }
 
     /// Learns what an ACK delivered, except where it may be the ACK of an earlier transmission: the peer echoes an older time,
-    /// or it comes sooner than any round trip.
+    /// or it comes sooner than any round trip. The round trip is that of the one sent last, or of the last one in the stream, and
+    /// that below `una` if it is given.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
         delivered: &[Delivered],
         echo: Option<u32>,
         smallest_rtt: Option<Duration>,
+        una: Option<u64>,
     ) {
         let is_sure = |delivered: &&Delivered| {
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
@@ -53,8 +55,12 @@ impl Transmissions {
             delivered.transmissions == 1 || !(echo.is_some_and(is_older) || smallest_rtt.is_some_and(is_soon))
         };
         delivered.iter().filter(is_sure).for_each(|delivered| self.overtake(delivered));
-        let last = delivered.iter().filter(is_sure).map(|delivered| delivered.departed).max();
-        self.rtt = last.map_or(self.rtt, |departed| now - departed);
+        let sure = || delivered.iter().filter(is_sure);
+        let last = match una {
+            Some(una) => sure().rfind(|delivered| delivered.number < una).or_else(|| sure().next_back()),
+            None => sure().max_by_key(|delivered| delivered.departed),
+        };
+        self.rtt = last.map_or(self.rtt, |last| now - last.departed);
     }
 
     fn overtake(&mut self, delivered: &Delivered) {
