@@ -2,9 +2,10 @@
 
 use crate::feeding::Feeding;
 use crate::limits::Limits;
-use crate::packet;
+use crate::packet::{self, Arrival};
 use crate::send_queue::SendQueue;
 use crate::sysctl;
+use crate::urgent::Urgent;
 use crate::world::Micros;
 use earlybird_tcp::{Connection, Cx, Event, FastOpenOffer, RfcState, Transmit};
 use earlybird_units::Instant;
@@ -21,6 +22,7 @@ pub(crate) struct Flow {
     pub(crate) shut_read: bool,
     pub(crate) shut_write: bool,
     pub(crate) has_peer_closed: bool,
+    pub(crate) urgent: Urgent,
     pub(crate) counts: Counts,
     /// The largest window that the peer told.
     pub(crate) largest_window: u64,
@@ -79,6 +81,7 @@ impl Flow {
             shut_read: false,
             shut_write: false,
             has_peer_closed: false,
+            urgent: Urgent::default(),
             counts,
             largest_window: 0,
             peer_shift: 0,
@@ -134,10 +137,12 @@ impl Flow {
     }
 
     /// Takes a segment.
-    pub(crate) fn on_segment(&mut self, now: Micros, segment: &Segment) -> Outcome {
+    pub(crate) fn on_segment(&mut self, now: Micros, arrival: &Arrival) -> Outcome {
+        let segment = &arrival.segment;
         self.note_arrival(now, segment);
         let was_syn_sent = self.connection.state() == RfcState::SynSent;
-        self.connection.on_segment(&mut Cx { now: instant(now), trace: &mut () }, segment);
+        let taken = self.connection.on_segment(&mut Cx { now: instant(now), trace: &mut () }, segment);
+        self.urgent.note(&taken, arrival.urgent);
         self.queue.on_acknowledged(self.connection.acknowledged());
         self.outcome(if was_syn_sent { libc::ECONNREFUSED } else { libc::ECONNRESET })
     }

@@ -27,4 +27,5 @@ mod preload;
 mod send_queue;
 mod socket;
 mod sysctl;
+mod urgent;
 mod world;

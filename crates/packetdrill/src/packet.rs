@@ -15,6 +15,8 @@ pub(crate) struct Arrival {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) segment: Segment,
+    /// How far behind the segment's number its urgent data end.
+    pub(crate) urgent: Option<u16>,
 }
 
 impl Arrival {
@@ -29,10 +31,10 @@ pub(crate) fn read(packet: &[u8]) -> Option<Injected> {
     if let Ok(notice) = parse_icmp(packet, Checksums::Verify) {
         return Some(Injected::Notice(notice));
     }
-    let Parsed { segment, addresses, signature, .. } = parse(packet, Checksums::Verify).ok()?;
+    let Parsed { segment, addresses, signature, urgent, .. } = parse(packet, Checksums::Verify).ok()?;
     let from = SocketAddr::new(addresses.source, addresses.source_port);
     let to = SocketAddr::new(addresses.destination, addresses.destination_port);
-    signature.is_none().then(|| Injected::Segment(Box::new(Arrival { from, to, segment })))
+    signature.is_none().then(|| Injected::Segment(Box::new(Arrival { from, to, segment, urgent })))
 }
 
 /// Writes a packet with a segment of these payload bytes.

@@ -231,7 +231,7 @@ impl World {
         let now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Role::Flow(flow) = &mut socket.role else { return };
-        let outcome = flow.on_segment(now, &arrival.segment);
+        let outcome = flow.on_segment(now, arrival);
         let acknowledged = flow.queue.acknowledged();
         if socket.notifications.on_acknowledged(acknowledged, now, socket.settings.stamping) {
             socket.wakeups += 1;

@@ -16,6 +16,8 @@ pub struct Parsed {
     pub payload: Range<usize>,
     /// The option that signs it, if there is one. The signature is not verified: who expects none drops the segment.
     pub signature: Option<Signature>,
+    /// How far behind the segment's number the urgent data end, if there are any (RFC 9293 §3.1).
+    pub urgent: Option<u16>,
     /// An option says a length that it cannot have. Those before it were read (RFC 9293 §3.1, MUST-7).
     pub has_broken_options: bool,
 }
@@ -69,6 +71,7 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
         },
         payload,
         signature: read.signature,
+        urgent: flags.contains(Flags::URG).then(|| tcp.urgent_pointer()),
         has_broken_options: read.is_broken,
     })
 }

@@ -15,7 +15,8 @@ bitflags! {
         const PSH = 8;
         /// The acknowledgement number counts.
         const ACK = 16;
-        /// The urgent pointer counts. It is not looked at: what it points to stays in the stream (RFC 9293 §3.8.5, RFC 6093).
+        /// The urgent pointer counts ([`Parsed::urgent`](crate::Parsed::urgent)). What it points to stays in the stream
+        /// (RFC 9293 §3.8.5, RFC 6093).
         const URG = 32;
         /// ECN echo: the network is congested (RFC 3168 §6.1).
         const ECE = 64;

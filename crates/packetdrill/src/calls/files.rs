@@ -4,6 +4,7 @@ use super::Answer;
 use super::read;
 use crate::clock::Host;
 use crate::feeding::End;
+use crate::flow::Flow;
 use crate::socket::{Role, Socket};
 use crate::world::{Descriptor, Micros};
 use core::ffi::{c_int, c_long, c_ulong};
@@ -79,8 +80,12 @@ pub(crate) fn shutdown(host: &Host, fd: c_int, how: c_int) -> Answer<c_int> {
     })
 }
 
-/// Moves what was received into a pipe.
+/// Moves what was received into a pipe: nothing from the urgent byte on (`tcp_read_sock`).
 pub(crate) fn splice_out(host: &Host, from: c_int, to: c_int, count: usize) -> Answer<i64> {
+    let is_urgent = host.call(|world| Ok(world.socket(from)?.flow().is_some_and(Flow::is_at_urgent)))?;
+    if is_urgent {
+        return Ok(0);
+    }
     let mut bytes = vec![0_u8; count];
     let piece = [iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: count }];
     let moved = read::receive(host, from, &piece, libc::MSG_DONTWAIT)?;

@@ -25,7 +25,8 @@ pub(crate) fn receive(host: &Host, fd: c_int, vector: &[iovec], flags: c_int) ->
 fn take(socket: &mut Socket, vector: &[iovec], wanted: u64) -> Answer<u64> {
     let is_at_end = match &mut socket.role {
         Role::Flow(flow) => {
-            let there = flow.connection.unread().min(wanted);
+            flow.pass_urgent();
+            let there = flow.readable().min(wanted);
             if there > 0 && vector.iter().any(|piece| piece.iov_len > 0 && piece.iov_base.is_null()) {
                 return Err(libc::EFAULT);
             }

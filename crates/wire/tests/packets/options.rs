@@ -149,7 +149,9 @@ fn urgent_data_is_visible_and_stays_in_the_stream() {
     let mut bytes = packet(&segment, &V4, b"abc");
     (bytes[38], bytes[39]) = (0, 2);
     let parsed = parse(&bytes, Checksums::Ignore).unwrap();
-    assert_eq!((parsed.segment.flags, parsed.segment.len), (Flags::URG | Flags::ACK, 3));
+    assert_eq!((parsed.segment.flags, parsed.segment.len, parsed.urgent), (Flags::URG | Flags::ACK, 3, Some(2)));
+    let bytes = packet(&Segment { flags: Flags::ACK, ..segment }, &V4, b"abc");
+    assert_eq!(parse(&bytes, Checksums::Verify).unwrap().urgent, None);
 }
 
 #[rstest]

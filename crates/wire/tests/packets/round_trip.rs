@@ -2,8 +2,8 @@
 
 use crate::arbitrary::{V4, V6, addresses, packet, segments, styles};
 use earlybird_wire::{
-    CannotEmit, Checksums, Datagram, Ecn, HEADERS_MAX, Layout, Parsed, Segment, Style, emit, emit_datagram_headers,
-    emit_headers, parse,
+    CannotEmit, Checksums, Datagram, Ecn, Flags, HEADERS_MAX, Layout, Parsed, Segment, Style, emit,
+    emit_datagram_headers, emit_headers, parse,
 };
 use etherparse::{NetHeaders, PacketHeaders, TransportHeader};
 use proptest::collection::vec;
@@ -25,8 +25,10 @@ proptest! {
         let start = length - payload.len();
         prop_assert_eq!(&bytes[start..length], &payload);
         let segment = Segment { len: payload.len() as u16, ..segment };
+        let urgent = segment.flags.contains(Flags::URG).then_some(0);
+        let payload_at = start..length;
         let expected =
-            Parsed { segment, addresses, payload: start..length, signature: None, has_broken_options: false };
+            Parsed { segment, addresses, payload: payload_at, signature: None, urgent, has_broken_options: false };
         prop_assert_eq!(parsed, expected);
         // Behind the packet a frame may have padding.
         prop_assert_eq!(parse(&bytes, Checksums::Verify).unwrap().segment, segment);
