@@ -1,7 +1,7 @@
 //! A writer and a reader at the ends of a road, and the diary of both.
 
 use crate::Diary;
-use crate::road::{Conditions, Reading, Road, Writing};
+use crate::road::{Arrival, Conditions, Reading, Road, Writing};
 use earlybird_tcp::{Config, Connection, Cx, Event, RfcState, Trace, TraceEvent};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::fmt::Write;
@@ -80,9 +80,16 @@ impl Ends {
     }
 
     fn deliver(&mut self) {
-        let Some((to, segment)) = self.road.arrive() else { return };
+        let Some((to, arrival)) = self.road.arrive() else { return };
         let mut pen = Pen(&mut self.diary);
-        self.connections[to].on_segment(&mut Cx { now: self.now, trace: &mut pen }, &segment);
+        let cx = &mut Cx { now: self.now, trace: &mut pen };
+        match arrival {
+            Arrival::Segment(segment) => _ = self.connections[to].on_segment(cx, &segment),
+            Arrival::TooBig(seq, mtu) => {
+                let is_believed = self.connections[to].on_path_mtu(cx, mtu, seq);
+                note(&mut self.diary, self.now, format_args!("{to} believes {mtu}: {is_believed}"));
+            }
+        }
         self.serve(to);
     }
 
@@ -182,6 +189,18 @@ impl Ends {
         let (cwnd, ssthresh, rate) = (end.cwnd(), end.ssthresh(), end.pacing_rate());
         let (timer, gauges, due) = (end.timer(), end.gauges(), end.poll_timeout());
         note(&mut self.diary, self.now, format_args!("{side} {cwnd} {ssthresh} {rate:?} {timer:?} {gauges:?} {due:?}"));
+        let segments =
+            [end.outstanding(), end.in_flight(), end.sacked(), end.lost(), end.sent_again(), end.reordering()];
+        let (bytes, are) = ([end.acknowledged(), end.effective_mss()], [end.is_reducing(), end.is_recovering()]);
+        let (shortest, variation) = (end.shortest_round_trip(), end.round_trip_variation());
+        let (delivery, early, limited) = (end.delivery_rate(), end.early_threshold(), end.limited_times(self.now));
+        note(
+            &mut self.diary,
+            self.now,
+            format_args!(
+                "{segments:?} {bytes:?} {are:?} {shortest:?} {variation:?} {delivery:?} {early:?} {limited:?}"
+            ),
+        );
     }
 
     fn close_diary(&mut self) {

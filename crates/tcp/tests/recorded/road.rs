@@ -1,7 +1,7 @@
 //! Roads: a bottleneck with a queue, and what happens on it beyond that.
 
 use earlybird_units::{Duration, Instant, Random, SeedTree};
-use earlybird_wire::{Ecn, Segment};
+use earlybird_wire::{Ecn, Segment, SeqNum};
 use std::collections::BTreeMap;
 
 /// What a road is like. Shares are of segments, in thousandths.
@@ -21,10 +21,32 @@ pub(crate) struct Conditions {
     pub(crate) marks_from: Option<usize>,
     /// Nothing gets through between these two times.
     pub(crate) silence: Option<(Duration, Duration)>,
+    /// Segments of more bytes do not pass from some time on.
+    pub(crate) narrow: Option<Narrow>,
+    /// The reader's window is told an eighth as large between these two times.
+    pub(crate) squeezed: Option<(Duration, Duration)>,
     /// What the writer does.
     pub(crate) writing: Writing,
     /// What the reader does.
     pub(crate) reading: Reading,
+}
+
+/// Where a road becomes narrow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Narrow {
+    from: Duration,
+    /// Most bytes of payload.
+    most: u16,
+    /// Whether a router says so (RFC 1191); else they vanish.
+    tells: bool,
+}
+
+/// What comes out of a road.
+#[derive(Clone, Debug)]
+pub(crate) enum Arrival {
+    Segment(Segment),
+    /// A segment with this number was too big: packets may have so many bytes.
+    TooBig(SeqNum, u16),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,13 +77,16 @@ const CALM: Conditions = Conditions {
     repeated: 0,
     marks_from: None,
     silence: None,
+    narrow: None,
+    squeezed: None,
     writing: Writing::Bulk { segments: 600 },
     reading: Reading::AtOnce,
 };
 
 /// Gives every road with its name.
 pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
-    let silence = |from, to| Some((Duration::from_millis(from), Duration::from_millis(to)));
+    let between = |from, to| Some((Duration::from_millis(from), Duration::from_millis(to)));
+    let narrow = |tells| Some(Narrow { from: Duration::from_millis(600), most: 900, tells });
     let bursts = |bytes, millis, count| Writing::Bursts { bytes, period: Duration::from_millis(millis), count };
     vec![
         ("short-queue", Conditions { queue: 8, ..CALM }),
@@ -70,9 +95,13 @@ pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
         ("very-lossy", Conditions { lost: 120, acks_lost: 100, writing: Writing::Bulk { segments: 120 }, ..CALM }),
         ("reordering", Conditions { late: 60, repeated: 20, queue: 60, ..CALM }),
         ("marking", Conditions { marks_from: Some(10), lost: 2, ..CALM }),
-        ("silent", Conditions { silence: silence(700, 4000), lost: 5, ..CALM }),
+        ("silent", Conditions { silence: between(700, 4000), lost: 5, ..CALM }),
         ("thin", Conditions { lost: 40, writing: bursts(2500, 70, 90), ..CALM }),
         ("bursty", Conditions { lost: 10, queue: 15, writing: bursts(60_000, 900, 12), ..CALM }),
+        ("stretched", Conditions { acks_lost: 700, lost: 8, ..CALM }),
+        ("narrowing", Conditions { narrow: narrow(true), lost: 10, ..CALM }),
+        ("swallowing", Conditions { narrow: narrow(false), lost: 4, ..CALM }),
+        ("squeezing", Conditions { squeezed: between(300, 1500), lost: 20, ..CALM }),
         (
             "slow-reader",
             Conditions {
@@ -84,6 +113,14 @@ pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
     ]
 }
 
+/// Bytes of a packet that are neither payload nor options (IPv4, TCP), and room for options.
+const HEADERS: u16 = 52;
+
+fn is_between(times: Option<(Duration, Duration)>, now: Instant) -> bool {
+    let since = now - Instant::ZERO;
+    times.is_some_and(|(from, to)| from <= since && since < to)
+}
+
 /// A road and what is on it.
 pub(crate) struct Road {
     conditions: Conditions,
@@ -91,7 +128,7 @@ pub(crate) struct Road {
     /// When the bottleneck is free again.
     free: Instant,
     /// By time of arrival, then in order of sending: to which side.
-    on_the_way: BTreeMap<(Instant, u64), (usize, Segment)>,
+    on_the_way: BTreeMap<(Instant, u64), (usize, Arrival)>,
     count: u64,
 }
 
@@ -105,28 +142,41 @@ impl Road {
         self.chance.below(1000) < thousandths
     }
 
-    fn is_silent(&self, now: Instant) -> bool {
-        let since = now - Instant::ZERO;
-        self.conditions.silence.is_some_and(|(from, to)| from <= since && since < to)
+    /// Says whether a segment is too big, and lets a router say so where it does.
+    fn swallows(&mut self, now: Instant, from: usize, segment: &Segment) -> bool {
+        let is_over = |narrow: &Narrow| now - Instant::ZERO >= narrow.from && segment.len > narrow.most;
+        let Some(narrow) = self.conditions.narrow.filter(is_over) else { return false };
+        if narrow.tells {
+            let report = Arrival::TooBig(segment.seq, narrow.most + HEADERS);
+            self.put(now + self.conditions.delay, from, report);
+        }
+        true
+    }
+
+    /// Gives what a segment looks like at the road's end.
+    fn altered(&self, now: Instant, from: usize, ecn: Ecn, segment: Segment) -> Segment {
+        let is_squeezed = from == 1 && is_between(self.conditions.squeezed, now);
+        let window = if is_squeezed { segment.window / 8 } else { segment.window };
+        Segment { ecn, window, ..segment }
     }
 
     /// Takes a segment from side `from`; data pass the bottleneck, ACKs do not.
     pub(crate) fn carry(&mut self, now: Instant, from: usize, segment: Segment) {
         let is_data = from == 0;
         let lost = if is_data { self.conditions.lost } else { self.conditions.acks_lost };
-        if self.happens(lost) || self.is_silent(now) {
+        if self.happens(lost) || is_between(self.conditions.silence, now) || self.swallows(now, from, &segment) {
             return;
         }
         let Some((ready, ecn)) = (if is_data { self.queue(now, &segment) } else { Some((now, segment.ecn)) }) else {
             return;
         };
-        let segment = Segment { ecn, ..segment };
+        let segment = Arrival::Segment(self.altered(now, from, ecn, segment));
         let late = if self.happens(self.conditions.late) {
             Duration::from_millis(3 + self.chance.below(20))
         } else {
             Duration::ZERO
         };
-        self.put(ready + self.conditions.delay + late, 1 - from, segment);
+        self.put(ready + self.conditions.delay + late, 1 - from, segment.clone());
         if self.happens(self.conditions.repeated) {
             self.put(ready + self.conditions.delay + Duration::from_millis(4), 1 - from, segment);
         }
@@ -145,16 +195,16 @@ impl Road {
         Some((self.free, if is_marked { Ecn::Congested } else { segment.ecn }))
     }
 
-    fn put(&mut self, at: Instant, to: usize, segment: Segment) {
+    fn put(&mut self, at: Instant, to: usize, arrival: Arrival) {
         self.count += 1;
-        self.on_the_way.insert((at, self.count), (to, segment));
+        self.on_the_way.insert((at, self.count), (to, arrival));
     }
 
     pub(crate) fn next(&self) -> Option<Instant> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
 
-    pub(crate) fn arrive(&mut self) -> Option<(usize, Segment)> {
+    pub(crate) fn arrive(&mut self) -> Option<(usize, Arrival)> {
         self.on_the_way.pop_first().map(|(_, arrived)| arrived)
     }
 }

@@ -2,8 +2,8 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, CubicConfig, EcnMode, NewRenoFlags, PertFlags,
-    PragueParameters, RackConfig, RealTime, Recovery, Restart, RtoConfig, SendLimit, SlowStartRule, SpuriousDetection,
-    Trigger, Undo, VegasParameters, WindowReduction,
+    PragueParameters, RackConfig, RealTime, Recovery, Restart, RtoConfig, Segmentation, SendLimit, SlowStartRule,
+    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -28,6 +28,11 @@ fn rfc() -> Config {
     Config { window: 200, ..Config::rfc() }
 }
 
+/// Segments as real networks ask for them.
+fn real() -> Config {
+    Config { segmentation: Segmentation::Real, ..rfc() }
+}
+
 fn racked(control: Control) -> Config {
     Config { control, recovery: Recovery::Rack, window_reduction: WindowReduction::Proportional, ..rfc() }
 }
@@ -41,6 +46,8 @@ fn controls() -> Named {
         ("sack-ns2", ns2()),
         ("sack-rfc", rfc()),
         ("linux", Config::linux()),
+        ("real", real()),
+        ("real-cubic", Config { control: Control::Cubic(CubicConfig::RFC9438), ..real() }),
         ("pert", pert(PertFlags::DEFAULT)),
         ("pert-text", pert(PertFlags::TEXT)),
         ("pert-guarded", pert(PertFlags::GUARDED)),
@@ -113,6 +120,7 @@ fn details() -> Named {
         ("accurate-marks", Config { ecn: EcnMode::Accurate, ..racked(Control::Cubic(CubicConfig::RFC9438)) }),
         ("paced", Config { paces: true, ..rfc() }),
         ("nagle", Config { nagle: true, ..rfc() }),
+        ("nagle-real", Config { nagle: true, ..real() }),
         ("small-window", Config { window: 6, ..rfc() }),
         ("small-window-ns2", Config { window: 6, limited_transmit: false, ..ns2() }),
         ("one-block", Config { sack_blocks: 1, duplicate_sack: false, ..rfc() }),
