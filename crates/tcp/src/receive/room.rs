@@ -26,7 +26,13 @@ impl Room {
     /// Makes the room of a buffer. `step` is the receiver's side of avoiding silly windows (RFC 9293 §3.8.6.2.2): the
     /// window grows by a segment or half the buffer.
     pub(super) fn new([size, largest]: [BufferSize; 2], segment: u64) -> Self {
-        Self { size, largest, segment, step: segment.min(size.capacity / 2), shift: 0, told: 0, told_for: NEVER_TOLD }
+        let step = Self::step(segment, size.capacity);
+        Self { size, largest, segment, step, shift: 0, told: 0, told_for: NEVER_TOLD }
+    }
+
+    /// A buffer of one byte has no half: it moves on by the byte.
+    fn step(segment: u64, capacity: u64) -> u64 {
+        segment.min(capacity / 2).max(1)
     }
 
     /// The peer's numbers are known now, and nothing was told in them.
@@ -48,7 +54,7 @@ impl Room {
     pub(super) fn grow(&mut self, capacity: u64) {
         if capacity > self.size.capacity {
             self.size = BufferSize::holding(capacity, self.largest.capacity);
-            self.step = self.segment.min(capacity / 2);
+            self.step = Self::step(self.segment, capacity);
             self.told_for = NEVER_TOLD;
         }
     }
@@ -112,7 +118,7 @@ impl Room {
     pub(super) fn has_reopened(&self, nxt: u64, unread: u64, smallest: u64) -> bool {
         let largest = self.size.offered().min(LARGEST_UNSCALED << self.shift);
         let offer = self.offer(nxt, unread);
-        self.told < nxt + smallest.max(largest / 4) && offer - nxt >= largest / 2 && self.is_step(offer)
+        self.told < nxt + smallest.max(largest / 4).max(1) && offer - nxt >= largest / 2 && self.is_step(offer)
     }
 }
 
@@ -156,6 +162,21 @@ mod tests {
                 let granule = 1 << room.shift;
                 prop_assert!(moved < granule || moved + granule > SEGMENT.min(capacity / 2), "{moved} is silly");
             }
+        }
+    }
+
+    /// A quarter and a half of a few bytes are nothing.
+    #[test]
+    fn a_closed_window_of_a_few_bytes_is_told_open_again_once() {
+        for capacity in 1..=8 {
+            let mut room = room_of(capacity);
+            let end = 1 + capacity;
+            room.tell(1, 0);
+            room.tell(end, capacity);
+            assert!(!room.has_reopened(end, capacity, 0), "{capacity} bytes are unread");
+            assert!(room.has_reopened(end, 0, 0), "{capacity} bytes were read");
+            room.tell(end, 0);
+            assert!(!room.has_reopened(end, 0, 0), "{capacity} bytes were told");
         }
     }
 

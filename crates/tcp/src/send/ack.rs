@@ -152,6 +152,7 @@ impl Sender {
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {
             self.watch.last_progress = now;
+            self.watch.restarts = 0;
             self.delivered.on_progress(now, self.board.acknowledged(), self.board.end_position());
         }
         if let Some(rtt) = ack.rtt {
@@ -345,16 +346,18 @@ impl Sender {
             self.record_duplicate(cx, count, age);
         }
         if self.restarts_on(ack) && self.board.outstanding() > 0 {
+            self.watch.restarts += 1;
             self.restart_timer(cx.now);
         }
     }
 
     /// Says whether an ACK without progress restarts the timer. Data that repeats an acknowledgement, such as a heartbeat, is no
-    /// sign that anything of ours arrived, though the fine-grained RTO study takes it for one.
+    /// sign that anything of ours arrived, though the fine-grained RTO study takes it for one – as often as something of ours may
+    /// have arrived: a peer that goes on repeating itself must not put off the timer for ever.
     fn restarts_on(&self, ack: &Acknowledgement) -> bool {
         match self.watch.restart {
             Restart::Progress => false,
-            Restart::Duplicates => !self.recovery.is_recovering(),
+            Restart::Duplicates => !self.recovery.is_recovering() && self.watch.restarts < self.board.outstanding(),
             Restart::Arrivals => ack.delivered > 0,
         }
     }

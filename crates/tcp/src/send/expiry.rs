@@ -24,6 +24,8 @@ pub(crate) struct Watch {
     /// The last sign of progress: the window moved, or the first segment after an idle period was sent.
     pub(crate) last_progress: Instant,
     pub(super) last_timeout: Instant,
+    /// Duplicate ACKs that restarted the timer since.
+    pub(super) restarts: u64,
     /// When anything left last, probes of a closed window apart.
     pub(super) last_sent: Instant,
 }
@@ -35,6 +37,7 @@ impl Watch {
             keeps_idle_timer,
             last_progress: Instant::ZERO,
             last_timeout: Instant::ZERO,
+            restarts: 0,
             last_sent: Instant::ZERO,
         }
     }
@@ -90,6 +93,7 @@ impl Sender {
         }
         let freeze = cx.now - self.watch.last_progress.max(self.watch.last_timeout);
         self.watch.last_timeout = cx.now;
+        self.watch.restarts = 0;
         self.statistics.timeouts += 1;
         self.statistics.timeouts_untriggered += u64::from(was_sent_once);
         self.statistics.frozen += freeze;

@@ -82,6 +82,7 @@ struct Served {
     taken: Bytes,
     is_early: bool,
     was_accepted: bool,
+    has_given_up: bool,
 }
 
 /// A host with one port, and its clients.
@@ -172,6 +173,7 @@ impl Town {
             if event == Event::PeerClosed {
                 connection.shutdown();
             }
+            served.has_given_up |= event == Event::TimedOut;
         }
         connection.read(u64::MAX);
         if served.is_early && connection.state() != RfcState::SynReceived {
@@ -204,7 +206,18 @@ impl Town {
         let mut taken = Bytes::default();
         taken.take(&opened.taken);
         let (connection, is_early) = (*opened.connection, opened.is_early);
-        self.served.insert(number, Served { connection, taken, is_early, was_accepted: false });
+        let (was_accepted, has_given_up) = (false, false);
+        self.served.insert(number, Served { connection, taken, is_early, was_accepted, has_given_up });
+    }
+
+    /// Says whether a client has nothing left to do. One that has closed its half may wait for ever if its server, which
+    /// heard no answer to its own FIN, gave up without a word (RFC 9293 §3.5.1, half-open connections).
+    fn is_over(&self, number: usize) -> bool {
+        match self.clients[number].connection.state() {
+            RfcState::Closed | RfcState::TimeWait => true,
+            RfcState::FinWait2 => self.served[&number].has_given_up,
+            _ => false,
+        }
     }
 
     /// Goes on until nothing happens any more. The application accepts one connection with each step.
@@ -237,8 +250,7 @@ proptest! {
         let mut town = Town::new(settings, &plans);
         town.run(&settings);
         for (number, client) in town.clients.iter().enumerate() {
-            let is_over = matches!(client.connection.state(), RfcState::Closed | RfcState::TimeWait);
-            prop_assert!(is_over, "client {} is in {:?}", number, client.connection.state());
+            prop_assert!(town.is_over(number), "client {} is in {:?}", number, client.connection.state());
             let is_told = !client.events.contains(&Event::Closed);
             if !is_told {
                 let served = town.served.get(&number).expect("a connection");
@@ -248,4 +260,18 @@ proptest! {
         }
         prop_assert_eq!((town.listener.half_open(), town.listener.waiting()), (0, 0));
     }
+}
+
+/// Its FIN is acknowledged, and then nothing of the server arrives any more.
+#[test]
+fn a_client_that_has_closed_its_half_is_left_alone_by_a_server_that_gave_up() {
+    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    let fast_open = FastOpenServer { key: [3; 16], backup_key: None, max_pending: 1, needs_cookie: false };
+    let settings = ListenConfig { fast_open: Some(fast_open), ..ListenConfig::default() };
+    let fates = [vec![], [&[L, A, A, L, A][..], &[L; 8]].concat()];
+    let plan = Plan { opening: Opening::Cookie(false), bytes: 1485, faults: Faults { delay: 1, fates } };
+    let mut town = Town::new(settings, &[plan]);
+    town.run(&settings);
+    assert_eq!(town.clients[0].connection.state(), RfcState::FinWait2);
+    assert!(town.served[&0].has_given_up && town.is_over(0));
 }

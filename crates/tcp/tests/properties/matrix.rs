@@ -1,10 +1,13 @@
 //! Every control with every recovery that goes with it: each pair has cases of its own.
 
 use crate::cable::{Faults, faults, losses};
-use crate::pair::Pair;
+use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
 use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
-use earlybird_tcp::{BbrParameters, Config, Control, Lifetimes, Recovery, SpuriousDetection, Undo};
+use earlybird_tcp::{
+    BbrParameters, Config, Control, Lifetimes, Recovery, Restart, Segmentation, SpuriousDetection, Undo,
+};
+use earlybird_units::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use rstest::rstest;
@@ -87,4 +90,50 @@ fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
     }
+}
+
+/// Each side takes one byte at a time. An acknowledgement that closes the window leaves before the application has read, and
+/// what it reads opens the window again: the peer need not ask, which would take a minute for each byte.
+#[test]
+fn a_window_of_one_byte_that_was_closed_is_told_open_again() {
+    let usual = Config { lifetimes: Lifetimes::UNLIMITED, keeps_idle_timer: false, ..Config::ns2() };
+    let config = Config { mss: 1, window: 1, initial_window: 1, ..usual };
+    let script = |bytes, closing| Script { writes: vec![(0, bytes)], reading: Reading::AtOnce, closing };
+    let scripts = [script(57, Closing::First), script(5, Closing::Second)];
+    let mut pair = Pair::new([config, config], &scripts, Faults { delay: 1, fates: [Vec::new(), Vec::new()] }, 1);
+    pair.run(STEPS, Pair::is_over);
+    assert_complete(&pair);
+    assert!(pair.now < Instant::ZERO + Duration::from_secs(1), "it took until {:?}", pair.now);
+}
+
+/// BBR's probe of the round trip shrinks the window from 19 to 4 on the duplicate for which limited transmit would send a new
+/// segment: the window that counts is the one that is left.
+#[test]
+fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
+    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    let there = [&[A, L, A, A, A, L, A, A, A, A, L][..], &[A; 19], &[L]].concat();
+    let faults = Faults { delay: 198, fates: [there, vec![A, L, A, L, L]] };
+    let control = Control::Bbr(BbrParameters::DEFAULT);
+    let recovery = Recovery::Reno { second_fast_retransmit: true };
+    let config = Config { control, recovery, lifetimes: Lifetimes::UNLIMITED, ..Config::ns2() };
+    let config = patient(Config { finds_black_holes: false, ..config });
+    let mut pair = Pair::new([config, config], &one_way(46_000), faults, 1);
+    pair.run(STEPS, Pair::is_over);
+    assert_complete(&pair);
+}
+
+/// Data and FIN got lost, and with them what would have ended the handshake on the other side. Its SYN-ACKs go on, once in a
+/// minute as the retransmissions do, and the answers to our answers are duplicate ACKs.
+#[test]
+fn a_peer_that_goes_on_repeating_itself_does_not_put_off_the_timer_for_ever() {
+    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    let one_segment = Config { window: 1, limited_transmit: false, lifetimes: Lifetimes::UNLIMITED, ..Config::ns2() };
+    let config = Config { mss: 10, recovery: Recovery::Rfc6675, keeps_idle_timer: false, ..one_segment };
+    let sender = Config { window: 2, restart: Restart::Duplicates, segmentation: Segmentation::Real, ..config };
+    let script = |writes| Script { writes, reading: Reading::AtOnce, closing: Closing::First };
+    let fates = [vec![A, A, A, L, L, A, A, A, L], vec![L; 11]];
+    let scripts = [script(vec![(0, 10)]), script(vec![])];
+    let mut pair = Pair::new([sender, config], &scripts, Faults { delay: 1, fates }, 0);
+    pair.run(STEPS, Pair::is_over);
+    assert_complete(&pair);
 }

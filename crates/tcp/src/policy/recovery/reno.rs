@@ -1,7 +1,7 @@
 //! Fast recovery (RFC 5681 §3.2; ns-2.35 `tcp-reno.cc`): every duplicate ACK inflates the window by the segment that has
 //! left the network, until the window moves forward.
 
-use super::counting::{Rules, is_new_window, limited_transmit, next_in_window};
+use super::counting::{Rules, is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -135,8 +135,8 @@ impl LossRecovery for Reno {
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        if self.due.is_some() {
-            self.due
+        if let Some(due) = self.due {
+            may_leave(due, board, limits, self.duplicates).then_some(due)
         } else if self.is_held {
             None
         } else {

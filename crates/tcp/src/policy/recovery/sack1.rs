@@ -3,7 +3,7 @@
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
 //! `SACKed` packet may be sent at once, each once per recovery.
 
-use super::counting::{is_new_window, limited_transmit, next_in_window};
+use super::counting::{is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::{Acknowledgement, Board};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -170,7 +170,7 @@ impl LossRecovery for Sack1 {
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         if let Some(due) = self.due {
-            return Some(due);
+            return may_leave(due, board, limits, self.duplicates).then_some(due);
         }
         if self.is_held {
             None

@@ -1,6 +1,6 @@
 //! Tahoe: a fast retransmit, then slow start from the first missing segment (Jacobson 1988; ns-2.35 `tcp.cc`).
 
-use super::counting::{is_new_window, limited_transmit, next_in_window};
+use super::counting::{is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -60,7 +60,8 @@ impl LossRecovery for Tahoe {
     }
 
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        self.due.or_else(|| next_in_window(board, limits, limits.usable()))
+        let due = self.due.filter(|due| may_leave(*due, board, limits, self.duplicates));
+        due.or_else(|| next_in_window(board, limits, limits.usable()))
     }
 
     fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Board) {
