@@ -149,9 +149,14 @@ impl Flow {
 
     /// Acts on a deadline.
     pub(crate) fn on_timeout(&mut self, now: Micros) -> Outcome {
-        self.release(now);
+        self.release();
         self.connection.on_timeout(&mut Cx { now: instant(now), trace: &mut () });
         self.outcome(libc::ETIMEDOUT)
+    }
+
+    /// Gives the time at which something falls due.
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        self.connection.poll_timeout().map(|at| at.as_nanos().div_ceil(1000))
     }
 
     pub(crate) fn note_arrival(&mut self, now: Micros, segment: &Segment) {
@@ -204,19 +209,12 @@ impl Flow {
     /// Gives all packets that are to leave now.
     pub(crate) fn transmit(&mut self, now: Micros) -> Vec<Departure> {
         let mut batch = Vec::new();
-        loop {
-            let is_fed = self.feed(now);
-            let before = batch.len();
-            let cx = &mut Cx { now: instant(now), trace: &mut () };
-            while let Some(transmit) = self.connection.poll_transmit(cx) {
-                self.note_departure(now, &transmit);
-                batch.push(transmit);
-            }
-            if !is_fed && batch.len() == before {
-                break;
-            }
+        self.feed();
+        let cx = &mut Cx { now: instant(now), trace: &mut () };
+        while let Some(transmit) = self.connection.poll_transmit(cx) {
+            self.note_departure(now, &transmit);
+            batch.push(transmit);
         }
-        self.watch_held(now);
         let largest_burst = self.largest_burst();
         self.mark_pushes(&mut batch, largest_burst);
         batch.iter().map(|transmit| self.emit(transmit)).collect()
@@ -233,10 +231,6 @@ impl Flow {
             counts.bytes_sent += u64::from(segment.len);
             counts.bytes_again += if transmit.is_again { u64::from(segment.len) } else { 0 };
             self.queue.on_sent(transmit.data.end);
-            // What the SYN carried first is no small segment when it goes again.
-            if transmit.data.end > self.connection.fast_open().map_or(0, |outcome| outcome.carried) {
-                self.note_small(u64::from(segment.len), transmit.data.end);
-            }
         }
     }
 

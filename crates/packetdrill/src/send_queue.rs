@@ -115,10 +115,10 @@ impl SendQueue {
         }
     }
 
-    /// Gives where the next segment of what has not left must end at the latest, and whether that is for want of room for pieces.
-    pub(crate) fn next_boundary(&self) -> (u64, bool) {
-        let found = self.chunks.iter().find(|chunk| chunk.end > self.sent && (chunk.ends_record || chunk.is_full));
-        found.map_or((self.written, false), |chunk| (chunk.end, chunk.is_full))
+    /// Gives up to where what was written behind a place is in one piece, and whether a segment must end there at the latest.
+    pub(crate) fn boundary_after(&self, place: u64) -> (u64, bool) {
+        let found = self.chunks.iter().find(|chunk| chunk.end > place && (chunk.ends_record || chunk.is_full));
+        found.map_or((self.written, false), |chunk| (chunk.end, true))
     }
 
     /// Bytes up to `end` have left.

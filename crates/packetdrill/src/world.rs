@@ -10,7 +10,7 @@ use crate::flow::{Flow, Outcome, instant};
 use crate::packet::{self, Arrival, Injected};
 use crate::socket::{Listener, Role, Socket, SocketId};
 use core::ffi::c_int;
-use earlybird_tcp::{Config, Connection, Cx, Identity, RfcState};
+use earlybird_tcp::{Config, Connection, Cx, Identity, RfcState, reject};
 use earlybird_units::SeedTree;
 use earlybird_wire::{FastOpen, Flags, Icmp, Segment, Trouble};
 use std::collections::{BTreeMap, VecDeque};
@@ -303,7 +303,6 @@ impl World {
         };
         let mut flow = Flow::new(connection, arrival.to, arrival.from, self.now);
         flow.is_passive = true;
-        flow.feeding.no_delay = child.settings.no_delay;
         flow.is_early = matches!(decision, Decision::Take(_));
         flow.took_syn_data = flow.is_early && arrival.segment.len > 0;
         child.role = Role::Flow(Box::new(flow));
@@ -337,13 +336,8 @@ impl World {
 
     /// Answers a segment that belongs to no connection (RFC 9293 §3.10.7.1).
     fn reject(&mut self, arrival: &Arrival) {
-        let mut nobody = Connection::listen(&Config::rfc(), self.seeds());
-        nobody.shutdown();
-        let cx = &mut Cx { now: instant(self.now), trace: &mut () };
-        nobody.on_segment(cx, &arrival.segment);
-        while let Some(transmit) = nobody.poll_transmit(cx) {
-            let packet = packet::write(arrival.to, arrival.from, &transmit.segment, &[]);
-            self.outgoing.push_back((self.now, packet));
+        if let Some(answer) = reject(&arrival.segment) {
+            self.outgoing.push_back((self.now, packet::write(arrival.to, arrival.from, &answer, &[])));
         }
     }
 

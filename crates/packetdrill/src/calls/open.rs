@@ -201,7 +201,6 @@ pub(crate) fn start(world: &mut World, fd: c_int, remote: SocketAddr, is_fast: b
         flow.connection.open_fast(offer);
         flow.asked = Some(offer);
     }
-    flow.feeding.no_delay = socket.settings.no_delay;
     flow.feeding.cork = socket.settings.cork;
     socket.role = Role::Flow(Box::new(flow));
     Ok(offer.map_or(0, |offer| fast_open::room(offer, config.mss)))
@@ -223,8 +222,7 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         window: (largest / u64::from(mss)) as u32,
         timestamps: sysctl::is_on("tcp_timestamps"),
         ip: if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 },
-        // Sockets hold back what Nagle's rule says by themselves: they know where records and writes end.
-        nagle: false,
+        nagle: !settings.no_delay,
         sack_blocks: if sysctl::is_on("tcp_sack") { 4 } else { 0 },
         duplicate_sack: sysctl::is_on("tcp_dsack"),
         ecn: match sysctl::number("tcp_ecn", 2) {

@@ -171,11 +171,11 @@ fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> Answer<()> {
 /// Lets go what was held back, where an option says so.
 fn apply_to_flow(socket: &mut Socket, name: c_int, is_on: bool) {
     let settings = &socket.settings;
-    let (no_delay, cork) = (settings.no_delay, settings.cork);
+    let cork = settings.cork;
     let Role::Flow(flow) = &mut socket.role else { return };
-    (flow.feeding.no_delay, flow.feeding.cork) = (no_delay, cork);
+    flow.feeding.cork = cork;
     match name {
-        libc::TCP_NODELAY if is_on => flow.force(),
+        libc::TCP_NODELAY => flow.connection.set_nagle(!is_on),
         libc::TCP_CORK if !is_on => {
             flow.queue.push();
             flow.feeding.has_more = false;

@@ -54,7 +54,7 @@ fn start_fast(world: &mut World, fd: c_int, flags: c_int, to: &[u8], wanted: u64
         Role::Flow(flow) if is_fast && !flow.is_connected() && !flow.is_closed() => return Err(libc::EALREADY),
         _ => return Ok(None),
     };
-    let (room, now) = (open::start(world, fd, remote, true)?, world.now());
+    let room = open::start(world, fd, remote, true)?;
     let bytes = room.min(wanted);
     let socket = world.socket(fd)?;
     if let Role::Flow(flow) = &mut socket.role
@@ -63,8 +63,7 @@ fn start_fast(world: &mut World, fd: c_int, flags: c_int, to: &[u8], wanted: u64
         flow.queue.begin();
         flow.queue.extend(bytes);
         flow.queue.push();
-        flow.force();
-        flow.feed(now);
+        flow.feed();
     }
     if bytes > 0 {
         note_write(socket, flags);
