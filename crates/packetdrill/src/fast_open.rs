@@ -1,12 +1,12 @@
 //! Fast Open on the host's side: which cookies a listener gives and takes, what a client remembers of servers.
 
 use crate::calls::Answer;
-use crate::cookies::{self, Remembered};
+use crate::cookies::Remembered;
 use crate::packet::Arrival;
 use crate::socket::Settings;
 use crate::sysctl;
 use core::num::NonZeroU16;
-use earlybird_tcp::{FastOpenOffer, FastOpenOutcome};
+use earlybird_tcp::{FastOpenOffer, FastOpenOutcome, FastOpenServer};
 use earlybird_wire::FastOpen;
 
 /// Bits of `net.ipv4.tcp_fastopen`.
@@ -56,8 +56,9 @@ pub(crate) fn decide(settings: &Settings, arrival: &Arrival) -> Decision {
 /// Compares a cookie with those that the keys make, the newest first.
 fn check(settings: &Settings, arrival: &Arrival, option: FastOpen) -> Decision {
     let keys = settings.fast_open_key.map_or_else(sysctl::fast_open_keys, |key| vec![key]);
-    let make = |key| FastOpen::cookie(&cookies::generate(key, arrival.from.ip(), arrival.to.ip()));
-    let ours: Vec<FastOpen> = keys.iter().filter_map(make).collect();
+    let addresses = arrival.addresses();
+    let server = |key: &[u8; 16]| FastOpenServer { key: *key, backup_key: None, max_pending: 0, needs_cookie: true };
+    let ours: Vec<FastOpen> = keys.iter().map(|key| server(key).cookie(&addresses)).collect();
     let newest = ours.first().map(|cookie| cookie.experimental(option.is_experimental()));
     match ours.iter().position(|cookie| cookie.as_slice() == option.as_slice()) {
         Some(0) => Decision::Take(None),
@@ -74,15 +75,6 @@ pub(crate) fn offer(settings: &Settings, remembered: &Remembered) -> FastOpenOff
         Some(cookie) => FastOpenOffer::Cookie { cookie, mss },
         None => FastOpenOffer::Request { is_experimental: remembered.unanswered == 1 },
     }
-}
-
-/// Gives the bytes that a SYN may carry (RFC 7413 §4.2.1), leaving room for all options, as Linux does.
-pub(crate) fn room(offer: FastOpenOffer, own: u16) -> u64 {
-    let theirs = match offer {
-        FastOpenOffer::Request { .. } => return 0,
-        FastOpenOffer::Cookie { mss, .. } | FastOpenOffer::WithoutCookie { mss } => mss.map_or(536, NonZeroU16::get),
-    };
-    u64::from(theirs.min(own)).saturating_sub(40)
 }
 
 /// Says whether a client sends data without any cookie.

@@ -20,6 +20,10 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
+    pub(crate) fn addresses(&self) -> Addresses {
+        addresses(self.from, self.to)
+    }
+
     /// Gives the segment as if it carried nothing.
     pub(crate) fn without_payload(&self) -> Segment {
         Segment { len: 0, ..self.segment }
@@ -37,12 +41,14 @@ pub(crate) fn read(packet: &[u8]) -> Option<Injected> {
     signature.is_none().then(|| Injected::Segment(Box::new(Arrival { from, to, segment, urgent })))
 }
 
+fn addresses(from: SocketAddr, to: SocketAddr) -> Addresses {
+    Addresses { source: from.ip(), destination: to.ip(), source_port: from.port(), destination_port: to.port() }
+}
+
 /// Writes a packet with a segment of these payload bytes.
 pub(crate) fn write(from: SocketAddr, to: SocketAddr, segment: &Segment, payload: &[u8]) -> Vec<u8> {
-    let addresses =
-        Addresses { source: from.ip(), destination: to.ip(), source_port: from.port(), destination_port: to.port() };
     let mut packet = vec![0; earlybird_wire::HEADERS_MAX + payload.len()];
-    let length = emit(segment, &addresses, Style::default(), [payload, &[]], &mut packet).unwrap_or(0);
+    let length = emit(segment, &addresses(from, to), Style::default(), [payload, &[]], &mut packet).unwrap_or(0);
     packet.truncate(length);
     packet
 }

@@ -202,8 +202,9 @@ pub(crate) fn start(world: &mut World, fd: c_int, remote: SocketAddr, is_fast: b
         flow.asked = Some(offer);
     }
     flow.feeding.cork = socket.settings.cork;
+    let room = flow.connection.room_on_syn();
     socket.role = Role::Flow(Box::new(flow));
-    Ok(offer.map_or(0, |offer| fast_open::room(offer, config.mss)))
+    Ok(room)
 }
 
 /// Gives the largest segment that this side tells the peer it takes.

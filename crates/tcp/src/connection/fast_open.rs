@@ -95,6 +95,15 @@ impl Connection {
         }
     }
 
+    /// Gives the most bytes of what is written that the SYN carries; 0 if it was not asked for by [`Self::open_fast`].
+    pub fn room_on_syn(&self) -> u64 {
+        let own = u64::from(self.config.mss).saturating_sub(ALL_OPTIONS);
+        match self.fast.as_deref() {
+            Some(Fast::Client { offer, .. }) if !self.config.real_time.framing => offer.room(self.config.ip).min(own),
+            Some(Fast::Client { .. } | Fast::Server { .. }) | None => 0,
+        }
+    }
+
     /// Says what came of [`Self::open_fast`]; `None` without it.
     pub fn fast_open(&self) -> Option<FastOpenOutcome> {
         match self.fast.as_deref() {
@@ -153,8 +162,7 @@ impl Connection {
     /// Puts onto an opening segment what Fast Open adds to it: the first time only (RFC 7413 §4.2.1). Gives the length of the
     /// data.
     pub(super) fn add_fast_open(&mut self, is_again: bool, options: &mut Options) -> u64 {
-        let (mss, waiting) = (u64::from(self.config.mss), self.sender.queue.unsent);
-        let may_carry = !self.config.real_time.framing;
+        let carried = self.sender.queue.unsent.min(self.room_on_syn());
         match self.fast.as_deref_mut() {
             Some(Fast::Client { outcome, .. }) if is_again => outcome.was_repeated = true,
             Some(Fast::Client { offer, outcome }) => {
@@ -165,10 +173,8 @@ impl Connection {
                     }
                     *options = with_option;
                 }
-                if may_carry {
-                    outcome.carried = waiting.min(offer.room(self.config.ip)).min(mss.saturating_sub(ALL_OPTIONS));
-                }
-                return outcome.carried;
+                outcome.carried = carried;
+                return carried;
             }
             Some(Fast::Server { is_repeating, .. }) if is_again => *is_repeating = true,
             Some(Fast::Server { cookie: Some(cookie), .. }) => *options = options.with_fast_open(*cookie),

@@ -65,6 +65,7 @@ fn an_experimental_request_is_answered_under_either_kind() {
 fn a_syn_carries_the_cached_mss_less_40_bytes_for_options() {
     for (cached, carried) in [(1000, 960), (940, 900), (9000, 960), (30, 0)] {
         let mut host = Host::connect_fast(&plain(), known(cached), 5000);
+        assert_eq!(host.connection.room_on_syn(), carried);
         host.sends(&[&format!("S 0:{carried}({carried}) win 64000 <{OFFER},FO abcd1234>")]);
         assert_eq!(outcome(&host).carried, carried);
     }
