@@ -247,7 +247,9 @@ impl LinuxCubic {
             return 0;
         }
         let growth = step.growth as u32;
-        let grown = growth.min(self.ssthresh.saturating_sub(self.cwnd).max(1));
+        // At the threshold old kernels are in slow start once more.
+        let least = u32::from(!self.version.counts_segments);
+        let grown = growth.min(self.ssthresh.saturating_sub(self.cwnd).max(least));
         self.cwnd += grown;
         if self.version.counts_segments { growth - grown } else { 0 }
     }
@@ -538,6 +540,24 @@ mod tests {
     fn linux_6_grows_by_segments_however_many_an_ack_tells_of() {
         assert_eq!(peaks(CubicVersion::Linux, 1), peaks(CubicVersion::Linux, 2));
         assert!(peaks(CubicVersion::V23, 2) < peaks(CubicVersion::V23, 1));
+    }
+
+    /// What the delay shows is full does not grow with the ACK that shows it; older kernels are in slow start once more.
+    #[test]
+    fn linux_6_leaves_slow_start_with_the_window_that_it_has() {
+        for (version, config, beyond) in [(V23, CubicConfig::V23, 1.0), (V6, CubicConfig::LINUX, 0.0)] {
+            let mut cubic = LinuxCubic::new(version, config, f64::INFINITY);
+            cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 20.0);
+            let (mut una, mut smax, mut now) = (1, 21, Instant::ZERO);
+            while cubic.ssthresh().is_infinite() {
+                let rtt = Duration::from_millis(if una < 21 { 50 } else { 90 });
+                (una, now) = (una + 1, now + Duration::from_millis(3));
+                let progress = Progress { una, smax, ..Progress::new(1, smax - una + 1, Some(rtt)) };
+                cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
+                smax = una + cubic.cwnd() as u64;
+            }
+            assert_eq!(cubic.cwnd() - cubic.ssthresh(), beyond);
+        }
     }
 
     /// 2·8·1843/3/205 and 8·1741/3/307, in eighths: 2.9 and 1.9 windows.

@@ -25,6 +25,8 @@ pub(super) struct Rules {
     smallest_rise: Duration,
     /// All samples of a round count, not its first eight.
     counts_all: bool,
+    /// The ACK that begins a round is its first sample, not the last one of the round before (Linux from 5.16 on).
+    counts_first: bool,
     /// A train must last for half of the smallest round trip and this: so long a host may hold ACKs back to join segments.
     longest_hold: Duration,
 }
@@ -34,6 +36,7 @@ pub(super) const PAPER: Rules = Rules {
     rise_divisor: 16.0,
     smallest_rise: Duration::from_millis(2),
     counts_all: false,
+    counts_first: false,
     longest_hold: Duration::ZERO,
 };
 /// Linux 6.x (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_THRESH`; `hystart_ack_delay` at its most, which it is below 2 Gbit/s).
@@ -41,6 +44,7 @@ pub(super) const LINUX: Rules = Rules {
     rise_divisor: 8.0,
     smallest_rise: Duration::from_millis(4),
     counts_all: true,
+    counts_first: true,
     longest_hold: Duration::from_millis(1),
 };
 
@@ -99,6 +103,13 @@ impl Hystart {
         Self { rules, smallest: None, round: None, is_found: false }
     }
 
+    /// Begins a round if the last one is over.
+    fn begin_round(&mut self, now: Instant, progress: &Progress) {
+        if self.round.is_none_or(|round| progress.una > round.end) {
+            self.round = Some(Round::new(now, progress.smax));
+        }
+    }
+
     fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
         let Some(smallest) = self.smallest else { return false };
         let round = self.round.get_or_insert(Round::new(now, smax));
@@ -112,10 +123,13 @@ impl SlowStart for Hystart {
     fn on_progress(&mut self, now: Instant, progress: &Progress, cwnd: f64) -> Step {
         if let Some(rtt) = progress.rtt {
             self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
+            if self.rules.counts_first {
+                self.begin_round(now, progress);
+            }
             self.is_found |= cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
         }
-        if self.round.is_none_or(|round| progress.una > round.end) {
-            self.round = Some(Round::new(now, progress.smax));
+        if !self.rules.counts_first {
+            self.begin_round(now, progress);
         }
         Step { growth: progress.growth, is_over: self.is_found }
     }
@@ -215,11 +229,21 @@ mod tests {
         }
     }
 
+    /// The ninth sample of a round is judged.
+    #[test]
+    fn todays_linux_counts_the_ack_that_begins_a_round() {
+        for (rules, judged) in [(PAPER, 10), (LINUX, 9)] {
+            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+            assert!(!rounds.round(MS(3), &[MS(50)]));
+            assert_eq!((1..=16).find(|_| rounds.ack(MS(3), MS(90)).is_over), Some(judged), "{rules:?}");
+        }
+    }
+
     /// The ninth sample of a round, the first that is judged, shows that the queue is empty.
     #[test]
     fn todays_linux_listens_to_the_sample_that_it_judges_by() {
-        let samples: Vec<Duration> = [MS(60); 9].into_iter().chain([MS(50)]).collect();
-        for (rules, is_over) in [(PAPER, true), (LINUX, false)] {
+        for (rules, before, is_over) in [(PAPER, 9, true), (LINUX, 8, false)] {
+            let samples: Vec<Duration> = core::iter::repeat_n(MS(60), before).chain([MS(50)]).collect();
             let mut rounds = Rounds::new(Hystart::new(rules), 16);
             assert!(!rounds.round(MS(3), &[MS(50)]));
             assert_eq!(rounds.round(MS(3), &samples), is_over, "{rules:?}");
