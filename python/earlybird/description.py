@@ -44,29 +44,36 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
 
 
-def warn_about(resolved: str) -> None:
+def warn_about(*scenarios: str) -> None:
     """
-    Warn of what in a scenario can be run but is probably not meant.
+    Warn of what in scenarios can be run but is probably not meant, each thing once.
 
     Parameters
     ----------
-    resolved
-        What `resolve` returned.
+    scenarios
+        What `resolve` returned: one, or all of a sweep.
 
     Warns
     -----
     ScenarioWarning
         For each such thing: a playback delay that leaves no time for a repair, a queue that holds no packet, a
-        transport that waits for marks which never come.
+        transport that waits for marks which never come; and for each setting, flow and link that none of the scenarios
+        depends on.
     """
-    for text in _core.warnings(resolved):
+    told = [text for resolved in scenarios for text in _core.warnings(resolved)]
+    for text in dict.fromkeys([*told, *_unused_in_all(scenarios)]):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
-def warn_about_unused(resolved: str) -> None:
-    """Warn of settings, flows and links that a scenario declares and that no run of it depends on."""
-    for text in _core.unused(resolved):
-        warnings.warn(text, ScenarioWarning, stacklevel=3)
+def _unused_in_all(scenarios: Sequence[str]) -> list[str]:
+    """Tell what none of the scenarios uses: a grid may have values that need a setting, and others that do not."""
+    complaints: dict[str, str] = {}
+    for place, resolved in enumerate(scenarios):
+        found = {text.partition(": ")[0]: text for text in _core.unused(resolved)}
+        complaints = {path: text for path, text in found.items() if place == 0 or path in complaints}
+        if not complaints:
+            break
+    return list(complaints.values())
 
 
 def warn_about_outputs(

@@ -80,7 +80,8 @@ def run(
     Warns
     -----
     ScenarioWarning
-        If the scenario can be run but is probably not meant, or takes more than ten minutes.
+        If the scenario can be run but is probably not meant, declares what the run does not use, or takes more than
+        ten minutes.
 
     Examples
     --------

@@ -174,13 +174,14 @@ def sweep(
     Warns
     -----
     ScenarioWarning
-        If a scenario can be run but is probably not meant, a run takes more than ten minutes, or seeds change nothing
-        and are left out.
+        If a scenario can be run but is probably not meant, declares what none of the runs uses, a run takes more than
+        ten minutes, or seeds change nothing and are left out.
     """
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
-    for resolved in dict.fromkeys(run.scenario for run in planned):
+    scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
+    for resolved in scenarios:
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
-        warn_about(resolved)
+    warn_about(*scenarios)
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
     result = complete(different, jobs=jobs, out=out, progress=progress)
     return replace(result, made=result.made + made)

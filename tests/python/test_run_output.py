@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import pytest
 
 import earlybird
 from conftest import REPOSITORY, SMALL
-from earlybird import ScenarioWarning
+from earlybird import ScenarioWarning, run
 from earlybird.cli.columns import milliseconds
 from earlybird.sweeps import plan, without_repetitions
 
@@ -115,3 +116,28 @@ def test_values_that_are_all_the_same_have_no_interval_of_rounding(earlybird: Pr
     small.write_text(SMALL.replace("2Mb/s", "200Mb/s"), encoding="utf-8")
     finished = earlybird("sweep", small, "--set", "sweep.seeds=3", "--set", "pairs=1")
     assert "± 0.00 %" not in finished.out
+
+
+UNREAD = LOCKSTEP.replace("count = 2", 'count = 2\nstart.uniform = ["0s", "1s"]').replace(
+    'transport = "sack"', 'transport = "sack"\nbbr = { beta = 0.5 }'
+)
+
+
+def test_only_validate_told_settings_that_nothing_reads(earlybird: Program, tmp_path: Path) -> None:
+    (tmp_path / "unread.toml").write_text(UNREAD, encoding="utf-8")
+    told = "earlybird: warning: endpoint.bbr.beta: `0.5` is declared but never used"
+    for sub_command in ("validate", "run", "sweep"):
+        finished = earlybird(sub_command, "unread.toml")
+        assert (finished.code, finished.err.count(told)) == (0, 1), sub_command
+    with pytest.warns(ScenarioWarning, match=r"endpoint\.bbr\.beta"):
+        run(UNREAD, overrides={"duration": "5s"})
+
+
+@pytest.mark.parametrize(("transports", "told"), [(["sack", "cubic"], 1), (["sack", "bbr"], 0)])
+def test_a_setting_that_one_run_of_a_sweep_reads_is_used(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder, transports: list[str], told: int
+) -> None:
+    warnings.simplefilter("always", ScenarioWarning)
+    grid = {"flows.file.transport": transports}
+    earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, out=tmp_path)
+    assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * told

@@ -27,7 +27,7 @@ from earlybird.study.execution import make_runs, mixed, planned_runs
 from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import load
 from earlybird.study.metrics import METRICS
-from earlybird.study.plan import plan
+from earlybird.study.plan import count, distinct, plan
 from earlybird.study.quantities import NOT_AXES
 from study_parts import ITEMS, STUDY, small_study
 
@@ -232,3 +232,10 @@ def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:
     assert (process.returncode, "Traceback" in err) == (130, False)
     assert "runs were finished and are kept in results" in " ".join(err.split())
     assert all((path / "summary.json").exists() for path in done)
+
+
+@pytest.mark.parametrize("study", ["pert-video", "real-time-mode", "streaming-model", "early-retransmission"])
+def test_runs_that_come_to_the_same_were_counted_twice(study: str) -> None:
+    one = find_study(study)
+    made = len({run.key for run in planned_runs(one, "smoke")})
+    assert count(one, "smoke") == len(distinct(one, "smoke")) == made

@@ -4,7 +4,7 @@ import json as json_module
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
-from earlybird.description import resolve, warn_about, warn_about_unused
+from earlybird.description import resolve, warn_about
 
 NAME = "validate"
 EXAMPLES = examples(
@@ -17,7 +17,6 @@ def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = F
     """Check a scenario; with --json print it complete, with all parameters and defaults filled in."""
     text = resolve(scenario, overrides(settings))
     warn_about(text)
-    warn_about_unused(text)
     resolved = json_module.loads(text)
     if json:
         show_json(resolved)

@@ -15,7 +15,7 @@ from earlybird.quantities import seconds
 from earlybird.runs import DEFAULT_SEED, simulate
 from earlybird.study.cost import Cost
 from earlybird.study.execution import resolved
-from earlybird.study.plan import StudyRun, plan
+from earlybird.study.plan import StudyRun, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -64,7 +64,7 @@ def forecast(studies: Sequence[Study], scale: str, *, made: Store, jobs: int | N
 
 
 def _forecast(study: Study, scale: str, made: Store, pace: float, jobs: int) -> Cost:
-    runs = _missing(plan(study, scale), made)
+    runs = _missing(distinct(study, scale), made)
     kinds = Counter(_kind(run) for run in runs)
     examples = {_kind(run): run for run in runs}
     simulated, processor = 0.0, 0.0

@@ -1,8 +1,11 @@
 """Spreads a study out into runs."""
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
+from pathlib import Path
 
 from earlybird.study.definition import Grid, Part, Scalar, Study
 
@@ -44,16 +47,39 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
     return list(runs.values())
 
 
+def distinct(study: Study, scale: str) -> list[StudyRun]:
+    """List a study's runs as `plan` does, those that come to the same run of the same scenario once."""
+    return list({(_identity(run.part, run.settings), run.seed): run for run in reversed(plan(study, scale))}.values())[
+        ::-1
+    ]
+
+
 def count(study: Study, scale: str) -> int:
-    """Return the number of runs that `plan` lists, without listing them: every cell counts once per seed."""
-    seeds: dict[tuple[object, ...], int] = {}
+    """Return the number of runs that `distinct` lists, without listing them."""
+    seeds: dict[Hashable, int] = {}
     for grid in study.grids:
         if scale in grid.scales:
             part = study.parts[grid.part]
             for axes in _cells(study, grid):
-                cell = (part.name, *sorted(axes.items()))
-                seeds[cell] = _seeds(study, part, scale)
+                run = _identity(part, _settings(study, part, scale, axes))
+                seeds[run] = max(_seeds(study, part, scale), seeds.get(run, 0))
     return sum(seeds.values())
+
+
+def _identity(part: Part, settings: Mapping[str, object]) -> Hashable:
+    """Tell what a run is of: the scenario, or the model, and what differs from its parameters' defaults."""
+    defaults = _parameters(part.scenario) if not part.model else {}
+    changed = ((key, repr(value)) for key, value in settings.items() if repr(value) != repr(defaults.get(key)))
+    return part.scenario, part.model, frozenset(changed)
+
+
+@cache
+def _parameters(scenario: Path) -> Mapping[str, object]:
+    """Read the defaults of a scenario's parameters; none where the file cannot be read, which its runs will tell."""
+    try:
+        return dict(tomllib.loads(scenario.read_text(encoding="utf-8")).get("parameters", {}))
+    except (OSError, ValueError):
+        return {}
 
 
 def _cells(study: Study, grid: Grid) -> list[dict[str, Scalar]]:
