@@ -44,7 +44,7 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
 
 
-def warn_about(*scenarios: str) -> None:
+def warn_about(*scenarios: str, typed: Iterable[str] | None = None) -> None:
     """
     Warn of what in scenarios can be run but is probably not meant, each thing once.
 
@@ -52,6 +52,9 @@ def warn_about(*scenarios: str) -> None:
     ----------
     scenarios
         What `resolve` returned: one, or all of a sweep.
+    typed
+        The keys that were given for this run. A scenario with parameters is written for several transports or queues,
+        so what it declares for the others is not told; what was typed always is (default: all is told).
 
     Warns
     -----
@@ -61,19 +64,25 @@ def warn_about(*scenarios: str) -> None:
         depends on.
     """
     told = [text for resolved in scenarios for text in _core.warnings(resolved)]
-    for text in dict.fromkeys([*told, *_unused_in_all(scenarios)]):
+    unused = _unused_in_all(scenarios)
+    if typed is not None and any(json.loads(resolved).get("parameters") for resolved in scenarios[:1]):
+        places = tuple(typed)
+        unused = {
+            path: text for path, text in unused.items() if any(f"{path}.".startswith(f"{key}.") for key in places)
+        }
+    for text in dict.fromkeys([*told, *unused.values()]):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
-def _unused_in_all(scenarios: Sequence[str]) -> list[str]:
-    """Tell what none of the scenarios uses: a grid may have values that need a setting, and others that do not."""
-    complaints: dict[str, str] = {}
+def _unused_in_all(scenarios: Sequence[str]) -> dict[str, str]:
+    """Tell by path what none of the scenarios uses; of a grid's values some may need a setting and others not."""
+    unused: dict[str, str] = {}
     for place, resolved in enumerate(scenarios):
         found = {text.partition(": ")[0]: text for text in _core.unused(resolved)}
-        complaints = {path: text for path, text in found.items() if place == 0 or path in complaints}
-        if not complaints:
+        unused = {path: text for path, text in found.items() if place == 0 or path in unused}
+        if not unused:
             break
-    return list(complaints.values())
+    return unused
 
 
 def warn_about_outputs(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, path_of, resolve, warn_about
+from earlybird.description import Overrides, ScenarioLike, override_texts, path_of, resolve, warn_about
 from earlybird.errors import InputError
 from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.outputs import check_outputs
@@ -91,10 +91,11 @@ def run(
     True
     """
     check_outputs({"trace": trace, "link-trace": link_trace, "pcap": pcap}, {"scenario": path_of(scenario)})
-    resolved = resolve(scenario, overrides)
+    changes = override_texts(overrides)
+    resolved = resolve(scenario, changes)
     cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
-    warn_about(resolved)
+    warn_about(resolved, typed=dict(changes))
     store = None if out is None else Store(Path(out)).open()
     result = simulate(
         resolved,

@@ -177,11 +177,12 @@ def sweep(
         If a scenario can be run but is probably not meant, declares what none of the runs uses, a run takes more than
         ten minutes, or seeds change nothing and are left out.
     """
-    planned = plan(scenario, grid=grid, seeds=seeds, overrides=overrides)
+    fixed = override_texts(overrides)
+    planned = plan(scenario, grid=grid, seeds=seeds, overrides=fixed)
     scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
     for resolved in scenarios:
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
-    warn_about(*scenarios)
+    warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
     result = complete(different, jobs=jobs, out=out, progress=progress)
     return replace(result, made=result.made + made)

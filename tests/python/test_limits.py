@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -19,8 +22,7 @@ from test_cli_input import complaint
 from test_sweep import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from conftest import Finished
 
@@ -90,42 +92,102 @@ def test_times_are_told_roughly(seconds: float, text: str) -> None:
 
 
 LONG_RUN = ("--set", "duration=100000s", "--set", "measure.warm-up=1s")
+TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+class Ended(NamedTuple):
+    """How a program ended that was asked to."""
+
+    code: int
+    err: str
+    waited: float
+    """Seconds on the clock from the request to the end."""
+    worked: float
+    """Seconds for which its processes worked after the request, whatever else the machine had to do."""
+
+
+def ask_to_end(line: Sequence[str], folder: Path, is_ready: Callable[[int], bool], number: signal.Signals) -> Ended:
+    """
+    Start a program in a folder, ask it to end once it is ready, and check that it leaves nothing but its results.
+
+    `is_ready` gets the number of its group of processes.
+    """
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    before = _of_children()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    program = subprocess.Popen(
+        line, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while not is_ready(program.pid):
+        assert program.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    worked, asked = before + sum(seconds_of(program.pid)), time.monotonic()
+    os.killpg(program.pid, number)
+    _, err = program.communicate(timeout=HUNG)
+    waited = time.monotonic() - asked
+    wait_for(lambda: not is_there(program.pid))
+    assert not list(temporary.iterdir())
+    return Ended(program.returncode, err, waited, _of_children() - worked)
+
+
+def _of_children() -> float:
+    """Return the seconds that this process's children worked that have ended, and theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def seconds_of(group: int) -> list[float]:
+    """Return for each of a group's processes how long it and its children worked so far."""
+    seconds = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = file.read_text(encoding="utf-8").rpartition(")")[2].split()
+            seconds += [TICK * sum(map(int, fields[11:15]))] if int(fields[2]) == group else []
+    return seconds
+
+
+NUMBERS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+@NUMBERS
 @pytest.mark.parametrize("extra", [(), ("--set", "measure.series=2s")])
 def test_a_request_to_end_is_answered_within_a_second_and_leaves_no_file(
     small: Path, tmp_path: Path, number: signal.Signals, code: int, extra: tuple[str, ...]
 ) -> None:
     capture = tmp_path / "packets.pcap"
     line = command("run", small, *LONG_RUN, *extra, "--pcap", capture, "--out", tmp_path / "results")
-    run = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not capture.exists():
-        assert run.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.5)
-    asked = time.monotonic()
-    os.killpg(run.pid, number)
-    _, err = run.communicate(timeout=HUNG)
-    assert time.monotonic() - asked < 3  # a second, where the machine has nothing else to do
-    assert (run.returncode, err.splitlines()[-1]) == (code, "earlybird: interrupted.")
-    assert "Traceback" not in err
+    ended = ask_to_end(line, tmp_path, lambda _: capture.exists(), number)
+    assert ended.worked < 1
+    assert ended.waited < 3  # a second, where the machine has nothing else to do
+    assert (ended.code, ended.err.splitlines()[-1]) == (code, "earlybird: interrupted.")
+    assert "Traceback" not in ended.err
     assert not capture.exists()
     assert not list((tmp_path / "results").iterdir())
 
 
-def test_sigterm_ends_the_workers_of_a_sweep_and_keeps_what_is_finished(small: Path, tmp_path: Path) -> None:
-    line = command("sweep", small, "--set", "sweep.seeds=400", "--set", "duration=100s", "--jobs", 2)
-    sweep = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while len(list(tmp_path.glob("results/*/summary.json"))) < 2:
-        assert sweep.poll() is None
-        time.sleep(0.05)
-    sweep.terminate()
-    _, err = sweep.communicate(timeout=HUNG)
-    assert sweep.returncode == 143
-    assert "runs were finished and are kept in results" in err
-    assert not list(tmp_path.glob("results/.*"))
-    wait_for(lambda: not is_there(sweep.pid))
+SWEEP = ("--set", "sweep.seeds=400", "--set", "duration=1000s", "--jobs", 2)
+STUDY_RUN = ("run", "modern-readings", "--scale", "full", "--jobs", 2, "--out", "results")
+
+
+@NUMBERS
+@pytest.mark.parametrize(("sub_command", "finished"), [("sweep", 2), ("study", 0)])
+def test_workers_went_on_when_their_program_was_asked_to_end(
+    small: Path, tmp_path: Path, number: signal.Signals, code: int, sub_command: str, finished: int
+) -> None:
+    line = command("sweep", small, *SWEEP) if sub_command == "sweep" else command("study", *STUDY_RUN)
+    results, workers = tmp_path / "results", 2
+
+    def is_ready(group: int) -> bool:
+        return len(seconds_of(group)) > workers and len(list(results.glob("*/summary.json"))) >= finished
+
+    ended = ask_to_end(line, tmp_path, is_ready, number)
+    assert ended.worked < 1
+    assert ended.code == code
+    assert "runs were finished and are kept in results" in ended.err
+    assert "Traceback" not in ended.err
+    assert not list(results.glob(".*"))
 
 
 def is_there(group: int) -> bool:

@@ -141,3 +141,13 @@ def test_a_setting_that_one_run_of_a_sweep_reads_is_used(
     grid = {"flows.file.transport": transports}
     earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, out=tmp_path)
     assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * told
+
+
+def test_what_a_scenario_declares_for_other_transports_is_not_told_and_what_was_typed_is(
+    earlybird: Program, recwarn: pytest.WarningsRecorder
+) -> None:
+    fall_floyd = SCENARIOS / "fall-floyd-1996.toml"
+    run(fall_floyd, overrides={"transport": "reno", "options": "fall96"})
+    assert not recwarn.list
+    err = earlybird("run", fall_floyd, "--set", "endpoint.bbr.beta=0.5").err
+    assert "endpoint.bbr.beta: `0.5` is declared but never used" in err
