@@ -8,9 +8,9 @@
 mod lists;
 mod pages;
 
-use crate::events::Event;
+use crate::events::{Event, Place};
 use earlybird_units::Instant;
-use lists::{List, Lists};
+use lists::Lists;
 use pages::Pages;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 pub(crate) struct Calendar {
     lists: Lists,
     /// What is left of the page opened last, and what was entered for those before.
-    open: List,
+    open: Place,
     /// The number of the first page that was not opened yet.
     closed: u64,
     /// Pages are 2 to this power of nanoseconds long.
@@ -56,7 +56,7 @@ impl Default for Calendar {
     fn default() -> Self {
         Self {
             lists: Lists::default(),
-            open: List::EMPTY,
+            open: Place::NONE,
             closed: 0,
             length: LENGTH_AT_FIRST,
             pages: Pages::new(PAGES_AT_FIRST),
@@ -69,16 +69,18 @@ impl Default for Calendar {
 
 impl Calendar {
     /// Enters an event, not before the last one that was taken out.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet comes by several times, and an event is large to hand over")]
     pub(crate) fn push(&mut self, event: Event) {
         let page = self.page_of(&event);
-        if page < self.closed {
-            self.lists.insert(&mut self.open, event);
+        let list = if page < self.closed {
+            &mut self.open
         } else if page - self.closed < self.pages.count() {
-            self.lists.insert(self.pages.fill(page), event);
+            self.pages.fill(page)
         } else {
-            self.push_later(event);
-        }
+            return self.push_later(event);
+        };
+        self.lists.insert(list, event);
     }
 
     #[inline]
@@ -86,6 +88,7 @@ impl Calendar {
         event.at().as_nanos() >> self.length
     }
 
+    #[inline(never)]
     fn push_later(&mut self, event: Event) {
         self.entries += 1;
         self.later.push(Reverse((event, self.entries)));
@@ -94,11 +97,10 @@ impl Calendar {
     /// Takes out the first event if it comes before `end`.
     #[inline]
     pub(crate) fn pop_before(&mut self, end: Instant) -> Option<Event> {
-        if self.open.is_empty() {
+        if self.open == Place::NONE {
             self.turn();
         }
-        let event = *self.lists.first(self.open).filter(|event| event.at() < end)?;
-        self.lists.remove_first(&mut self.open);
+        let event = self.lists.take_first_if(&mut self.open, |first| first.at() < end)?;
         self.season.events += 1;
         Some(event)
     }
@@ -127,7 +129,7 @@ impl Calendar {
     /// Adds what waits for the page that is open now. It was entered before what is on the page already, and so comes first
     /// among equals.
     fn open_from_beyond(&mut self) {
-        let mut entered = std::mem::replace(&mut self.open, List::EMPTY);
+        let mut entered = std::mem::replace(&mut self.open, Place::NONE);
         while let Some(Reverse((event, _))) =
             self.later.peek().filter(|Reverse((event, _))| self.page_of(event) < self.closed)
         {
@@ -135,8 +137,7 @@ impl Calendar {
             self.later.pop();
             self.season.from_beyond += 1;
         }
-        while let Some(event) = self.lists.first(entered).copied() {
-            self.lists.remove_first(&mut entered);
+        while let Some(event) = self.lists.take_first(&mut entered) {
             self.lists.insert(&mut self.open, event);
         }
     }
@@ -166,8 +167,7 @@ impl Calendar {
         self.closed = self.closed.saturating_sub(1) << self.length >> length;
         self.length = length;
         for mut list in pages.into_lists() {
-            while let Some(event) = self.lists.first(list).copied() {
-                self.lists.remove_first(&mut list);
+            while let Some(event) = self.lists.take_first(&mut list) {
                 self.push(event);
             }
         }

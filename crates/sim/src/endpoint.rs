@@ -135,6 +135,15 @@ impl Agent {
         }
     }
 
+    /// Says whether [`Self::poll_event`] may have something to tell.
+    #[inline]
+    pub(crate) fn has_events(&self) -> bool {
+        match self {
+            Self::Tcp(connection) => connection.has_events(),
+            Self::Datagrams(_) => true,
+        }
+    }
+
     #[inline]
     pub(crate) fn poll_event(&mut self) -> Option<AgentEvent> {
         match self {

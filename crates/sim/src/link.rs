@@ -50,18 +50,20 @@ impl LinkSettings {
 
 /// What passed a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Counters {
     /// Packets that came.
     pub packets_in: u64,
+    /// Bytes of the packets that went on.
+    pub bytes_out: u64,
     /// Packets that got lost, found the queue full, or were dropped by it later.
     pub packets_dropped: u64,
     /// Packets that the queue marked in place of dropping them.
     pub packets_marked: u64,
-    /// Bytes of the packets that went on.
-    pub bytes_out: u64,
 }
 
 impl Counters {
+    #[inline]
     fn count(&mut self, bytes: u32, is_kept: bool) {
         self.packets_in += 1;
         if is_kept {
@@ -102,33 +104,38 @@ impl Positions {
     }
 }
 
-/// A link with what is on it.
+/// A link with what is on it. In this order: what every packet reads lies in the first two lines of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Link {
-    /// Apart, so that what every packet needs lies close together.
-    settings: Box<LinkSettings>,
-    has_losses: bool,
-    /// The packet that came last was taken by a rule of losses.
-    was_lost: bool,
-    limit: QueueLimit,
+    free_at: Moment,
+    clock: Serialiser,
     delay: Duration,
+    delay_seconds: f64,
+    /// An idle link takes packets that are smaller.
+    room_when_idle: u64,
+    /// Where packets wait if their departure is not known beforehand.
+    server: Option<Box<Server>>,
+    /// Nothing gets lost in front of the queue, and nobody asks who was in it.
+    is_plain: bool,
+    /// So it is, and nothing waits.
+    is_clear: bool,
     /// One link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
     pub(crate) is_private: bool,
     /// Packets may leave it out of order or twice; see `Network::impair`.
     pub(crate) is_impaired: bool,
-    clock: Serialiser,
-    free_at: Moment,
-    delay_seconds: f64,
+    has_losses: bool,
+    /// The packet that came last was taken by a rule of losses.
+    was_lost: bool,
+    /// Everything since the start.
+    pub total: Counters,
+    limit: QueueLimit,
     /// Start of transmission and size of each packet that has not begun it.
     waiting: VecDeque<(Moment, u32)>,
     waiting_bytes: u64,
-    /// Where packets wait if their departure is not known beforehand.
-    server: Option<Box<Server>>,
-    /// Everything since the start.
-    pub total: Counters,
     /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
-    /// From when on groups are counted.
+    /// From when on groups are counted, if they are.
     counts_from: Instant,
     /// As [`Link::count_positions`] asked.
     positions: Option<Box<Positions>>,
@@ -138,44 +145,55 @@ pub struct Link {
     pub waited_in_vain: Duration,
     /// The most packets that ever waited.
     pub most_waiting: usize,
+    settings: Box<LinkSettings>,
 }
 
 impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
-        let delay_seconds = settings.delay.as_secs_f64();
+        let has_losses = !settings.losses.is_empty();
         Self {
+            free_at: Moment::ZERO,
             clock: Serialiser::new(settings.rate),
-            server: Server::of(&settings).map(Box::new),
-            has_losses: !settings.losses.is_empty(),
-            was_lost: false,
-            limit: settings.limit,
             delay: settings.delay,
-            settings: Box::new(settings),
-            delay_seconds,
+            delay_seconds: settings.delay.as_secs_f64(),
+            room_when_idle: settings.limit.room_when_idle(),
+            server: Server::of(&settings).map(Box::new),
+            is_plain: !has_losses,
+            is_clear: !has_losses,
             is_private: false,
             is_impaired: false,
-            free_at: Moment::ZERO,
+            has_losses,
+            was_lost: false,
+            total: Counters::default(),
+            limit: settings.limit,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            total: Counters::default(),
             groups: Vec::new(),
-            counts_from: Instant::ZERO,
+            counts_from: Instant::NEVER,
             positions: None,
             waited: Duration::ZERO,
             waited_in_vain: Duration::ZERO,
             most_waiting: 0,
+            settings: Box::new(settings),
         }
     }
 
     /// Counts the packets of each of `groups` groups from a given time on.
     pub fn count_groups(&mut self, groups: usize, from: Instant) {
+        self.look_at_all();
         self.groups = vec![Counters::default(); groups];
         self.counts_from = from;
     }
 
     /// Counts how many packets each packet of `groups` groups finds waiting, from a given time on.
     pub fn count_positions(&mut self, groups: usize, from: Instant) {
+        self.look_at_all();
         self.positions = Some(Box::new(Positions { from, counts: vec![Vec::new(); groups] }));
+    }
+
+    /// Lets no packet by unseen.
+    fn look_at_all(&mut self) {
+        (self.is_plain, self.is_clear) = (false, false);
     }
 
     /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
@@ -193,9 +211,23 @@ impl Link {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        let is_kept = !(self.has_losses && self.is_lost(now.at, packet)) && self.has_room(now, packet);
+        if self.is_clear && self.free_at.is_by(now) && u64::from(packet.bytes) < self.room_when_idle {
+            self.total.count(packet.bytes, true);
+            let time = self.clock.send_first(packet.bytes);
+            return Some(self.send_from(now, time));
+        }
+        self.accept_closely(now, packet)
+    }
+
+    /// Takes a packet that may get lost, has to wait, or is looked at by somebody.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `accept`")]
+    fn accept_closely(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
+        let is_lost = self.has_losses && self.is_lost(now.at, packet);
+        let is_idle = self.free_at.is_by(now);
+        let is_kept = !is_lost && self.has_room(now, is_idle, packet);
         self.count(now.at, packet, is_kept);
-        if is_kept { Some(self.transmit(now, packet.bytes)) } else { None }
+        if is_kept { Some(self.transmit(now, is_idle, packet.bytes)) } else { None }
     }
 
     #[cold]
@@ -211,14 +243,24 @@ impl Link {
     }
 
     #[inline]
-    fn has_room(&mut self, now: Moment, packet: &Packet) -> bool {
+    fn has_room(&mut self, now: Moment, is_idle: bool, packet: &Packet) -> bool {
         if !self.waiting.is_empty() {
-            self.serve_until(now);
+            self.begin_by(now, is_idle);
         }
         if let Some(positions) = &mut self.positions {
             positions.count(now.at, packet, self.waiting.len());
         }
         self.limit.has_room(self.waiting.len(), self.waiting_bytes, packet.bytes)
+    }
+
+    /// Takes note of the packets whose transmission has begun: of an idle link, all.
+    fn begin_by(&mut self, now: Moment, is_idle: bool) {
+        if is_idle {
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+        } else {
+            self.serve_until(now);
+        }
     }
 
     fn serve_until(&mut self, now: Moment) {
@@ -228,23 +270,26 @@ impl Link {
     }
 
     /// Gives the time at which the packet arrives at the far end.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `accept`")]
-    fn transmit(&mut self, now: Moment, bytes: u32) -> Moment {
-        let start = if self.free_at.is_by(now) {
-            self.clock.rest();
-            now
+    fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
+        self.is_clear = is_idle && self.is_plain;
+        if is_idle {
+            let time = self.clock.send_first(bytes);
+            self.send_from(now, time)
         } else {
             self.wait(now, bytes);
-            self.free_at
-        };
-        let (span, seconds) = self.clock.send(bytes);
+            let time = self.clock.send(bytes);
+            self.send_from(self.free_at, time)
+        }
+    }
+
+    /// Gives the time at which a packet arrives at the far end that leaves from now on for so long.
+    #[inline]
+    fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
         self.free_at = start.after(span, seconds);
         start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
-    // Few packets wait: the way of the others gets short enough to be laid where they come by.
-    #[inline(never)]
+    #[inline]
     fn wait(&mut self, now: Moment, bytes: u32) {
         self.waiting.push_back((self.free_at, bytes));
         self.waiting_bytes += u64::from(bytes);

@@ -34,6 +34,15 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
+    /// Gives what packets must be smaller than for a link that is idle to take them.
+    pub(crate) fn room_when_idle(self) -> u64 {
+        match self {
+            Self::Packets(limit) if limit < 2 => 0,
+            Self::Unlimited | Self::Packets(_) => u64::MAX,
+            Self::Bytes(limit) => limit,
+        }
+    }
+
     /// Says whether one more packet may wait beside so many.
     #[inline]
     pub(crate) fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {

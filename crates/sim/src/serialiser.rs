@@ -27,16 +27,31 @@ impl Serialiser {
         self.remainder = 0;
     }
 
+    /// Sends a packet after a rest.
+    #[inline]
+    pub(crate) fn send_first(&mut self, bytes: u32) -> (Duration, f64) {
+        let first = self.time_of(bytes);
+        self.remainder = first.remainder;
+        (first.span, first.seconds)
+    }
+
+    /// Sends a packet right behind the last one.
+    #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> (Duration, f64) {
-        if self.last.bytes != bytes {
-            self.last = self.transmission(bytes);
-        }
-        self.remainder += self.last.remainder;
+        self.remainder += self.time_of(bytes).remainder;
         if self.remainder < self.rate.bits_per_second() {
             return (self.last.span, self.last.seconds);
         }
         self.remainder -= self.rate.bits_per_second();
         (self.last.span + Duration::from_nanos(1), self.last.seconds)
+    }
+
+    #[inline]
+    fn time_of(&mut self, bytes: u32) -> Transmission {
+        if self.last.bytes != bytes {
+            self.last = self.transmission(bytes);
+        }
+        self.last
     }
 
     #[cold]

@@ -144,9 +144,10 @@ impl<O: Observer> World<O> {
                 return true;
             };
             self.now = event.moment();
-            match event.kind() {
-                Kind::Arrival => self.forward(event.packet()),
-                kind => self.on_appointment(event, kind),
+            if event.is_arrival() {
+                self.forward(event.packet());
+            } else {
+                self.on_appointment(event);
             }
         }
         false
@@ -164,8 +165,8 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn on_appointment(&mut self, event: Event, kind: Kind) {
-        match kind {
+    fn on_appointment(&mut self, event: Event) {
+        match event.kind() {
             Kind::Service => self.serve_link(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer | Kind::ShortTimer => self.on_timer(EndpointId(event.number())),
@@ -175,40 +176,50 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Carries a packet over its next links as far as its fate is known now.
+    /// Lets a packet go on.
+    #[inline]
     fn forward(&mut self, id: PacketId) {
+        match self.network.first_link(self.packets.get_mut(id).route) {
+            Some(link) => self.carry(link, id),
+            None => self.deliver(id),
+        }
+    }
+
+    /// Carries a packet over its next links as far as its fate is known now.
+    #[inline(never)]
+    fn carry(&mut self, first: LinkId, id: PacketId) {
         let packet = self.packets.get_mut(id);
-        let Some(mut link) = self.network.first_link(packet.route) else {
-            return self.deliver(id);
-        };
+        let (mut link, mut moment) = (first, self.now);
         let mut entered = self.network.link_mut(link);
         if entered.is_served() {
             return self.queue_up(link, id);
         }
-        let mut moment = self.now;
         loop {
             let Some(arrival) = entered.accept(moment, packet) else {
-                let dropped = PacketEvent::Dropped(link, entered.drop_cause());
-                self.observer.on_packet(moment.at, dropped, packet);
-                self.packets.remove(id);
-                return;
+                return self.drop_at(link, moment.at, id);
             };
             if O::PACKETS {
                 self.observer.on_packet(moment.at, PacketEvent::Entered(link), packet);
             }
             packet.route = packet.route.rest();
+            moment = arrival;
             if entered.is_impaired {
-                return self.leave_impaired(link, arrival, id);
+                return self.leave_impaired(link, moment, id);
             }
-            let Some(next) = self.network.first_link(packet.route) else {
-                return self.push_into_pipe(link, arrival, id);
-            };
+            let Some(next) = self.network.first_link(packet.route) else { break };
             entered = self.network.link_mut(next);
             if !entered.is_private {
-                return self.push_into_pipe(link, arrival, id);
+                break;
             }
-            (link, moment) = (next, arrival);
+            link = next;
         }
+        self.push_into_pipe(link, moment, id);
+    }
+
+    #[cold]
+    fn drop_at(&mut self, link: LinkId, at: Instant, id: PacketId) {
+        let cause = self.network.link(link).drop_cause();
+        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.packets.remove(id));
     }
 
     #[inline]
@@ -217,6 +228,7 @@ impl<O: Observer> World<O> {
     }
 
     /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
+    #[inline(never)]
     fn deliver(&mut self, id: PacketId) {
         let packet = self.packets.remove(id);
         let to = packet.to;
@@ -243,6 +255,14 @@ impl<O: Observer> World<O> {
 
     /// Does what an agent asks for after it was told something: events, then segments, then its timer.
     fn serve(&mut self, id: EndpointId) {
+        if !self.endpoints[id.0 as usize].agent.has_events() || self.tell_events(id) {
+            self.transmit(id);
+            self.arm(id);
+        }
+    }
+
+    /// Hands an agent's events on; says whether it is still there.
+    fn tell_events(&mut self, id: EndpointId) -> bool {
         let generation = self.endpoints[id.0 as usize].generation;
         while let Some(event) = self.endpoints[id.0 as usize].agent.poll_event() {
             match event {
@@ -250,11 +270,10 @@ impl<O: Observer> World<O> {
                 AgentEvent::Datagrams(event) => self.on_datagram_event(id, event),
             }
             if self.endpoints[id.0 as usize].generation != generation {
-                return;
+                return false;
             }
         }
-        self.transmit(id);
-        self.arm(id);
+        true
     }
 
     fn on_tcp_event(&mut self, id: EndpointId, event: TcpEvent) {
@@ -336,6 +355,7 @@ impl<O: Observer> World<O> {
 
     /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
     /// is there: moving the timer with every ACK costs nothing.
+    #[inline]
     fn arm(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(deadline) = endpoint.agent.poll_timeout() else { return };
@@ -343,11 +363,17 @@ impl<O: Observer> World<O> {
             (endpoint.deadline, endpoint.deadline_set) = (deadline, self.now);
         }
         if deadline < endpoint.armed {
-            endpoint.armed = deadline;
-            let is_short = deadline - endpoint.deadline_set.at <= endpoint.last_hop;
-            let kind = if is_short { Kind::ShortTimer } else { Kind::Timer };
-            self.events.push(Event::new(endpoint.deadline_set.until(deadline), kind, id.0));
+            self.enter_deadline(id);
         }
+    }
+
+    #[inline(never)]
+    fn enter_deadline(&mut self, id: EndpointId) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let (deadline, set) = (endpoint.deadline, endpoint.deadline_set);
+        endpoint.armed = deadline;
+        let kind = if deadline - set.at <= endpoint.last_hop { Kind::ShortTimer } else { Kind::Timer };
+        self.events.push(Event::new(set.until(deadline), kind, id.0));
     }
 
     fn on_timer(&mut self, id: EndpointId) {

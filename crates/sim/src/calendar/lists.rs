@@ -1,99 +1,69 @@
-//! Lists of events in their order, as many as are asked for, in slots that they share.
+//! Lists of events in their order, as many as are asked for, in places that they share. A list is known by its first place.
 
-use crate::events::Event;
+use crate::events::{Event, Place};
 
-/// The first slot of a list, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct List(u32);
-
-impl List {
-    pub(super) const EMPTY: Self = Self(u32::MAX);
-
-    #[inline]
-    pub(super) fn is_empty(self) -> bool {
-        self == Self::EMPTY
-    }
-}
-
-/// The slots of all lists.
+/// The events of all lists.
 #[derive(Debug)]
 pub(super) struct Lists {
-    slots: Vec<Slot>,
-    /// Those that are not in use.
-    free: List,
-}
-
-#[derive(Debug)]
-struct Slot {
-    event: Event,
-    rest: List,
+    events: Vec<Event>,
+    /// The list of places that are not in use.
+    free: Place,
 }
 
 impl Default for Lists {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: List::EMPTY }
+        Self { events: Vec::new(), free: Place::NONE }
     }
 }
 
 impl Lists {
-    #[inline]
-    fn slot(&mut self, list: List) -> &mut Slot {
-        &mut self.slots[list.0 as usize]
-    }
-
-    /// Gives the first event of a list.
-    #[inline]
-    pub(super) fn first(&self, list: List) -> Option<&Event> {
-        self.slots.get(list.0 as usize).map(|slot| &slot.event)
-    }
-
     /// Enters an event, behind those that are equal.
     #[inline]
-    pub(super) fn insert(&mut self, list: &mut List, event: Event) {
+    pub(super) fn insert(&mut self, first: &mut Place, mut event: Event) {
+        let mut before = Place::NONE;
+        event.next = *first;
+        while let Some(other) = self.events.get(event.next.index()).filter(|other| **other <= event) {
+            before = event.next;
+            event.next = other.next;
+        }
         let new = self.occupy(event);
-        if self.first(*list).is_none_or(|first| event < *first) {
-            self.slot(new).rest = *list;
-            *list = new;
-        } else {
-            self.insert_behind(*list, new);
+        match self.events.get_mut(before.index()) {
+            Some(before) => before.next = new,
+            None => *first = new,
         }
-    }
-
-    fn insert_behind(&mut self, first: List, new: List) {
-        let event = self.slot(new).event;
-        let mut before = first;
-        let mut rest = self.slot(first).rest;
-        while self.first(rest).is_some_and(|next| *next <= event) {
-            before = rest;
-            rest = self.slot(rest).rest;
-        }
-        self.slot(before).rest = new;
-        self.slot(new).rest = rest;
     }
 
     #[inline]
-    fn occupy(&mut self, event: Event) -> List {
+    fn occupy(&mut self, event: Event) -> Place {
         let new = self.free;
-        if new.is_empty() {
-            return self.grow(event);
-        }
-        let slot = self.slot(new);
-        slot.event = event;
-        self.free = slot.rest;
+        let Some(place) = self.events.get_mut(new.index()) else { return self.grow(event) };
+        self.free = place.next;
+        *place = event;
         new
     }
 
     #[cold]
-    fn grow(&mut self, event: Event) -> List {
-        self.slots.push(Slot { event, rest: List::EMPTY });
-        List(self.slots.len() as u32 - 1)
+    fn grow(&mut self, event: Event) -> Place {
+        self.events.push(event);
+        Place(self.events.len() as u32 - 1)
     }
 
-    /// Takes the first event off a list, which is not empty.
+    /// Takes the first event off a list if it is one that is asked for.
     #[inline]
-    pub(super) fn remove_first(&mut self, list: &mut List) {
-        let (first, free) = (*list, self.free);
-        *list = std::mem::replace(&mut self.slot(first).rest, free);
-        self.free = first;
+    pub(super) fn take_first_if(
+        &mut self,
+        first: &mut Place,
+        is_asked_for: impl FnOnce(&Event) -> bool,
+    ) -> Option<Event> {
+        let place = self.events.get_mut(first.index()).filter(|event| is_asked_for(event))?;
+        let event = *place;
+        place.next = std::mem::replace(&mut self.free, *first);
+        *first = event.next;
+        Some(event)
+    }
+
+    /// Takes the first event off a list.
+    pub(super) fn take_first(&mut self, first: &mut Place) -> Option<Event> {
+        self.take_first_if(first, |_| true)
     }
 }

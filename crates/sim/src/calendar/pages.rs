@@ -1,11 +1,11 @@
 //! The pages of a calendar, used again one lap after the other.
 
-use super::lists::List;
+use crate::events::Place;
 
-/// A ring of lists by the number of their page.
+/// A ring of lists, each known by its first place, by the number of their page.
 #[derive(Debug)]
 pub(super) struct Pages {
-    lists: Vec<List>,
+    lists: Vec<Place>,
     /// A bit for each page that is not empty, and the number of those that are set.
     busy: Vec<u64>,
     count_busy: usize,
@@ -14,7 +14,7 @@ pub(super) struct Pages {
 impl Pages {
     /// Makes so many pages: a power of two, 64 at least.
     pub(super) fn new(count: usize) -> Self {
-        Self { lists: vec![List::EMPTY; count], busy: vec![0; count / 64], count_busy: 0 }
+        Self { lists: vec![Place::NONE; count], busy: vec![0; count / 64], count_busy: 0 }
     }
 
     #[inline]
@@ -29,9 +29,9 @@ impl Pages {
 
     /// Gives a page's list, to which something is added.
     #[inline]
-    pub(super) fn fill(&mut self, page: u64) -> &mut List {
+    pub(super) fn fill(&mut self, page: u64) -> &mut Place {
         let place = self.place(page);
-        if self.lists[place].is_empty() {
+        if self.lists[place] == Place::NONE {
             self.busy[place / 64] |= 1 << (place % 64);
             self.count_busy += 1;
         }
@@ -60,10 +60,10 @@ impl Pages {
 
     /// Empties a page and gives its list.
     #[inline]
-    pub(super) fn take(&mut self, page: u64) -> List {
+    pub(super) fn take(&mut self, page: u64) -> Place {
         let place = self.place(page);
-        let list = std::mem::replace(&mut self.lists[place], List::EMPTY);
-        if !list.is_empty() {
+        let list = std::mem::replace(&mut self.lists[place], Place::NONE);
+        if list != Place::NONE {
             self.busy[place / 64] &= !(1 << (place % 64));
             self.count_busy -= 1;
         }
@@ -71,7 +71,7 @@ impl Pages {
     }
 
     /// Gives all lists.
-    pub(super) fn into_lists(self) -> impl Iterator<Item = List> {
+    pub(super) fn into_lists(self) -> impl Iterator<Item = Place> {
         self.lists.into_iter()
     }
 }

@@ -231,6 +231,7 @@ impl Sender {
     }
 
     /// Gives the first of those deadlines, that of a timed recovery included if the connection `is_open`.
+    #[inline(never)]
     pub(crate) fn further_deadline(&self, is_open: bool) -> Instant {
         let recovery = if is_open { self.recovery_deadline() } else { None };
         let deadlines = [recovery, self.pacer.as_ref().and_then(Pacer::deadline), self.held_until()];
