@@ -12,9 +12,9 @@ from earlybird.description import resolve
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SEED = 1
-CASES: tuple[tuple[str, dict[str, str]], ...] = (
+CASES: tuple[tuple[str, dict[str, object]], ...] = (
     ("bench-56-flows.toml", {"duration": "20s"}),
-    ("bench-56-flows.toml", {"duration": "20s", "endpoint.profile": "rfc", "endpoint.mss": "1000"}),
+    ("bench-56-flows.toml", {"duration": "20s", "endpoint.profile": "rfc", "endpoint.mss": 1000}),
     ("bench-transports.toml", {"duration": "20s", "transport": "cubic-rack"}),
     ("bench-transports.toml", {"duration": "20s", "transport": "bbr-rack"}),
     ("dumbbell.toml", {"duration": "20s"}),
