@@ -1,9 +1,11 @@
 """
 Compare one flow with delayed ACKs with ns-2.35 (`ns`), event by event, in forty settings for each of five TCPs.
 
-Without arguments it says which traces differ, and whether a tie is the reason: the delayed ACK's timer and the next
-segment meet at the same nanosecond, and ns-2's rounding decides. With ``--keep`` it writes the traces of the settings
-that the tests compare with into ``tests/golden/delayed-acks``.
+Without arguments it prints a table of all traces, and tries to show of each one that differs that it is a tie: two
+things happen at the same moment – the delayed ACK's timer and the next segment –, or a number is a whole one, and the
+rounding of ns-2's clock decides. Nothing but that rounding changes if the whole run begins later by some of the clock's
+ticks: if ns-2, begun later, does as the simulator does, to the end, it is a tie. With ``--keep`` it writes the traces
+of the settings that the tests compare with into ``tests/golden/delayed-acks``.
 """
 
 import csv
@@ -37,6 +39,10 @@ COUNT, SEED = 40, 2
 KEPT = (8, 9, 30, 35)
 """Settings whose traces the tests compare with: in each a segment comes again whose ACK ns-2's sink holds back."""
 KEPT_SECONDS = 5
+START = 1.0
+"""When a flow begins, in seconds."""
+STARTS = [*(round(1 + tick / 100, 2) for tick in range(1, 51)), *range(2, 41)]
+"""Other starts, by whole ticks of ns-2's retransmission clock."""
 
 Row = list[str]
 
@@ -85,14 +91,15 @@ def ours(transport: str, setting: Setting, file: Path, seconds: int = 10) -> lis
         return list(csv.reader(lines))[1:]
 
 
-def theirs(transport: str, setting: Setting, folder: Path, seconds: int = 10) -> list[Row]:
-    """Run ns-2; give the rows of its trace in our format."""
+def theirs(transport: str, setting: Setting, folder: Path, seconds: int = 10, start: float = START) -> list[Row]:
+    """Run ns-2; give the rows of its trace in our format, with times as if the flow had begun at `START`."""
     base = folder / "ns2"
     values = {
         "tcp": AGENTS[transport],
         "drops": " ".join(map(str, setting.drops)),
         "out": str(base),
-        "dur": seconds,
+        "start": start,
+        "dur": seconds + start - START,
         "wnd": setting.window,
         "delack": setting.delack_ms / 1000,
         "rate": f"{setting.rate_kbps}Kb",
@@ -101,7 +108,8 @@ def theirs(transport: str, setting: Setting, folder: Path, seconds: int = 10) ->
     }
     words = [f"{key}={value}" for key, value in values.items()]
     subprocess.run(["ns", str(GOLDEN / "trace.tcl"), *words, *OPTIONS[setting.options]], check=True)
-    return rows_of(base.with_suffix(".tr"))
+    rows = rows_of(base.with_suffix(".tr"))
+    return rows if start == START else [[f"{float(row[0]) - start + START:.6f}", *row[1:]] for row in rows]
 
 
 def rows_of(trace: Path) -> list[Row]:
@@ -148,24 +156,40 @@ def first_difference(ours: list[Row], theirs: list[Row]) -> int | None:
     return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
 
 
-def is_tie(our: Row, their: Row) -> bool:
-    """Say whether two rows are ACKs of the same moment, one of a segment more than the other."""
-    return our[:2] == their[:2] and our[1] == "ack" and abs(int(our[2]) - int(their[2])) == 1
+def tie_of(transport: str, setting: Setting, mine: list[Row], folder: Path) -> float | None:
+    """Give a start with which ns-2 does as the simulator does."""
+    for start in STARTS:
+        if first_difference(mine, theirs(transport, setting, folder, start=start)) is None:
+            return start
+    return None
+
+
+def verdict(transport: str, number: int, folder: Path) -> str:
+    """Say how the two traces of a setting compare."""
+    setting = settings()[number]
+    mine, other = ours(transport, setting, folder / "trace.csv"), theirs(transport, setting, folder)
+    at = first_difference(mine, other)
+    if at is None:
+        return "exact"
+    start = tie_of(transport, setting, mine, folder)
+    row = f"row {at} of {len(other)}, {mine[at]} beside {other[at]}"
+    return f"no tie found: {row}" if start is None else f"a tie: exact if ns-2 begins at {start:g} s ({row})"
 
 
 def compare(folder: Path) -> None:
-    """Say which traces differ."""
-    same = 0
-    for number, setting in enumerate(settings()):
-        for transport in AGENTS:
-            mine, other = ours(transport, setting, folder / "trace.csv"), theirs(transport, setting, folder)
-            at = first_difference(mine, other)
-            same += at is None
-            if at is not None:
-                row, golden = mine[at], other[at]
-                reason = "a tie" if is_tie(row, golden) else "NOT a tie"
-                print(f"setting {number}, {transport}: {reason} at row {at} of {len(other)}: {row} | {golden}")
-    print(f"{same} of {COUNT * len(AGENTS)} traces agree")
+    """Print how every trace compares, and how many of each kind there are."""
+    verdicts = {}
+    print("setting ", *(f"{transport:8}" for transport in AGENTS))
+    for number in range(COUNT):
+        line = {transport: verdict(transport, number, folder) for transport in AGENTS}
+        verdicts |= {(number, transport): said for transport, said in line.items()}
+        print(f"{number:7} ", *(f"{said.split(':')[0]:8}" for said in line.values()), flush=True)
+    differing = {key: said for key, said in verdicts.items() if said != "exact"}
+    for (number, transport), said in differing.items():
+        print(f"setting {number}, {transport}: {said}")
+    ties = sum(said.startswith("a tie") for said in differing.values())
+    print(f"{len(verdicts) - len(differing)} of {len(verdicts)} traces are exact, {ties} are ties,", end=" ")
+    print(f"{len(differing) - ties} differ for another reason")
 
 
 def keep(folder: Path) -> None:

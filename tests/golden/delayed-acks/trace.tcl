@@ -1,9 +1,9 @@
 # One flow with delayed ACKs in ns-2.35, as tools/delayed_acks.py runs it:
 #   ns trace.tcl tcp=Sack1 drops="14 28" delack=0.1 out=FILE [key=value ...]
-# s1 -- 8 Mb/s, 0 ms -- r1 -- rate, delay, drop-tail -- k1; FTP from t = 1 s; the packets numbered in drops are lost between
+# s1 -- 8 Mb/s, 0 ms -- r1 -- rate, delay, drop-tail -- k1; FTP from t = start (1 s); the packets numbered in drops are lost between
 # r1 and k1. FILE.tr gets the queues' traces, and the sender's window, threshold, back-off and timeouts.
 array set o {tcp Sack1 drops {} out trace wnd 28 dur 10 singledup 1 minrto 0.2 precision 1 rtxinit 3.0 updvar 1
-             nrchanges1 1 deflate 1 rate 800Kb delay 100ms queue 8 delack 0.1}
+             nrchanges1 1 deflate 1 rate 800Kb delay 100ms queue 8 delack 0.1 start 1.0}
 foreach a $argv {
     if {![regexp {^(\w+)=(.*)$} $a - k v] || ![info exists o($k)]} { error "bad option $a" }
     set o($k) $v
@@ -32,6 +32,6 @@ $ns attach-agent $s1 $tcp; $ns attach-agent $k1 $sink; $ns connect $tcp $sink
 $ns trace-queue $s1 $r1 $tr; $ns trace-queue $r1 $k1 $tr; $ns trace-queue $r1 $s1 $tr
 $tcp attach $tr
 foreach v {cwnd_ ssthresh_ backoff_ nrexmit_} { $tcp trace $v }
-$ns at 1.0 "[$tcp attach-source FTP] start"
+$ns at $o(start) "[$tcp attach-source FTP] start"
 $ns at $o(dur) { $ns flush-trace; close $tr; exit 0 }
 $ns run

@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, Lifetimes, Restart, RtoConfig, TraceEvent};
+use earlybird_tcp::{Config, Lifetimes, Recovery, Restart, RtoConfig, TraceEvent};
 use earlybird_units::Duration;
 
 /// A floor of 200 ms, so that measured timeouts show.
@@ -239,4 +239,31 @@ fn a_fine_grained_timer_backs_off_from_its_own_length() {
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000).forget_sent();
     host.at(1100).sends_timed(&[(200, 1), (500, 1), (1100, 1)]);
     follows(Area::Timer, "retransmission timer", "ER-PERT paper");
+}
+
+/// Ten segments time out, and are repeated; the probe of a window that closes then is not measured, so that the next loss is
+/// repaired with a timer that has backed off. A partial ACK ends that, in ns-2's order: the running timer keeps it, the next
+/// one starts without.
+#[test]
+fn a_partial_ack_ends_the_back_off() {
+    for recovery in [Recovery::Sack1, Recovery::Rfc6675] {
+        let config = Config { recovery, initial_window: 10, keeps_idle_timer: false, ..ns2() };
+        let mut host = Host::connected(&config);
+        host.write(10_000);
+        host.at(400);
+        for next in 2..=10 {
+            host.ack(next, &[]);
+        }
+        host.receives(". 1:1(0) ack 10001 win 0").write(10_000);
+        assert_eq!((host.timeout(), host.deadline()), (600, Some(1000)));
+        // A probe of one byte, and what follows it.
+        host.at(1000).receives(". 1:1(0) ack 10002").forget_sent();
+        for sacked in ["11002:12002", "13002:14002", "13002:15002"] {
+            host.receives(&format!(". 1:1(0) ack 10002 <sack {sacked}>"));
+        }
+        assert!(host.take_numbers().contains(&12), "it is sent again");
+        host.at(1100).receives(". 1:1(0) ack 12002 <sack 13002:15002>");
+        assert_eq!((host.timeout(), host.deadline()), (300, Some(1700)));
+    }
+    follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
