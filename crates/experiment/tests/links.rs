@@ -174,3 +174,26 @@ fn a_file_over_an_empty_link_lost_nine_packets_in_ten() {
         assert!(dropped < 0.02 && used > 0.95, "{transport}: {dropped} lost, {used} used");
     }
 }
+
+const FIRST_LINK: &str = r#"
+[[network.links]]
+from = "server"
+to = "router"
+rate = "12Mb/s"
+delay = "10ms"
+[[network.links]]
+from = "router"
+"#;
+
+#[test]
+fn a_run_behind_a_link_of_12_megabits_never_ended() {
+    let link = "\n[[network.links]]\nfrom = \"server\"\n";
+    let behind = LONE_FILE.replace(link, FIRST_LINK).replace("20s", "2s");
+    assert!(behind.contains("router"));
+    for rate in ["12Mb/s", "7Mb/s", "11Mb/s", "123457b/s"] {
+        for queue in ["{ codel = {} }", "{ pie = {} }", "{ red = {} }", "{ fq-codel = {} }", "{ dualpi2 = {} }"] {
+            let report = run_text(&behind.replace("12Mb/s", rate).replace("{ packets = 30 }", queue));
+            assert!(summary(&report, "utilisation") > 0.2, "{rate}, {queue}");
+        }
+    }
+}
