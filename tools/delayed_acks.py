@@ -44,9 +44,9 @@ START = 1.0
 STARTS = [*(round(1 + tick / 100, 2) for tick in range(1, 51)), *range(2, 41)]
 """Other starts, by whole ticks of ns-2's retransmission clock."""
 EXPLAINED = {
-    (28, "vegas", 265): "segment 68 took exactly twice the shortest round trip: 2 - 3/2 + 1/2 segments in the queue are 1",
+    (28, "vegas", 265): "segment 68 took exactly twice the shortest round trip: 2 - 3/2 + 1/2 segments are 1",
 }
-"""By setting, transport and row: ties that every start so far decides against the simulator, or that a second one hides."""
+"""By setting, transport and row: ties that ns-2 decides so with every other start, or that a second one hides."""
 
 Row = list[str]
 
@@ -183,7 +183,7 @@ def verdict(transport: str, number: int, folder: Path) -> str:
 
 def compare(folder: Path) -> None:
     """Print how every trace compares, and how many of each kind there are."""
-    verdicts = {}
+    verdicts: dict[tuple[int, str], str] = {}
     print("setting ", *(f"{transport:8}" for transport in AGENTS))
     for number in range(COUNT):
         line = {transport: verdict(transport, number, folder) for transport in AGENTS}
