@@ -41,7 +41,7 @@ KEPT = (8, 9, 30, 35)
 KEPT_SECONDS = 5
 START = 1.0
 """When a flow begins, in seconds."""
-STARTS = [*(round(1 + tick / 100, 2) for tick in range(1, 51)), *range(2, 41)]
+STARTS: list[float] = [*(round(1 + tick / 100, 2) for tick in range(1, 51)), *range(2, 41)]
 """Other starts, by whole ticks of ns-2's retransmission clock."""
 EXPLAINED = {
     (28, "vegas", 265): "segment 68 took exactly twice the shortest round trip: 2 - 3/2 + 1/2 segments are 1",
