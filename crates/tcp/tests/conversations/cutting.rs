@@ -122,6 +122,23 @@ fn nagle_switched_off_sends_what_waits_and_switched_on_keeps_it() {
     host.write(10).sends(&["P. 211:221(10) ack 1"]);
 }
 
+/// RFC 9293 §3.7.4: only what is short waits.
+#[test]
+fn with_nagle_a_full_segment_leaves_though_nothing_is_behind_it() {
+    let mut host = connected(&Config { nagle: true, ..real() });
+    host.write(100).forget_sent().write(1000).sends(&["P. 101:1101(1000) ack 1"]);
+}
+
+/// Linux, `tcp_nagle_check`: only what more can be added to is kept back.
+#[test]
+fn a_cork_does_not_keep_back_a_record_that_others_follow() {
+    let mut host = connected(&real());
+    host.connection.cork(true);
+    host.write(300);
+    host.connection.end_record();
+    host.write(100).sends(&["P. 1:301(300) ack 1"]);
+}
+
 /// Linux, `tcp_nagle_test`: nobody will write more.
 #[test]
 fn with_nagle_the_last_bytes_leave_with_the_fin() {

@@ -84,6 +84,7 @@ fn recoveries() -> Named {
         ("reno-again", Config { recovery: reno(true), ..ns2() }),
         ("reno-rfc", Config { recovery: reno(true), ..rfc() }),
         ("newreno", Config { recovery: newreno(false, false), ..ns2() }),
+        ("newreno-ns2-deflating", Config { recovery: newreno(false, true), ..ns2() }),
         ("newreno-impatient", Config { recovery: newreno(true, true), ..rfc() }),
         ("newreno-deflating", Config { recovery: newreno(false, true), ..rfc() }),
         ("rack", racked(Control::Reno)),

@@ -118,15 +118,14 @@ impl Rfc6675 {
     }
 }
 
-/// Gives the number below which every hole counts as lost: three segments or three ranges `SACKed` above
-/// (`IsLost`, RFC 6675 §4).
+/// Gives the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
+/// ranges are never fewer segments.
 fn lost_below(board: &Board) -> u64 {
     let threshold = u64::from(DUPLICATE_THRESHOLD);
-    let (mut segments, mut ranges) = (0, 0);
+    let mut segments = 0;
     for range in board.sacked().as_slice().iter().rev() {
         segments += range.end - range.start;
-        ranges += 1;
-        if segments >= threshold || ranges >= threshold {
+        if segments >= threshold {
             return range.start;
         }
     }
