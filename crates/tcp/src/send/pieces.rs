@@ -146,12 +146,11 @@ impl Sender {
     pub(super) fn suspect_black_hole(&mut self) {
         let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
         let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
-        let len = sent.payload_end() - start;
+        // What the window holds of it is what left: a receiver that closed its window over it all is no path that swallows it.
+        let len = sent.payload_end().min(self.window_end()).saturating_sub(start);
         // It may be shorter than half the largest one, and still too large.
         let whole = (self.queue.whole.min(len + self.queue.options) / 2).max(least);
-        // A receiver that closed its window over the segment is no path that swallows it.
-        let is_suspect = self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && sent.payload_end() <= self.window_end();
-        if is_suspect && len + self.queue.options > whole {
+        if self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && len + self.queue.options > whole {
             self.queue.agreed = None;
             self.queue.set_whole(whole);
             self.on_shorter_mss();

@@ -245,6 +245,17 @@ fn a_segment_shorter_than_half_the_largest_is_not_swallowed_for_ever() {
     host.at(7500).sends(&[". 1:537(536) ack 1", "P. 537:601(64) ack 1"]);
 }
 
+/// The symptom: the receiver's window had closed over the end of the segment, so that it counted as what cannot pass, and the
+/// 1300 bytes that the window held went again as they were for ever.
+#[test]
+fn a_segment_of_which_the_window_holds_a_part_is_not_swallowed_for_ever() {
+    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
+    host.write(2920).receives(". 1:1(0) ack 1461 win 1300").forget_sent();
+    host.at(3500).sends(&[". 1461:2761(1300) ack 1", ". 1461:2761(1300) ack 1"]);
+    host.at(7500).sends(&[". 1461:2111(650) ack 1", ". 2111:2761(650) ack 1"]);
+}
+
 /// Linux leaves it to `tcp_mtu_probing`, which is off.
 #[test]
 fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
