@@ -14,19 +14,21 @@ impl Sender {
     }
 
     /// The opening segment carried `bytes` more, and the peer did not take them: they go again at once, by themselves, and no
-    /// window falls, for nothing was lost (RFC 7413 §4.2.1; Linux, `tcp_rcv_fastopen_synack`).
+    /// window falls, for nothing was lost (RFC 7413 §4.2.1; Linux, `tcp_rcv_fastopen_synack`). Segments may have become so short
+    /// that the largest window does not hold them all: the others are yet to be sent.
     pub(crate) fn repeat_carried(&mut self, bytes: u64) {
         if bytes == 0 {
             return;
         }
-        self.queue.unsent -= bytes;
-        let end = self.board.end_position() + bytes;
-        while self.board.end_position() < end {
+        let start = self.board.end_position();
+        let end = start + bytes;
+        while self.board.end_position() < end && self.board.outstanding() < self.largest_window {
             let position = (self.board.end_position() + self.queue.mss).min(end);
             let pushes = self.queue.is_real && position == end;
             self.board.push_carried(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
         }
-        self.end_records(end);
+        self.queue.unsent -= self.board.end_position() - start;
+        self.end_records(self.board.end_position());
         self.recovery.repeat_all(&self.board);
     }
 

@@ -128,6 +128,18 @@ fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_lat
     assert_eq!((host.connection.sent_again(), host.connection.is_recovering()), (0, false));
 }
 
+/// The peer's segments are so short that 900 bytes are five of them.
+#[test]
+fn data_of_a_syn_that_were_not_taken_exceeded_the_largest_window_in_shorter_segments() {
+    let mut host = Host::connect_fast(&Config { window: 3, ..plain() }, known(1000), 900);
+    host.forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 200,sackOK>");
+    assert_eq!(host.take_texts().len(), 3);
+    assert_eq!((host.connection.outstanding(), host.connection.notsent()), (3, 300));
+    host.at(200).receives(". 1:1(0) ack 601").sends(&[". 601:801(200) ack 1", ". 801:901(100) ack 1"]);
+    host.at(300).receives(". 1:1(0) ack 901");
+    assert_eq!(host.connection.acknowledged(), 900);
+}
+
 /// If they get lost then, that is a loss.
 #[test]
 fn data_of_a_syn_that_get_lost_when_they_go_again_are_repaired_and_reduce_the_window() {
