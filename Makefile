@@ -21,7 +21,7 @@ help: ## List the commands
 
 setup: $(SYNCED) ## Install what everything else needs
 
-build: $(BUILT) ## Compile the simulator and install the program `earlybird` into .venv (PGO=1: an eighth faster, in thrice the time)
+build: $(BUILT) ## Compile the simulator and install the program `earlybird` into .venv (PGO=1: an eighth fewer instructions, in thrice the time)
 
 demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
 	@$(RUN) earlybird study run early-retransmission --scale smoke
