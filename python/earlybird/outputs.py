@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "trace": (b"time,event,seq,",),
     "link-trace": (b"time,event,flow,seq,bytes",),
-    "pcap": (b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1"),
+    "pcap": (b"\x0a\x0d\x0d\x0a",),
     "plot": (b"\x89PNG", b"<?xml"),
 }
 """How the files of each kind begin: one that begins so may be replaced, and an empty one."""

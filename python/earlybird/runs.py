@@ -57,7 +57,7 @@ def run(
     link_trace
         File to write every packet that the bottleneck accepts or drops to, as CSV.
     pcap
-        File to write the packets to as the hosts that open connections see them, for Wireshark.
+        File to write the packets to as the hosts that open connections see them, in the format pcapng, for Wireshark.
     progress
         Show on the error stream how far the run is, if it takes more than a moment.
 

@@ -85,7 +85,7 @@ def test_trace_has_the_columns_of_the_event_format(earlybird: Program, small: Pa
 
 
 def test_pcap_is_written(earlybird: Program, small: Path, tmp_path: Path) -> None:
-    capture = tmp_path / "packets.pcap"
+    capture = tmp_path / "packets.pcapng"
     assert f"Packets written to {capture}" in earlybird("run", small, "--pcap", capture).out
     assert capture.stat().st_size > 1000
 

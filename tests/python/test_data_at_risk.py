@@ -79,7 +79,7 @@ def test_an_output_never_replaces_what_something_else_wrote(
 
 
 def test_what_an_earlier_run_wrote_is_replaced(tmp_path: Path) -> None:
-    trace, link, pcap = (tmp_path / name for name in ("trace.csv", "link.csv", "packets.pcap"))
+    trace, link, pcap = (tmp_path / name for name in ("trace.csv", "link.csv", "packets.pcapng"))
     for seed in (1, 2):
         earlybird.run(SMALL, seed=seed, overrides=SHORT, trace=trace, link_trace=link, pcap=pcap)
         assert all(file.stat().st_size > 100 for file in (trace, link, pcap))

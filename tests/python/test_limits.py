@@ -156,7 +156,7 @@ NUMBERS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (si
 def test_a_request_to_end_is_answered_within_a_second_and_leaves_no_file(
     small: Path, tmp_path: Path, number: signal.Signals, code: int, extra: tuple[str, ...]
 ) -> None:
-    capture = tmp_path / "packets.pcap"
+    capture = tmp_path / "packets.pcapng"
     line = command("run", small, *LONG_RUN, *extra, "--pcap", capture, "--out", tmp_path / "results")
     ended = ask_to_end(line, tmp_path, lambda _: capture.exists(), number)
     assert ended.worked < 1

@@ -1,21 +1,32 @@
 //! A packet capture as the hosts that open connections see it, for Wireshark.
 
+use crate::plan::Plan;
 use crate::{RunError, output_error};
 use earlybird_sim::{Content, Observer, Packet, PacketEvent};
 use earlybird_units::Instant;
 use earlybird_wire::{Addresses, HEADERS_MAX, IPV4_HEADERS_MAX, Layout, Style, emit_datagram_headers, emit_headers};
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, PcapError, TsResolution};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, PcapError};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// What a capture's lengths are beside those that links count, where these are not the headers of real networks.
+pub(crate) const LENGTHS: &str = "has headers as real networks do, options of TCP included, while links count ns-2's 40 bytes, and 8 more for each block \
+     of SACK";
+
+/// Timestamps count nanoseconds: `if_tsresol` of the pcapng draft (draft-ietf-opsawg-pcapng, §4.2), as a power of ten.
+const NANOSECONDS: u8 = 9;
+
 /// Writes headers only: the payload of a simulated packet is all zeros, and its length stands in the header.
 pub(crate) struct Capture {
     path: PathBuf,
-    writer: PcapWriter<BufWriter<File>>,
+    writer: PcapNgWriter<BufWriter<File>>,
     identification: u16,
     error: Option<io::Error>,
 }
@@ -27,16 +38,11 @@ impl std::fmt::Debug for Capture {
 }
 
 impl Capture {
-    pub(crate) fn create(path: &Path) -> Result<Self, RunError> {
-        let header = PcapHeader {
-            snaplen: IPV4_HEADERS_MAX as u32,
-            datalink: DataLink::IPV4,
-            ts_resolution: TsResolution::NanoSecond,
-            ..PcapHeader::default()
-        };
+    /// Begins a capture in the format pcapng, whose comments Wireshark shows: where lengths are not those that were simulated,
+    /// the file says so itself.
+    pub(crate) fn create(path: &Path, plan: &Plan) -> Result<Self, RunError> {
         let file = File::create(path).map_err(|error| output_error(path, error))?;
-        let writer =
-            PcapWriter::with_header(BufWriter::new(file), header).map_err(|error| output_error(path, plain(error)))?;
+        let writer = begin(BufWriter::new(file), plan).map_err(|error| output_error(path, plain(error)))?;
         Ok(Self { path: path.to_owned(), writer, identification: 0, error: None })
     }
 
@@ -49,7 +55,7 @@ impl Capture {
     }
 
     pub(crate) fn finish(self) -> Result<(), RunError> {
-        let flushed = self.writer.into_writer().flush();
+        let flushed = self.writer.into_inner().flush();
         self.error.map_or(flushed, Err).map_err(|error| output_error(&self.path, error))
     }
 
@@ -64,13 +70,33 @@ impl Capture {
             Content::Datagram(datagram) => emit_datagram_headers(datagram, &addresses, style, &payload, &mut bytes),
         };
         let length = emitted.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
-        let record = PcapPacket {
+        let record = EnhancedPacketBlock {
+            interface_id: 0,
             timestamp: Duration::from_nanos(at.as_nanos()),
-            orig_len: (length + payload.len()) as u32,
+            original_len: (length + payload.len()) as u32,
             data: Cow::Borrowed(&bytes[..length]),
+            options: Vec::new(),
         };
-        self.writer.write_packet(&record).map_err(plain).map(|_| ())
+        self.writer.write_pcapng_block(record).map_err(plain).map(|_| ())
     }
+}
+
+/// Writes the headers of file and interface.
+fn begin(file: BufWriter<File>, plan: &Plan) -> Result<PcapNgWriter<BufWriter<File>>, PcapError> {
+    let comment = || SectionHeaderOption::Comment(format!("This capture {LENGTHS}.").into());
+    let options = plan.has_short_headers().then(comment).into_iter().collect();
+    let mut writer =
+        PcapNgWriter::with_section_header(file, SectionHeaderBlock { options, ..SectionHeaderBlock::default() })?;
+    let interface = InterfaceDescriptionBlock {
+        linktype: DataLink::IPV4,
+        snaplen: IPV4_HEADERS_MAX as u32,
+        options: vec![
+            InterfaceDescriptionOption::IfName("hosts that open connections".into()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ],
+    };
+    writer.write_pcapng_block(interface)?;
+    Ok(writer)
 }
 
 /// Gives the bytes behind the TCP or UDP header.

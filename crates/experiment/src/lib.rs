@@ -162,7 +162,7 @@ impl OutputFiles for Files {
     fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError> {
         let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
         let link = outputs.link_trace.as_ref().map(|_| LinkTrace::new(plan));
-        let capture = outputs.capture.as_deref().map(Capture::create).transpose()?;
+        let capture = outputs.capture.as_deref().map(|path| Capture::create(path, plan)).transpose()?;
         Ok((trace, (link, capture)))
     }
 

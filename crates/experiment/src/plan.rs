@@ -11,7 +11,7 @@ use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
 use earlybird_sim::{
-    Carrier, FlowId, FlowSettings, GroupId, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
+    Carrier, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
 };
 use earlybird_traffic::{PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -58,6 +58,13 @@ impl Plan {
             }
         }
         Ok(plan)
+    }
+
+    /// Says whether links count other headers than those of real networks for some group.
+    pub(crate) fn has_short_headers(&self) -> bool {
+        let is_short =
+            |group: &GroupPlan| matches!(group.carrier, Carrier::Tcp(settings) if settings.headers != HeaderSize::Real);
+        self.groups.iter().any(is_short)
     }
 
     /// Plans everything but the single flows, of which there may be more than memory has room for.

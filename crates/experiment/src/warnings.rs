@@ -2,12 +2,13 @@
 
 use crate::Outputs;
 use crate::bottleneck::ways_of;
+use crate::capture::LENGTHS;
 use crate::endpoint::full_packet;
 use crate::endpoint::real_time::mean_period;
 use crate::marking::{marks, room_in_bytes};
-use crate::plan::{GroupPlan, Plan};
+use crate::plan::Plan;
 use earlybird_scenario::{Client, Scenario, ScenarioError};
-use earlybird_sim::{Carrier, HeaderSize};
+use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;
 use earlybird_traffic::minimum_playback_delay;
 use earlybird_units::Duration;
@@ -108,14 +109,10 @@ pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<Sce
     let names = outputs.trace_flows.join(", ");
     let traces_nothing = outputs.trace.is_none() && !names.is_empty();
     let plan = Plan::of_groups(scenario, 1)?;
-    let has_short_headers =
-        |group: &GroupPlan| matches!(group.carrier, Carrier::Tcp(settings) if settings.headers != HeaderSize::Real);
-    let differs = outputs.capture.is_some() && plan.groups.iter().any(has_short_headers);
+    let differs = outputs.capture.is_some() && plan.has_short_headers();
     let unused =
         ("--trace-flow", names, "is declared but never used: no trace is written", "write one with `--trace`.");
-    let lengths = "has headers as real networks do – an ACK of 52 bytes, a SYN of 56 –, while links count ns-2's 40 bytes, and 8 more \
-                   for each block of SACK";
-    let other = ("--pcap", String::new(), lengths, "profiles `rfc` and `linux` count what the capture shows.");
+    let other = ("--pcap", String::new(), LENGTHS, "profiles `rfc` and `linux` count what the capture shows.");
     let said = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);
     let warning = |(path, value, problem, hint): (&str, String, &str, &str)| ScenarioError {
         path: path.to_owned(),

@@ -1,6 +1,7 @@
 //! Flows of datagrams from the scenario's text to tables and files.
 
 use earlybird_experiment::{Column, Outputs, Report, run};
+use pcap_file::pcapng::{Block, PcapNgReader};
 use std::path::PathBuf;
 
 /// Gives the description of a clip of two frames a second, one of them of three datagrams, over a link that loses the given
@@ -92,7 +93,7 @@ fn traces_have_the_datagrams_and_captures_are_udp() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let outputs = Outputs {
         trace: Some(folder.join("datagrams.csv")),
-        capture: Some(folder.join("datagrams.pcap")),
+        capture: Some(folder.join("datagrams.pcapng")),
         ..Outputs::default()
     };
     report(&scenario(r#"{ transport = "udp" }"#, "[2]"), &outputs);
@@ -100,8 +101,18 @@ fn traces_have_the_datagrams_and_captures_are_udp() {
     let lines: Vec<&str> = trace.lines().skip(1).take(5).collect();
     assert_eq!(lines[..2], ["0,snd,0,,,,", "0.051024,dlv,0,,,,"]);
     assert_eq!(trace.lines().filter(|line| line.contains(",drp,2,")).count(), 1);
-    let capture = std::fs::read(folder.join("datagrams.pcap")).expect("a capture");
-    // Behind the file's header and the record's: IPv4 without options, UDP, 128 bytes.
-    let packet = &capture[24 + 16..];
+    let capture = std::fs::read(folder.join("datagrams.pcapng")).expect("a capture");
+    let packet = first_packet(&capture);
+    // IPv4 without options, UDP, 128 bytes.
     assert_eq!((packet[0], packet[9], u16::from_be_bytes([packet[2], packet[3]])), (0x45, 17, 128));
+}
+
+fn first_packet(capture: &[u8]) -> Vec<u8> {
+    let mut reader = PcapNgReader::new(capture).expect("a section");
+    loop {
+        let block = reader.next_block().expect("a packet").expect("a whole block");
+        if let Block::EnhancedPacket(packet) = block {
+            return packet.data.into_owned();
+        }
+    }
 }

@@ -16,7 +16,7 @@ NAME = "run"
 EXAMPLES = examples(
     "earlybird run scenarios/dumbbell.toml",
     "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
-    "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcap",
+    "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
 )
 
 
@@ -41,7 +41,8 @@ def command(
         typer.Option(metavar="FILE.csv", help="Write every packet that the bottleneck accepts or drops to this file."),
     ] = None,
     pcap: Annotated[
-        Path | None, typer.Option(metavar="FILE.pcap", help="Write the packets to this file, for Wireshark.")
+        Path | None,
+        typer.Option(metavar="FILE.pcapng", help="Write the packets to this file, as pcapng, for Wireshark."),
     ] = None,
 ) -> None:
     """Simulate a scenario once and print what came of it."""
