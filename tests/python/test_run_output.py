@@ -151,3 +151,54 @@ def test_what_a_scenario_declares_for_other_transports_is_not_told_and_what_was_
     assert not recwarn.list
     err = earlybird("run", fall_floyd, "--set", "endpoint.bbr.beta=0.5").err
     assert "endpoint.bbr.beta: `0.5` is declared but never used" in err
+
+
+TWO_QUEUES = """
+duration = "20s"
+endpoint = { mss = 1000, window = 200 }
+[[network.links]]
+from = "server"
+to = "hub"
+rate = "2Mb/s"
+delay = "5ms"
+queue = { packets = 20 }
+[[network.links]]
+from = "hub"
+to = "viewer"
+rate = "1800kb/s"
+delay = "5ms"
+queue = { packets = 20 }
+[[flows]]
+name = "file"
+count = 2
+from = "server"
+to = "hub"
+application = { bulk = {} }
+[[flows]]
+name = "camera"
+from = "server"
+to = "viewer"
+application = { cbr = { rate = "300kb/s", packet = 1000 } }
+"""
+
+
+def test_the_slowest_link_was_nearly_idle_while_another_dropped_and_nobody_said_so(
+    earlybird: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TWO_QUEUES, encoding="utf-8")
+    shown = earlybird("run", file)
+    assert rows(shown)["the bottleneck is the link"] == "hub-viewer"
+    assert "The queue of server-hub dropped more" in " ".join(shown.out.split())
+    named = earlybird("run", file, "--set", "measure.bottleneck=server-hub")
+    assert rows(named)["the bottleneck is the link"] == "server-hub"
+    assert "dropped more" not in named.out
+
+
+def test_what_a_flow_lost_at_other_links_than_the_bottleneck_was_not_in_its_column(
+    earlybird: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TWO_QUEUES, encoding="utf-8")
+    (line,) = (row for row in earlybird("run", file).out.splitlines() if row.startswith("dropped by queues"))
+    assert int(line.split()[3]) > 10

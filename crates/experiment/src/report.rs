@@ -184,9 +184,9 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
-/// Gives how much of what the link could send before `end` it sent.
+/// Gives how much of what the link could send before `end` it sent: what waits there at the end is not sent.
 pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
-    link.total.bytes_out as f64 * 8.0 / link.settings().bits_before(end)
+    link.bits_sent() / link.settings().bits_before(end)
 }
 
 /// Gives the mean time that a packet which the link sent had waited for it.

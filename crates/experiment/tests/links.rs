@@ -4,6 +4,7 @@ mod common;
 
 use common::{column, real, run_text, summary};
 use earlybird_experiment::{Column, Outputs, Report, Value, run};
+use rstest::rstest;
 
 /// Two files over a fast link, a slow one that some packets get lost on, and one that hardly anybody uses.
 const CHAIN: &str = r#"
@@ -122,6 +123,55 @@ application = { cbr = { rate = "2Mb/s", packet = 1000 } }
     let dropping_heads = run_text(&text.replace("packets = 10", "head-drop = 10"));
     let wait = real(&dropping_heads, "links", "mean_wait_ms")[0];
     assert!(wait < 0.7 * ten, "{wait} ms: what is sent has waited for the packets behind the dropped ones");
+}
+
+/// A camera of twice what the first link sends; what that lets through is half of what the second one sends.
+const FLOOD: &str = r#"
+duration = "10s"
+endpoint = { transport = "udp", mss = 1000 }
+[[network.links]]
+from = "a"
+to = "b"
+rate = "1Mb/s"
+delay = "1ms"
+queue = { packets = 1000000 }
+[[network.links]]
+from = "b"
+to = "c"
+rate = "2Mb/s"
+delay = "1ms"
+[[flows]]
+name = "camera"
+from = "a"
+to = "c"
+application = { cbr = { rate = "2Mb/s", packet = 1000 } }
+"#;
+
+#[rstest]
+#[case::plain("", "")]
+#[case::steps("", "rate-steps = [{ at = \"3s\", rate = \"1400kb/s\" }, { at = \"6s\", rate = \"700kb/s\" }]")]
+#[case::trace("rate = \"1Mb/s\"", "trace = [7, 9, 24, 48]")]
+#[case::head_drop("{ packets = 1000000 }", "{ head-drop = 1000000 }")]
+#[case::red("{ packets = 1000000 }", "{ red = {} }")]
+#[case::codel("{ packets = 1000000 }", "{ codel = {} }")]
+#[case::pie("{ packets = 1000000 }", "{ pie = {} }")]
+#[case::fq_codel("{ packets = 1000000 }", "{ fq-codel = {} }")]
+fn a_link_with_a_queue_at_the_end_sent_more_than_it_can(#[case] what: &str, #[case] instead: &str) {
+    let text = if what.is_empty() {
+        FLOOD.replace("delay = \"1ms\"\nqueue", &format!("{instead}\ndelay = \"1ms\"\nqueue"))
+    } else {
+        FLOOD.replacen(what, instead, 1)
+    };
+    let report = run_text(&text);
+    let names = texts(&report, "links", "link");
+    let used = |name: &str| {
+        let row = names.iter().position(|link| link == name).expect("a link");
+        real(&report, "links", "utilisation")[row]
+    };
+    // The second link begins when the first has sent a packet, which takes 8.2 ms. Times are whole nanoseconds.
+    for (link, least, most) in [("a-b", 0.998, 1.0), ("b-c", 0.498, 0.5)] {
+        assert!((least..=most + 1e-9).contains(&used(link)), "{link}: {}", used(link));
+    }
 }
 
 #[test]

@@ -54,7 +54,8 @@ impl LinkSettings {
 pub struct Counters {
     /// Packets that came.
     pub packets_in: u64,
-    /// Bytes of the packets that went on.
+    /// Bytes of the packets that went on, or will: those that wait, or of which a part is sent, are among them. See
+    /// [`Link::bits_sent`].
     pub bytes_out: u64,
     /// Packets that got lost, found the queue full, or were dropped by it later.
     pub packets_dropped: u64,
@@ -109,6 +110,8 @@ impl Positions {
 #[repr(C, align(64))]
 pub struct Link {
     free_at: Moment,
+    /// As [`Link::count_until`] asked.
+    end: Instant,
     clock: Serialiser,
     delay: Duration,
     delay_seconds: f64,
@@ -130,7 +133,7 @@ pub struct Link {
     /// Everything since the start.
     pub total: Counters,
     limit: QueueLimit,
-    /// Start of transmission and size of each packet that has not begun it.
+    /// Start of transmission and size of each packet that has not begun it; none where a server has them.
     waiting: VecDeque<(Moment, u32)>,
     waiting_bytes: u64,
     /// By group, as [`Link::count_groups`] asked.
@@ -145,6 +148,8 @@ pub struct Link {
     pub waited_in_vain: Duration,
     /// The most packets that ever waited.
     pub most_waiting: usize,
+    /// Time on the wire, after the end, of packets whose departure was known before.
+    busy_after_end: Duration,
     settings: Box<LinkSettings>,
 }
 
@@ -153,6 +158,7 @@ impl Link {
         let has_losses = !settings.losses.is_empty();
         Self {
             free_at: Moment::ZERO,
+            end: Instant::NEVER,
             clock: Serialiser::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
@@ -174,6 +180,7 @@ impl Link {
             waited: Duration::ZERO,
             waited_in_vain: Duration::ZERO,
             most_waiting: 0,
+            busy_after_end: Duration::ZERO,
             settings: Box::new(settings),
         }
     }
@@ -189,6 +196,19 @@ impl Link {
     pub fn count_positions(&mut self, groups: usize, from: Instant) {
         self.look_at_all();
         self.positions = Some(Box::new(Positions { from, counts: vec![Vec::new(); groups] }));
+    }
+
+    /// Takes what leaves after this time for not sent, see [`Link::bits_sent`]; to be said before the first packet comes.
+    pub fn count_until(&mut self, end: Instant) {
+        self.end = end;
+    }
+
+    /// Gives the bits that the link has sent by the time that [`Link::count_until`] named, when the world has come to it.
+    pub fn bits_sent(&self) -> f64 {
+        let seconds_left = self.busy_after_end.as_secs_f64();
+        let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
+        let unsent = self.server.as_ref().map_or_else(known, |server| self.unsent_by(server));
+        self.total.bytes_out as f64 * 8.0 - unsent
     }
 
     /// Lets no packet by unseen.
@@ -286,7 +306,16 @@ impl Link {
     #[inline]
     fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
         self.free_at = start.after(span, seconds);
+        if self.free_at.at > self.end {
+            self.count_after_end(start.at);
+        }
         start.after(span + self.delay, seconds + self.delay_seconds)
+    }
+
+    /// Several links look ahead together: packets come to the later ones that leave the first after the end.
+    #[cold]
+    fn count_after_end(&mut self, start: Instant) {
+        self.busy_after_end += self.free_at.at - start.max(self.end);
     }
 
     #[inline]

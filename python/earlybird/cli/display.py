@@ -15,6 +15,7 @@ from earlybird.cli.columns import (
     NOTHING,
     OF_ONE_CONNECTION,
     Column,
+    number,
     success_delays,
     summary_rows,
     sweep_columns,
@@ -99,6 +100,8 @@ def show_result(result: Result) -> None:
     """Print a run: what it was, its summary, its flows."""
     show(Text(_headline(result), style="bold"))
     show(_summary_table(result.summary))
+    if remark := _fuller_link(result):
+        show(Text(f"\n{remark}", style="yellow"))
     if (delays := success_delays(result.summary)) and "lost_share" not in result.summary:
         show(_success_table(result.summary, delays))
     show(_flow_table(result))
@@ -183,6 +186,25 @@ def _summary_table(summary: dict[str, Any]) -> Table:
     return table
 
 
+def _fuller_link(result: Result) -> str | None:
+    """Say so if another queue dropped more than that of the bottleneck, which nobody named."""
+    import polars as pl
+
+    own = result.summary.get("bottleneck")
+    drops = result.drops.filter(cause="queue").group_by("link").agg(pl.col("packets").sum()).sort("packets", "link")
+    counts = dict(drops.iter_rows())
+    fullest = max(counts, key=counts.__getitem__, default=own)
+    if result.scenario["measure"].get("bottleneck") or counts.get(fullest, 0) <= counts.get(own, 0):
+        return None
+    used = dict(result.links.select("link", "utilisation").iter_rows())
+    return (
+        f"These figures are of the slowest link on the data's way. The queue of {fullest} dropped more: "
+        f"{number(counts[fullest])} packets, {number(counts.get(own, 0))} at {own}; it was used to "
+        f"{whole_percent(used[fullest])}, {own} to {whole_percent(used[own])}.\n"
+        f"For the figures of that link: --set measure.bottleneck={fullest}"
+    )
+
+
 def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
     table = _table("\nVideo flows with less than 0.01 % late packets", ["start-up delay"])
     for delay in delays:
@@ -195,7 +217,8 @@ def _flow_table(result: Result) -> Table:
     """Make a table with one column per group of flows and transport."""
     groups = result.flows.partition_by("group", "transport", maintain_order=True)
     sessions = {flow["name"]: _web_sessions(flow["application"]) for flow in result.scenario["flows"]}
-    table = _table("\nFlows: mean of each group", ["group"])
+    table = _table("\nFlows: mean of each group")
+    table.add_column("group")  # where room is short, it is the titles that go on in a second line
     for group in groups:
         name, transport = group["group"][0], group["transport"][0]
         count = f"{sessions[name]} sessions," if sessions[name] else f"{group.height} ×"

@@ -68,6 +68,11 @@ impl Server {
         self.queue.len()
     }
 
+    /// Gives how many bytes went by earlier chances of a packet that is not sent yet.
+    fn begun_bytes(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |(packet, left)| u64::from(packet.bytes - left))
+    }
+
     /// Gives the next packet that is sent, if one is, and the moment at which it is.
     fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
         if let Pace::Wire(wire) = &mut self.pace {
@@ -117,6 +122,13 @@ impl Link {
         self.server.is_some()
     }
 
+    /// Gives the bits that wait at the end, and those that are still to go of a packet on the wire.
+    pub(super) fn unsent_by(&self, server: &Server) -> f64 {
+        let until = |time| self.settings.bits_before(time);
+        let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
+        (self.waiting_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
+    }
+
     /// Takes a packet at its entrance.
     pub(crate) fn offer(&mut self, now: Moment, id: PacketId, packet: &Packet) -> Offer {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
@@ -125,6 +137,7 @@ impl Link {
         if let Some(positions) = &mut self.positions {
             positions.count(now.at, packet, server.queue.len());
         }
+        self.waiting_bytes += u64::from(packet.bytes);
         server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
         if is_refused { Offer::Refused } else { Offer::Accepted }
@@ -157,6 +170,7 @@ impl Link {
     pub(crate) fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
         self.waited += now.at - packet.since;
+        self.waiting_bytes -= u64::from(packet.bytes);
         Some((packet, sent.after(self.delay, self.delay_seconds)))
     }
 
@@ -175,6 +189,7 @@ impl Link {
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
         self.waited += now - since;
         self.waited_in_vain += now - since;
+        self.waiting_bytes -= u64::from(packet.bytes);
         self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
     }
 
