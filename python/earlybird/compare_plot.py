@@ -37,9 +37,11 @@ COLOURS: Final = {
 OTHER_COLOURS: Final = ("#cc79a7", "#56b4e9", "#e69f00", "#000000")
 WORST: Final = 1.0
 BEST: Final = 1e-5
-FIRST_DELAY: Final = 0.2
 MARGIN: Final = 1.15
-DELAYS: Final = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+DELAYS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+"""Start-up delays in seconds that the axis may begin at, and that it names."""
+
+LATEST_BEGINNING: Final = 0.2
 NINE_OF_TEN: Final = 0.9
 BETWEEN_BARS: Final = 0.022
 GOAL_COLOUR: Final = "#333333"
@@ -158,22 +160,28 @@ def describe_flows(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
     axes.axhline(NINE_OF_TEN, color=GOAL_COLOUR, linewidth=1, linestyle=":")
     axes.set_title("Flows with 99.99 % of their own frames on time", loc="left", fontsize=11)
-    axes.legend(title="9 of 10 flows after", loc="lower right", framealpha=0.95)
+    axes.legend(title="9 of 10 flows after", loc="best", framealpha=0.95)
 
 
 def scale_delays(axes: Axes, comparison: Comparison) -> None:
-    """Let the axis run to the right until every line has arrived, or the runs end."""
+    """Let the axis run from where the first line rises to where every line has arrived, or the runs end."""
     needed = [values["on_time_all_s"] for values in comparison.transports.values()]
-    slowest = max([*needed, float(comparison.flows["on_time_s"].to_numpy().max())])
+    needed += comparison.flows["on_time_s"].to_list()
     last = float(comparison.curve.filter(pl.col("judged") > 0)["start_up_s"].to_numpy().max())
+    first = beginning(min(needed))
     axes.set_xscale("log")
-    axes.set_xlim(FIRST_DELAY, max(min(MARGIN * slowest, last), 10 * FIRST_DELAY))
+    axes.set_xlim(first, max(min(MARGIN * max(needed), last), 10 * first))
     axes.xaxis.set_major_locator(FixedLocator(DELAYS))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda delay, _: f"{delay:g}"))
     axes.set_xlabel("start-up delay, s (logarithmic)")
     axes.grid(color="#dddddd", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def beginning(fastest: float) -> float:
+    """Choose a delay so short that a line which arrives at `fastest` seconds is seen to rise before."""
+    return max((delay for delay in DELAYS if delay <= min(fastest / 2, LATEST_BEGINNING)), default=DELAYS[0])
 
 
 def describe(figure: Figure, comparison: Comparison) -> None:

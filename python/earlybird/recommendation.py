@@ -47,15 +47,18 @@ def _choice(comparison: Comparison, needs: dict[str, float], best: str) -> str:
     first = next(iter(needs))
     if len(needs) == 1:
         return f"With {best}, nine of ten films need a start-up delay of {_seconds(needs[best])}."
+    if best == first:
+        return f"Take {first}: no other needs a shorter start-up delay than its {_seconds(needs[first])}."
+    if _seconds(needs[best]) == _seconds(needs[first]):
+        own = _seconds(needs[first])
+        return f"Stay with {first}: no other needs a start-up delay that is noticeably shorter than its {own}."
     gain = factor(comparison, first, best)
-    if best != first and gain.low > 1:
+    if gain.low > 1:
         return (
             f"Take {best}: nine of ten films need a start-up delay of {_seconds(needs[best])} in place of "
             f"{_seconds(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
             f"{gain.mean:.2g} (90 % interval {gain.low:.2g} to {gain.high:.2g})."
         )
-    if best == first:
-        return f"Take {first}: no other needs a shorter start-up delay than its {_seconds(needs[first])}."
     if not gain.count > 1:
         return (
             f"{best} needs the shortest start-up delay, {_seconds(needs[best])} ({first}: {_seconds(needs[first])}), "
@@ -107,4 +110,5 @@ def _exponential(estimate: Estimate) -> Estimate:
 
 
 def _seconds(value: float) -> str:
+    """Write a delay so that what is written alike is alike to a viewer."""
     return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"

@@ -22,7 +22,9 @@ LATE_AT: Final = (1, 2, 5, 10)
 PLAYER_START_UP: Final = 2.0
 """Start-up delay in seconds of the player that pauses."""
 
-CURVE_AT: Final = np.concatenate([np.arange(0, 2, 0.02), np.arange(2, 10, 0.05), np.arange(10, 30.01, 0.1)])
+CURVE_AT: Final = np.concatenate(
+    [np.arange(0, 0.2, 0.005), np.arange(0.2, 2, 0.02), np.arange(2, 10, 0.05), np.arange(10, 30.01, 0.1)]
+)
 """Start-up delays in seconds at which the curve of late frames is drawn."""
 
 SENDER_COLUMNS: Final = ("sft_s", "rto_count")

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TSHARK = shutil.which("tshark")
-needs_tshark = pytest.mark.skipif(
-    TSHARK is None, reason="tshark is not installed (Debian: apt-get install tshark)"
-)
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed (Debian: apt-get install tshark)")
 
 
 @pytest.fixture

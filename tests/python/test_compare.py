@@ -344,6 +344,11 @@ def made_up(needs: dict[str, list[float]], comparison: Comparison, load: float =
             1.4,
             "Stay with sack: pert needs the shortest start-up delay, 3.33 s in place of 3.67 s, but that may be",
         ),
+        (
+            {"sack": [0.154, 0.151, 0.153], "pert": [0.149, 0.146, 0.148]},
+            1.4,
+            "Stay with sack: no other needs a start-up delay that is noticeably shorter than its 0.15 s.",
+        ),
         ({"sack": [4.0], "pert": [1.0]}, 1.4, "which may be chance: --seeds 4 tells."),
         ({"sack": [4.0, 5.0]}, 1.4, "With sack, nine of ten films need a start-up delay of 4.50 s."),
         ({"sack": [40.0, 50.0]}, 1.4, "longer than viewers wait"),
@@ -354,6 +359,18 @@ def test_a_comparison_closes_with_a_recommendation(
     comparison: Comparison, needs: dict[str, list[float]], load: float, words: str
 ) -> None:
     assert words in recommendation(made_up(needs, comparison, load))
+
+
+def test_a_picture_of_short_delays_was_nearly_empty(comparison: Comparison) -> None:
+    short = dataclasses.replace(
+        comparison,
+        flows=comparison.flows.with_columns(on_time_s=pl.lit(0.15)),
+        transports={name: {**values, "on_time_all_s": 0.12} for name, values in comparison.transports.items()},
+    )
+    limits = [axes.get_xlim() for axes in draw(short).axes]
+    assert [begin for begin, _ in limits] == [0.05, 0.05]
+    assert all(end < 1 for _, end in limits)
+    assert [axes.get_xlim()[0] for axes in draw(comparison).axes] == [0.2, 0.2]
 
 
 def test_the_recommendation_is_printed_and_part_of_the_json(comparison: Comparison) -> None:
