@@ -10,11 +10,14 @@ from earlybird.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"
+"""How our pages begin, by which they are told from those of others."""
+
 BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "trace": (b"time,event,seq,",),
     "link-trace": (b"time,event,flow,seq,bytes",),
     "pcap": (b"\x0a\x0d\x0d\x0a",),
-    "plot": (b"\x89PNG", b"<?xml"),
+    "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
 }
 """How the files of each kind begin: one that begins so may be replaced, and an empty one."""
 

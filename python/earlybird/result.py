@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from earlybird.errors import InputError
 
@@ -91,6 +91,12 @@ class Result:
         if name in MEASURE_FLAGS:
             return f"ask for it with {MEASURE_FLAGS[name]} in the scenario"
         return f"it has {', '.join(self.sources)}"
+
+    @property
+    def web_sessions(self) -> dict[str, int | None]:
+        """How many web sessions each group of flows stands for; None for other applications."""
+        groups = self.scenario["flows"]
+        return {group["name"]: _only(group["application"]).get("sessions") for group in groups}
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -189,3 +195,9 @@ class Result:
         from earlybird.files import read_result
 
         return read_result(Path(folder))
+
+
+def _only(application: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of an application, which stand under its kind."""
+    (settings,) = application.values()
+    return cast("Mapping[str, Any]", settings)

@@ -35,6 +35,7 @@ def run(
     trace_flows: Sequence[str] | None = None,
     link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
+    plot: str | Path | None = None,
     progress: bool = False,
 ) -> Result:
     """
@@ -58,6 +59,9 @@ def run(
         File to write every packet that the bottleneck accepts or drops to, as CSV.
     pcap
         File to write the packets to as the hosts that open connections see them, in the format pcapng, for Wireshark.
+    plot
+        File to draw the run over time to, ending in ``.png``, ``.svg`` or ``.html``: windows, round-trip times, the
+        bottleneck's queue, when what was written arrived. Has the run measure series, if it does not, and deliveries.
     progress
         Show on the error stream how far the run is, if it takes more than a moment.
 
@@ -75,7 +79,7 @@ def run(
     StoreError
         If the result cannot be kept.
     OSError
-        If a trace or the packets cannot be written.
+        If a trace, the packets or the picture cannot be written.
 
     Warns
     -----
@@ -90,9 +94,12 @@ def run(
     >>> result.summary["drop_rate"] < 0.1
     True
     """
-    check_outputs({"trace": trace, "link-trace": link_trace, "pcap": pcap}, {"scenario": path_of(scenario)})
+    files = {"trace": trace, "link-trace": link_trace, "pcap": pcap, "plot": plot}
+    check_outputs(files, {"scenario": path_of(scenario)})
     changes = override_texts(overrides)
     resolved = resolve(scenario, changes)
+    if plot:
+        resolved = resolve(_drawable(resolved, plot))
     cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))
@@ -108,7 +115,19 @@ def run(
     )
     if store:
         store.save(result)
+    if plot:
+        from earlybird.plots.run import save
+
+        save(result, plot)
     return result
+
+
+def _drawable(resolved: str, plot: str | Path) -> str:
+    """Have the run measure what is drawn, if it can be."""
+    from earlybird.plots.run import check_ending, measured
+
+    check_ending(plot)
+    return measured(resolved)
 
 
 def simulate(

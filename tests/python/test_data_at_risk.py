@@ -115,3 +115,15 @@ def test_study_and_compare_are_there_without_an_import_of_their_own() -> None:
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert done.stdout == "compare_media run_studies StudyInfo\n"
     assert "AttributeError: module 'earlybird' has no attribute 'stdy'" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "html"])
+def test_a_picture_of_a_run_never_replaces_what_something_else_wrote(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"run.{ending}"
+    file.write_text("<!DOCTYPE html><title>My diary</title>", encoding="utf-8")
+    with pytest.raises(InputError, match="not one that earlybird wrote"):
+        earlybird.run(SMALL, overrides=SHORT, plot=file)
+    file.unlink()
+    for seed in (1, 2):
+        earlybird.run(SMALL, seed=seed, overrides=SHORT, plot=file)
+        assert file.stat().st_size > 10_000

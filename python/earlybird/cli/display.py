@@ -216,7 +216,7 @@ def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
 def _flow_table(result: Result) -> Table:
     """Make a table with one column per group of flows and transport."""
     groups = result.flows.partition_by("group", "transport", maintain_order=True)
-    sessions = {flow["name"]: _web_sessions(flow["application"]) for flow in result.scenario["flows"]}
+    sessions = result.web_sessions
     table = _table("\nFlows: mean of each group")
     table.add_column("group")  # where room is short, it is the titles that go on in a second line
     for group in groups:
@@ -233,13 +233,6 @@ def _flow_table(result: Result) -> Table:
     if set(limits := [_limits(group) for group in groups]) != {NOTHING}:
         table.add_row("held back by", *limits)
     return table
-
-
-def _web_sessions(application: Mapping[str, Any]) -> int | None:
-    """Return the number of web sessions, if that is what the flow stands for."""
-    (settings,) = application.values()
-    sessions: int | None = settings.get("sessions")
-    return sessions
 
 
 def _mean_cell(column: Column, group: pl.DataFrame) -> str:

@@ -16,6 +16,7 @@ NAME = "run"
 EXAMPLES = examples(
     "earlybird run scenarios/dumbbell.toml",
     "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
+    "earlybird run scenarios/vbr-video.toml --plot run.png",
     "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
 )
 
@@ -44,6 +45,13 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.pcapng", help="Write the packets to this file, as pcapng, for Wireshark."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png|svg|html",
+            help="Draw windows, round-trip times, the bottleneck's queue and delays over time to this file.",
+        ),
+    ] = None,
 ) -> None:
     """Simulate a scenario once and print what came of it."""
     result = run(
@@ -55,6 +63,7 @@ def command(
         trace_flows=trace_flow,
         link_trace=link_trace,
         pcap=pcap,
+        plot=plot,
         progress=True,
     )
     files = {name: None if file is None else str(file) for name, file in {"trace": trace, "pcap": pcap}.items()}
@@ -67,6 +76,7 @@ def command(
     show_result(result)
     if out:
         say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
-    for what, file in (("Trace", trace), ("Trace of the bottleneck", link_trace), ("Packets", pcap)):
+    files_written = {"Trace": trace, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
+    for what, file in files_written.items():
         if file:
             say(f"{what} written to {file}")

@@ -1,0 +1,82 @@
+"""The picture of one run over time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import earlybird
+from conftest import REPOSITORY, SMALL
+from earlybird import InputError, Result
+from earlybird.description import resolve
+from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, draw, heading, measured, page, panels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Finished
+
+    Program = Callable[..., Finished]
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """Make a run with all that is drawn."""
+    return earlybird.run(measured(resolve(SMALL, {"duration": "40s", "pairs": 4})))
+
+
+def test_run_had_no_picture(earlybird: Program, small: Path, tmp_path: Path) -> None:
+    file = tmp_path / "run.png"
+    finished = earlybird("run", small, "--set", "duration=5s", "--plot", file)
+    assert f"Picture written to {file}" in finished.out
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_of_another_kind_is_refused_before_the_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"run\.jpg: a picture's name ends in \.png, \.svg or \.html"):
+        earlybird.run(SMALL, plot=tmp_path / "run.jpg")
+
+
+def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_units(result: Result) -> None:
+    titles = [panel.title.replace("\n", " ") for panel in panels(result)]
+    assert titles == [
+        "congestion window (packets)",
+        "round-trip time, smoothed (ms)",
+        "waiting at left-right (packets)",
+        "from written to delivered, each (s)",
+    ]
+    window = panels(result)[0].lines
+    assert [line.name for line in window] == ["video0", "file0", "video1", "file1"]
+    assert heading(result).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows)")
+    assert all(line.times.max() <= 40 and line.values.min() > 0 for line in window)
+
+
+def test_a_picture_names_each_flow_once(result: Result) -> None:
+    (legend,) = draw(panels(result), "a run").legends
+    assert [text.get_text() for text in legend.get_texts()] == ["video0", "file0", "video1", "file1"]
+    assert page(panels(result), "a run").count('"name":"video0"') == 3  # window, round trip, arrivals: one legend
+
+
+def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
+    def series(**overrides: str) -> str:
+        text: str = json.loads(measured(resolve(SMALL, overrides)))["measure"]["series"]
+        return text
+
+    assert series(duration="40s") == "100000000ns"
+    assert series(**{"duration": "40s", "measure.series": "1s"}) == "1s"
+
+
+def test_web_sessions_have_no_line_of_their_own() -> None:
+    scenario = REPOSITORY / "scenarios" / "web-traffic.toml"
+    shown = panels(earlybird.run(measured(resolve(scenario, {"duration": "5s", "sessions": 1}))))
+    assert [panel.title for panel in shown] == ["waiting at\nleft-right (packets)"]
+
+
+def test_an_empty_queue_was_counted_in_hundredths_of_a_packet() -> None:
+    line = Line("a-b", GREY, np.array([0.0, 1.0]), np.zeros(2))
+    (axes,) = draw([Panel("waiting", (line,), is_alone=True)], "a run").axes
+    assert axes.get_ylim() == (0, 1)
