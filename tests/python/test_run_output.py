@@ -97,6 +97,21 @@ def test_a_sweep_of_one_run_prints_no_interval(earlybird: Program, tmp_path: Pat
     assert "let them start at random times" in finished.err
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_headings_of_a_sweep_were_cut(
+    earlybird: Program, small: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    queue, delay = "network.dumbbell.bottleneck.queue.packets", "network.dumbbell.access.delay"
+    grid = f'sweep.grid={{ transport = ["sack"], "{queue}" = [20, 30], "{delay}" = ["5ms", "6ms"] }}'
+    lines = earlybird("sweep", small, "--set", grid, "--set", "sweep.seeds=2").out.splitlines()
+    headings = " ".join(" ".join(lines).split())
+    for heading in ("queue.", "packets", "access.", "delay", "timeouts", "frozen", "drop rate", "at 2 s"):
+        assert heading in headings
+    assert "…" not in headings
+    assert max(map(len, lines)) <= width
+
+
 @pytest.mark.parametrize(
     "change",
     [

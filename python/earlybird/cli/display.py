@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
 from rich.console import Console
@@ -23,7 +23,7 @@ from earlybird.cli.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from rich.console import RenderableType
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from earlybird.study import RunCount, StudyInfo
     from earlybird.sweeps import SweepResult
     from earlybird.transports import RecoveryInfo, TransportInfo
+
+Cells: TypeAlias = "dict[str, list[str]]"
+"""Columns of a table by their headings."""
 
 RELEVANT = 0.1
 """Share of its time from which on it is told what held a sender back."""
@@ -113,13 +116,54 @@ def show_sweep(sweep: SweepResult) -> None:
     grid = list(sweep.planned[0].parameters)
     columns, seeds = sweep_columns(runs.columns), runs["seed"].n_unique()
     title = f"Mean over {seeds} seeds (± 90 % interval)" if seeds > 1 else "One run each"
-    table = _table(title, [*grid, "runs"])
-    for column in columns:
-        table.add_column(column.title, justify="right")
-    for values, group in runs.group_by(grid or [""], maintain_order=True) if grid else [((), runs)]:
-        cells = [_mean(column, group[column.key].drop_nulls().to_list()) for column in columns]
-        table.add_row(*map(str, values), str(group.height), *cells)
-    show(table)
+    points = [*runs.group_by(grid, maintain_order=True)] if grid else [((), runs)]
+    left = {_short(key, grid): [str(values[place]) for values, _ in points] for place, key in enumerate(grid)}
+    counts = [str(group.height) for _, group in points]
+    if not grid or len({*counts}) > 1:
+        left["runs"] = counts
+    cells = {
+        column.title: [_mean(column, group[column.key].drop_nulls().to_list()) for _, group in points]
+        for column in columns
+    }
+    for number_of_table, some in enumerate(_parts(left, cells, Console().width)):
+        show(_beside(left, some, title if number_of_table == 0 else "\nThe same runs"))
+
+
+def _short(key: str, keys: Sequence[str]) -> str:
+    """Give the last two parts of a dotted key, or as many as tell it from the others, one below the other."""
+    parts = key.split(".")
+    tails = (".".join(parts[start:]) for start in reversed(range(len(parts) - 1)))
+    alone = (tail for tail in tails if sum(other == tail or other.endswith(f".{tail}") for other in keys) == 1)
+    return next(alone, key).replace(".", ".\n")
+
+
+def _parts(left: Cells, cells: Cells, width: int) -> Iterator[Cells]:
+    """Split columns so that each part fits on the terminal beside those on the left."""
+    part: Cells = {}
+    for title, column in cells.items():
+        wider = {**part, title: column}
+        if part and _width(_beside(left, wider, "")) > width:
+            yield part
+            wider = {title: column}
+        part = wider
+    yield part
+
+
+def _width(table: Table) -> int:
+    wide = Console(width=10_000)
+    return wide.measure(table).maximum
+
+
+def _beside(left: Cells, cells: Cells, title: str) -> Table:
+    table = _table(title)
+    table.collapse_padding = True
+    for heading in left:
+        table.add_column(heading, overflow="fold")
+    for heading in cells:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in zip(*left.values(), *cells.values(), strict=True):
+        table.add_row(*row)
+    return table
 
 
 def show_bench(rows: Sequence[dict[str, Any]]) -> None:
