@@ -31,8 +31,8 @@ SECONDS_TO_START = 0.7
 NS2_IS_SLOWER = 10.0
 """What ns-2 takes ÷ what we take, roughly."""
 
-STUDIES_SECONDS = 1200.0
-"""What measuring a few runs of each kind of every study takes on two processors, roughly."""
+STUDIES_SECONDS = 5.0
+"""What telling the cost of every study takes, roughly."""
 
 Measured = TypeVar("Measured")
 
@@ -123,9 +123,9 @@ def _carries_a_transfer(transport: str) -> bool:
     return True
 
 
-def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: None) -> Iterator[dict[str, Any]]:
     """
-    Measure every case, then the transports.
+    Measure every case, then the transports, then tell how long studies take.
 
     Parameters
     ----------
@@ -134,24 +134,24 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
     done
         Called after each run.
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
         Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
         ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes). Per transport: `transport`,
-        `bottleneck_packets_per_cpu_second` and `relative_to_sack`.
+        `bottleneck_packets_per_cpu_second` and `relative_to_sack` (None without `sack`). Per study: see
+        `measure_studies`. An interruption passes through when what was measured of the transports is given.
     """
-    return [*(_measure(case, plan, done) for case in CASES), *_measure_transports(plan, done)]
+    for case in CASES:
+        yield _measure(case, plan, done)
+    yield from _measure_transports(plan, done)
+    if plan.studies:
+        yield from measure_studies()
 
 
-def measure_studies(*, progress: bool = False) -> list[dict[str, Any]]:
+def measure_studies() -> list[dict[str, Any]]:
     """
-    Tell from a few runs of each kind how long the studies take on all processors.
-
-    Parameters
-    ----------
-    progress
-        Show a progress bar on the terminal.
+    Tell how long the studies take on all processors, from the packets they carry and the speed of this machine.
 
     Returns
     -------
@@ -162,28 +162,31 @@ def measure_studies(*, progress: bool = False) -> list[dict[str, Any]]:
     from earlybird.study.cost import estimate, together
     from earlybird.study.library import ALL, choose_studies
 
-    medium = estimate(choose_studies([ALL], "medium"), "medium", progress=progress)
-    full = estimate(choose_studies([LONGEST_STUDY], "full"), "full", progress=progress)
+    medium = estimate(choose_studies([ALL], "medium"), "medium")
+    full = estimate(choose_studies([LONGEST_STUDY], "full"), "full")
     return [cost.row() for cost in (*medium, together(ALL, medium), *full)]
 
 
-def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> list[dict[str, Any]]:
+def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterator[dict[str, Any]]:
     """Measure the transports in turns, so that what else the machine does meets all of them."""
-    names = _names(plan)
-    speeds = dict.fromkeys(names, 0.0)
-    for _ in range(plan.repetitions):
-        for name in names:
+    speeds: dict[str, float] = {}
+    interruption: KeyboardInterrupt | None = None
+    try:
+        for name in _names(plan) * plan.repetitions:
             run = _ours(TRANSPORTS_SCENARIO, ("transport", name))
-            speeds[name] = max(speeds[name], run["packets_per_cpu_second"])
+            speeds[name] = max(speeds.get(name, 0.0), run["packets_per_cpu_second"])
             done()
-    return [
-        {
+    except KeyboardInterrupt as error:
+        interruption = error
+    baseline = speeds.get(BASELINE)
+    for name, speed in speeds.items():
+        yield {
             "transport": name,
             "bottleneck_packets_per_cpu_second": round(speed),
-            "relative_to_sack": round(speed / speeds[BASELINE], 3),
+            "relative_to_sack": round(speed / baseline, 3) if baseline else None,
         }
-        for name, speed in speeds.items()
-    ]
+    if interruption:
+        raise interruption
 
 
 def _measure(case: Case, plan: BenchmarkPlan, done: Callable[[], None]) -> dict[str, Any]:

@@ -68,9 +68,7 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
         waiting.extendleft(lost)
 
 
-def spread(
-    work: Callable[[Task], Done], tasks: Sequence[Task], workers: int, done: Callable[[], None] = lambda: None
-) -> list[Done]:
+def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) -> list[Done]:
     """
     Call a function for each task in worker processes.
 
@@ -82,8 +80,6 @@ def spread(
         What it is called with.
     workers
         Number of processes.
-    done
-        Called after each task.
 
     Returns
     -------
@@ -100,8 +96,6 @@ def spread(
     with _pool(min(workers, len(tasks))) as pool:
         with _quiet_start():
             futures = [pool.submit(work, task) for task in tasks]
-        for future in futures:
-            future.add_done_callback(lambda _: done())
         try:
             return [future.result() for future in futures]
         except BrokenProcessPool as error:

@@ -1,10 +1,15 @@
 """What the benchmark measures."""
 
+import dataclasses
+import json
+
 import pytest
 from typer.testing import CliRunner
 
-from earlybird.benchmark import FULL, SHORT, duration_text, number_of_runs, transport_names
+from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, number_of_runs, transport_names
 from earlybird.cli.application import application
+from earlybird.cli.display import show_bench
+from earlybird.cli.signals import Terminated
 
 
 def test_the_benchmark_leaves_out_transports_that_cannot_carry_a_long_transfer() -> None:
@@ -22,3 +27,35 @@ def test_the_short_benchmark_takes_less_than_a_minute_and_says_so_before(monkeyp
     assert int(duration_text(SHORT).removesuffix(" s")) < 60
     assert duration_text(FULL).endswith(" min")
     assert number_of_runs(SHORT) < 10 < number_of_runs(FULL)
+
+
+@pytest.mark.parametrize(("asked_to_end", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+@pytest.mark.parametrize("runs", [1, 2, 3, 4])
+def test_a_benchmark_ended_early_printed_nothing_of_what_it_had_measured(
+    monkeypatch: pytest.MonkeyPatch, asked_to_end: type[KeyboardInterrupt], code: int, runs: int
+) -> None:
+    left = iter(range(runs))
+
+    def measured(*_: object) -> dict[str, float]:
+        if next(left, None) is None:
+            raise asked_to_end
+        return {"packets_per_cpu_second": 1e6, "peak_memory_mb": 40.0}
+
+    monkeypatch.setattr("earlybird.benchmark._ours", measured)
+    outcome = CliRunner().invoke(application, ["bench", "--json"])
+    assert outcome.exit_code == code
+    assert "interrupted" in outcome.stderr
+    rows = json.loads(outcome.stdout)
+    assert [row.get("case") or row.get("transport") for row in rows] == [
+        *["long-flows-56", "dumbbell", "sack", "cubic-rack"][:runs]
+    ]
+
+
+def test_a_benchmark_ended_before_its_baseline_sets_nothing_beside_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("earlybird.benchmark._ours", lambda *_: {"packets_per_cpu_second": 1e6, "peak_memory_mb": 40.0})
+    rows = list(measure_all(dataclasses.replace(SHORT, transports=("bbr-rack",))))
+    assert rows[-1] == {"transport": "bbr-rack", "bottleneck_packets_per_cpu_second": 1e6, "relative_to_sack": None}
+    show_bench(rows)
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["bbr-rack", "1.00", "million", "–"]

@@ -1,4 +1,4 @@
-"""What studies cost is told from a few of their runs."""
+"""What studies cost is told from the packets they carry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from earlybird.cli.display import show_costs
 from earlybird.store import Store
 from earlybird.study.cost import Cost, estimate, together
 from earlybird.study.execution import make_runs
-from earlybird.study.forecast import forecast
 from earlybird.study.loading import load
 from study_parts import small_study
 
@@ -16,18 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-
-
-def test_the_cost_of_a_study_counts_what_is_missing(tmp_path: Path) -> None:
-    study, made = load(small_study(tmp_path / "small-study")), Store(tmp_path / "results")
-    (cost,) = estimate([study], "smoke", made=made, jobs=1)
-    assert (cost.runs, cost.simulated_s, cost.jobs) == (8, 40.0, 1)
-    assert cost.processor_s > 0
-    assert cost.speed == 40.0 / cost.wall_s
-    assert not made.root.exists(), "what was measured is thrown away"
-    make_runs([study], "smoke", jobs=1, out=made.root)
-    (nothing,) = estimate([study], "smoke", made=made, jobs=1)
-    assert (nothing.runs, nothing.wall_s, nothing.speed) == (0, 0.0, 0.0)
 
 
 def test_costs_add_up_and_are_shown_in_minutes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,11 +31,14 @@ def test_a_dry_run_makes_no_run_of_the_study_and_counts_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, made = load(small_study(tmp_path / "small-study")), Store(tmp_path / "results")
-    monkeypatch.setattr("earlybird.study.cost._once", None)
-    (cost,) = forecast([study], "smoke", made=made, jobs=2)
+    monkeypatch.setattr("earlybird.pool.make", None)
+    (cost,) = estimate([study], "smoke", made=made, jobs=2)
     assert (cost.runs, cost.simulated_s, cost.jobs) == (8, 40.0, 2)
     assert 0 < cost.wall_s < 60
     assert not made.root.exists()
+    monkeypatch.undo()
     make_runs([study], "smoke", jobs=1, out=made.root)
-    (nothing,) = forecast([study], "smoke", made=made)
-    assert (nothing.runs, nothing.wall_s) == (0, 0.0)
+    (nothing,) = estimate([study], "smoke", made=made)
+    assert (nothing.runs, nothing.wall_s, nothing.speed) == (0, 0.0, 0.0)
+    (every,) = estimate([study], "smoke")
+    assert every.runs == 8

@@ -1,6 +1,6 @@
 """`earlybird bench`: how fast the simulator is."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,8 @@ def command(
         bool,
         typer.Option(
             "--full",
-            help="Measure all transports, the best of three runs each, ns-2 where `ns` is installed, and studies.",
+            help="Measure all transports, the best of three runs each, ns-2 where `ns` is installed, and what studies "
+            "take.",
         ),
     ] = False,
     json: Json = False,
@@ -25,20 +26,20 @@ def command(
     """
     Measure bottleneck packets per second of processor time: some transports, in less than a minute.
 
-    With --full every transport, ns-2 beside it where `ns` is installed, and from a few runs of each kind how long the
-    studies take here: all at medium, early retransmission at full.
+    With --full every transport, ns-2 beside it where `ns` is installed, and roughly how long the studies take here: all
+    at medium, early retransmission at full. Ended early, it prints what it has measured.
     """
-    from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, measure_studies, number_of_runs
+    from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, number_of_runs
     from earlybird.cli.display import show_bench
     from earlybird.progress import progress_bar
 
     plan = FULL if full else SHORT
     say_aside(f"This takes about {duration_text(plan)}." + ("" if full else " With --full everything is measured."))
-    with progress_bar(number_of_runs(plan), what="measuring") as advance:
-        rows = measure_all(plan, done=advance)
-    if plan.studies:
-        rows += measure_studies(progress=True)
-    if json:
-        show_json(rows)
-    else:
-        show_bench(rows)
+    rows: list[dict[str, Any]] = []
+    try:
+        with progress_bar(number_of_runs(plan), what="measuring") as advance:
+            for row in measure_all(plan, done=advance):
+                rows.append(row)  # noqa: PERF402, what is there by an interruption is kept
+    finally:
+        if rows:
+            (show_json if json else show_bench)(rows)

@@ -174,15 +174,20 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
     for row in (row for row in rows if "case" in row):
         table.add_row(row["case"], *_speeds(row), f"{row['peak_memory_mb']:.0f} MB")
     show(table)
-    table = _table("\nThe same per transport, 56 long transfers", ["transport"])
+    if transports := [row for row in rows if "transport" in row]:
+        _show_speeds(transports)
+    if studies := [row for row in rows if "study" in row]:
+        show_costs(studies, "told roughly from their packets")
+
+
+def _show_speeds(rows: Sequence[dict[str, Any]]) -> None:
+    table = _table("\nPer transport, 56 long transfers", ["transport"])
     for title in ("earlybird", "÷ sack"):
         table.add_column(title, justify="right")
-    for row in (row for row in rows if "transport" in row):
-        speed = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million"
-        table.add_row(row["transport"], speed, f"{row['relative_to_sack']:.2f}")
+    for row in rows:
+        speed, beside = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million", row["relative_to_sack"]
+        table.add_row(row["transport"], speed, NOTHING if beside is None else f"{beside:.2f}")
     show(table)
-    if studies := [row for row in rows if "study" in row]:
-        show_costs(studies, "from a few of each kind")
 
 
 def show_costs(rows: Sequence[Mapping[str, Any]], source: str) -> None:

@@ -104,11 +104,10 @@ def run_command(
 def _tell_cost(names: list[str], scale: str, jobs: int | None, out: Path) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
-    from earlybird.study.cost import together
-    from earlybird.study.forecast import forecast
+    from earlybird.study.cost import estimate, together
     from earlybird.study.library import choose_studies
 
-    costs = forecast(choose_studies(names, scale), scale, made=Store(out), jobs=jobs)
+    costs = estimate(choose_studies(names, scale), scale, made=Store(out), jobs=jobs)
     show_costs([cost.row() for cost in (*costs, together("together", costs))], "told roughly from their packets")
 
 

@@ -1,26 +1,36 @@
-"""How long the runs of studies take on this machine, told from a few of them."""
+"""How long the runs of studies take on this machine, told in a moment from the packets that they carry."""
 
+from __future__ import annotations
+
+import json
 import os
-import tempfile
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean
+from typing import TYPE_CHECKING, Final
 
-from earlybird.pool import Job, spread
-from earlybird.progress import progress_bar
-from earlybird.runs import make
-from earlybird.store import Store
-from earlybird.study.definition import Study
-from earlybird.study.execution import planned_runs
-from earlybird.study.plan import plan
-from earlybird.sweeps import PlannedRun
+from earlybird.description import resolve
+from earlybird.limits import cost_of
+from earlybird.paths import repository_file
+from earlybird.quantities import seconds
+from earlybird.runs import DEFAULT_SEED, simulate
+from earlybird.study.execution import resolved
+from earlybird.study.plan import StudyRun, distinct
 
-SAMPLES = 2
-"""Runs of each kind that are made."""
-QUICK = 0.1
-"""Seconds of a run that is made twice, as the first in a process pays for more than itself."""
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from earlybird.store import Store
+    from earlybird.study.definition import Study
+
+YARDSTICK: Final = {"pairs": 8, "duration": "30s", "measure.warm-up": "1s"}
+"""The dumbbell, short enough to be run while somebody waits."""
+
+SECONDS_PER_RESULT: Final = 0.02
+"""What writing a result takes, measured on one processor of 2024."""
+
+SECONDS_PER_MODEL: Final = 1.0
+"""What a Markov chain takes, in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +70,9 @@ class Cost:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """Runs of a study that cost about the same: those of one part in which the same things are set."""
-
-    study: str
-    runs: Sequence[PlannedRun]
-
-    @property
-    def sample(self) -> list[PlannedRun]:
-        """A few of them, spread evenly over the grid."""
-        count = min(SAMPLES, len(self.runs))
-        return [self.runs[(2 * place + 1) * len(self.runs) // (2 * count)] for place in range(count)]
-
-
-def estimate(
-    studies: Sequence[Study], scale: str, *, made: Store | None = None, jobs: int | None = None, progress: bool = False
-) -> list[Cost]:
+def estimate(studies: Sequence[Study], scale: str, *, made: Store | None = None, jobs: int | None = None) -> list[Cost]:
     """
-    Make a few runs of every kind, throw their results away, and tell from them what all cost.
+    Tell what runs cost without making them, within a factor of two or three.
 
     Parameters
     ----------
@@ -87,12 +81,10 @@ def estimate(
     scale
         A scale that all of them have.
     made
-        Results that are there, whose runs cost nothing; without it every run counts.
+        Results that are there, whose runs cost nothing; without it every run counts. Only where there are any are the
+        runs looked for, which takes some seconds for large studies.
     jobs
-        Number of worker processes (default: one per processor). The few runs are made in as many, so that they hinder
-        each other as all of them would.
-    progress
-        Show a progress bar on the terminal.
+        Number of worker processes (default: one per processor).
 
     Returns
     -------
@@ -104,13 +96,8 @@ def estimate(
     ScenarioError
         If one of the scenarios is not valid.
     """
-    workers = jobs or os.cpu_count() or 1
-    kinds = [kind for study in studies for kind in _kinds(study, scale, made)]
-    sample = [Job(run.key, run.scenario, run.seed) for kind in kinds for run in kind.sample]
-    with progress_bar(len(sample), visible=progress, what="measuring") as advance:
-        measured = iter(spread(_measure, sample, workers, advance))
-    priced = [(kind, [next(measured) for _ in kind.sample]) for kind in kinds]
-    return [_cost(study, scale, [each for each in priced if each[0].study == study.name], workers) for study in studies]
+    pace = _pace()
+    return [_cost(study, scale, made, pace, jobs or os.cpu_count() or 1) for study in studies]
 
 
 def together(name: str, costs: Sequence[Cost]) -> Cost:
@@ -121,37 +108,47 @@ def together(name: str, costs: Sequence[Cost]) -> Cost:
     return Cost(name, costs[0].scale, runs, simulated, seconds, costs[0].jobs)
 
 
-def _kinds(study: Study, scale: str, made: Store | None) -> Iterator[Kind]:
-    """Sort the runs that are missing by kind, each once."""
-    kinds: dict[Hashable, dict[str, PlannedRun]] = {}
-    for asked, run in zip(plan(study, scale), planned_runs(study, scale), strict=True):
-        if made is None or not made.has(run.key):
-            kinds.setdefault((asked.part.scenario, *asked.settings), {}).setdefault(run.key, run)
-    seen = set[str]()
-    for runs in kinds.values():
-        new = [run for key, run in runs.items() if key not in seen]
-        seen |= runs.keys()
-        if new:
-            yield Kind(study.name, new)
+def _cost(study: Study, scale: str, made: Store | None, pace: float, jobs: int) -> Cost:
+    runs = _missing(distinct(study, scale), made)
+    kinds = Counter(_kind(run) for run in runs)
+    examples = {_kind(run): run for run in runs}
+    simulated, processor = 0.0, 0.0
+    for kind, count in kinds.items():
+        length, cost = _one(examples[kind], pace)
+        simulated, processor = simulated + count * length, processor + count * cost
+    return Cost(study.name, scale, len(runs), simulated, processor, jobs)
 
 
-def _measure(job: Job) -> tuple[float, float]:
-    """Make a run; return the seconds that it simulated and those that it took."""
-    simulated, seconds = _once(job)
-    return (simulated, seconds) if seconds > QUICK else _once(job)
+def _missing(runs: Sequence[StudyRun], made: Store | None) -> list[StudyRun]:
+    """Leave out what is made; no key has to be computed where nothing is."""
+    if made is None or not made.root.is_dir() or not any(made.root.iterdir()):
+        return list(runs)
+    return [run for run in runs if not made.has(resolved(run).key)]
 
 
-def _once(job: Job) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        started = time.process_time()
-        result = make(job.scenario, job.seed)
-        Store(Path(folder)).save(result)
-        return result.summary.get("duration_s", 0.0), time.process_time() - started
+def _kind(run: StudyRun) -> Hashable:
+    """Sort runs that cost about the same: one part with the same things set."""
+    return run.part.name, tuple(run.settings)
 
 
-def _cost(study: Study, scale: str, priced: Sequence[tuple[Kind, list[tuple[float, float]]]], jobs: int) -> Cost:
-    runs = sum(len(kind.runs) for kind, _ in priced)
-    simulated, seconds = (
-        sum(len(kind.runs) * fmean(run[place] for run in sample) for kind, sample in priced) for place in (0, 1)
-    )
-    return Cost(study.name, scale, runs, simulated, seconds, jobs)
+def _one(run: StudyRun, pace: float) -> tuple[float, float]:
+    """Return the seconds that a run simulates and those that it takes."""
+    if run.part.model:
+        return 0.0, SECONDS_PER_MODEL
+    scenario = resolved(run).scenario
+    return _length(scenario), pace * cost_of(scenario).seconds + SECONDS_PER_RESULT
+
+
+def _length(scenario: str) -> float:
+    return seconds(json.loads(scenario)["duration"]) or 0.0
+
+
+def _pace() -> float:
+    """Return what a run takes on this machine ÷ what is expected of a slow one."""
+    scenario = resolve(repository_file("scenarios", "dumbbell.toml"), YARDSTICK)
+    simulate(
+        resolve(scenario, {"duration": "2s"}), DEFAULT_SEED
+    )  # the first run in a process pays for more than itself
+    started = time.process_time()
+    simulate(scenario, DEFAULT_SEED)
+    return (time.process_time() - started) / cost_of(scenario).seconds
