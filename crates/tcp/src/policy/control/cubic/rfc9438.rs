@@ -101,7 +101,7 @@ impl Cubic {
 
     /// Follows the curve, or Reno where that is faster (RFC 9438 §4.3 to §4.5).
     fn avoid_congestion(&mut self, now: Instant, acked: f64, growth: f64) {
-        let epoch = self.epoch.get_or_insert(Epoch::new(now, self.plateau, self.cwnd));
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, self.plateau, self.cwnd));
         self.plateau = epoch.curve.plateau();
         epoch.advance(now);
         let alpha = if epoch.reno < self.prior { ALPHA } else { 1.0 };
