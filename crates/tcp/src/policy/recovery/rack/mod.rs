@@ -123,9 +123,13 @@ impl Rack {
 
     /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
     fn detect(&mut self, now: Instant, board: &Board) {
+        self.found_loss = false;
+        self.reordering_ends = None;
+        if self.transmissions.overtaken.is_empty() {
+            return;
+        }
         let before = self.lost.total();
         let patience = self.transmissions.rtt() + self.reordering_window(board);
-        self.reordering_ends = None;
         let (lost, ends) = (&mut self.lost, &mut self.reordering_ends);
         self.transmissions.overtaken.retain(|sent| {
             let lost_at = sent.departed + patience;

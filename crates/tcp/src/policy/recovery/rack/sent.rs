@@ -63,12 +63,21 @@ impl Transmissions {
         self.rtt = last.map_or(self.rtt, |last| now - last.departed);
     }
 
+    /// Most arrive in the order of sending, and overtake nothing.
     fn overtake(&mut self, delivered: &Delivered) {
-        let first = self.later.partition_point(|sent| sent.departed < delivered.departed);
-        let of_that_time = self.later.range(first..).take_while(|sent| sent.departed == delivered.departed);
-        let place = of_that_time.map(|sent| sent.number).position(|number| number == delivered.number);
+        let arrived = SentAt { departed: delivered.departed, number: delivered.number };
+        if self.later.pop_front_if(|first| *first == arrived).is_none() {
+            self.overtake_earlier(arrived);
+        }
+    }
+
+    fn overtake_earlier(&mut self, arrived: SentAt) {
+        let first = self.later.partition_point(|sent| sent.departed < arrived.departed);
+        let of_that_time = self.later.range(first..).take_while(|sent| sent.departed == arrived.departed);
+        let place = of_that_time.map(|sent| sent.number).position(|number| number == arrived.number);
         if let Some(place) = place {
-            self.overtaken.extend(self.later.drain(..=first + place));
+            self.overtaken.extend(self.later.drain(..first + place));
+            self.later.pop_front();
         }
     }
 
