@@ -37,7 +37,7 @@ impl Aggregation {
 
     /// Gives `BBR.extra_acked`: of the last ten rounds, or of one as long as the pipe was never full.
     pub(super) fn extra(&self, was_full: bool) -> f64 {
-        if was_full { self.extra.max() } else { self.extra.max_of(1) }
+        if was_full { self.extra.max() } else { self.extra.present() }
     }
 }
 

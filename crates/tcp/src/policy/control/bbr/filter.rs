@@ -5,11 +5,13 @@
 pub(super) struct SlotMax<const N: usize> {
     /// The present slot comes first.
     slots: [f64; N],
+    /// The maximum of the others: it changes with the slots, and is asked for with every ACK.
+    before: f64,
 }
 
 impl<const N: usize> Default for SlotMax<N> {
     fn default() -> Self {
-        Self { slots: [0.0; N] }
+        Self { slots: [0.0; N], before: 0.0 }
     }
 }
 
@@ -22,15 +24,16 @@ impl<const N: usize> SlotMax<N> {
     pub(super) fn advance(&mut self) {
         self.slots.rotate_right(1);
         self.slots[0] = 0.0;
+        self.before = self.slots.into_iter().fold(0.0, f64::max);
     }
 
     pub(super) fn max(&self) -> f64 {
-        self.max_of(N)
+        self.present().max(self.before)
     }
 
-    /// Gives the maximum of the last `count` slots.
-    pub(super) fn max_of(&self, count: usize) -> f64 {
-        self.slots.iter().take(count).copied().fold(0.0, f64::max)
+    /// Gives the maximum of the present slot.
+    pub(super) fn present(&self) -> f64 {
+        self.slots[0]
     }
 }
 
@@ -48,7 +51,7 @@ mod tests {
                 filter.note(f64::from(*value));
                 let last_ten = &values[index.saturating_sub(9)..=index];
                 prop_assert_eq!(filter.max() as u32, *last_ten.iter().max().unwrap());
-                prop_assert_eq!(filter.max_of(1) as u32, *value);
+                prop_assert_eq!(filter.present() as u32, *value);
             }
         }
     }

@@ -34,9 +34,11 @@ impl Bbr {
 
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, now: Instant, sample: &RateSample) {
+        if self.state != State::Drain {
+            return;
+        }
         let is_long = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
-        let is_empty = sample.in_flight as f64 <= self.full_pipe_volume(self.bw);
-        if self.state == State::Drain && (is_empty || is_long) {
+        if is_long || sample.in_flight as f64 <= self.full_pipe_volume(self.bw) {
             self.start_down(now);
         }
     }
