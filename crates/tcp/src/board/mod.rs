@@ -390,10 +390,14 @@ impl Board {
         self.segments.numbers().filter(is_again).filter(|number| !self.sacked.contains(*number)).count() as u64
     }
 
+    /// Lists what SACK told nothing of before.
     fn list_delivered(&mut self, range: Range<u64>) {
-        for number in range.filter(|number| !self.sacked.contains(*number)) {
-            let delivered = self.segments.get(number).map(|sent| sent.delivered(number));
-            self.delivered.extend(delivered);
+        let mut from = range.start;
+        while from < range.end {
+            let known = self.sacked.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
+            let news = (from..known.start).filter_map(|number| Some(self.segments.get(number)?.delivered(number)));
+            self.delivered.extend(news);
+            from = known.end;
         }
     }
 

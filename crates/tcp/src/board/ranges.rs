@@ -46,8 +46,21 @@ impl Ranges {
         self.ranges.last().map_or(0, |range| range.end)
     }
 
-    /// Adds a range and gives the range of the set that now holds it.
+    /// Adds a range and gives the range of the set that now holds it: mostly the last one, which grows.
+    #[inline]
     pub(crate) fn insert(&mut self, new: Range<u64>) -> Range<u64> {
+        match self.ranges.last_mut() {
+            Some(last) if (last.start..=last.end).contains(&new.start) => {
+                let end = last.end.max(new.end);
+                self.total += end - last.end;
+                last.end = end;
+                last.clone()
+            }
+            _ => self.insert_anywhere(new),
+        }
+    }
+
+    fn insert_anywhere(&mut self, new: Range<u64>) -> Range<u64> {
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let last = first + self.ranges[first..].partition_point(|range| range.start <= new.end);
         if first == last {
