@@ -56,7 +56,7 @@ impl Sender {
 
     /// Gives how long after its writing a frame can leave and be there by its deadline.
     fn lifetime(&self, deadline: Duration) -> Duration {
-        let way = self.timer.value().smoothed.unwrap_or(Duration::ZERO) / 2;
+        let way = self.timer.smoothed().unwrap_or(Duration::ZERO) / 2;
         deadline.saturating_sub(way)
     }
 

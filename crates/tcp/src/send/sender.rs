@@ -173,7 +173,9 @@ impl Sender {
             frames.on_sent(number);
         }
         self.recovery.on_sent(now, number, &self.board);
-        self.sample_sending(now, number);
+        if self.sampler.is_some() {
+            self.sample_sending(now, number);
+        }
         if self.on_sent(number, now) {
             self.watch_repetition(now, number);
         } else {
@@ -204,7 +206,7 @@ impl Sender {
     pub(crate) fn pacing_rate(&self) -> Option<f64> {
         self.pacer?;
         self.control.pacing_rate().or_else(|| {
-            let srtt = self.timer.value().smoothed?.as_secs_f64();
+            let srtt = self.timer.smoothed()?.as_secs_f64();
             let (cwnd, is_far) = (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
             let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
             (srtt > 0.0).then(|| gain * cwnd.max(self.board.outstanding() as f64) / srtt)
@@ -214,7 +216,7 @@ impl Sender {
     /// Lets a timed recovery set its timers.
     pub(crate) fn schedule(&mut self, now: Instant) {
         if self.is_timed {
-            let timing = Timing { smoothed_rtt: self.timer.value().smoothed, timeout_at: self.timer.deadline() };
+            let timing = Timing { smoothed_rtt: self.timer.smoothed(), timeout_at: self.timer.deadline() };
             self.recovery.schedule(now, &timing, &self.board);
         }
     }

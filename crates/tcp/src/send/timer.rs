@@ -56,7 +56,11 @@ impl RetransmissionTimer {
     }
 
     pub(crate) fn value(&self) -> TimerValue {
-        TimerValue { timeout: self.timeout(), back_off: self.back_off, smoothed: self.estimator.smoothed() }
+        TimerValue { timeout: self.timeout(), back_off: self.back_off, smoothed: self.smoothed() }
+    }
+
+    pub(crate) fn smoothed(&self) -> Option<Duration> {
+        self.estimator.smoothed()
     }
 
     /// Gives the timeout: the floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`).
