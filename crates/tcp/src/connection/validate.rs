@@ -15,7 +15,8 @@ impl Connection {
     /// Takes a segment in the transfer state.
     #[inline]
     pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        self.take_expected(cx.now, segment).unwrap_or_else(|| self.examine(cx, segment))
+        let expected = if segment.len > 0 { self.take_expected(cx.now, segment) } else { None };
+        expected.unwrap_or_else(|| self.examine(cx, segment))
     }
 
     /// Follows RFC 9293 §3.10.7.4: acceptability, reset, SYN, ACK, payload, FIN.
@@ -42,13 +43,13 @@ impl Connection {
         taken
     }
 
-    /// Takes a segment that is just what is expected – the next payload in order, with an acknowledgement that tells nothing –
-    /// for which all that follows has one outcome: most of what comes to a side that only receives (header prediction,
-    /// Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
+    /// Takes a segment with payload that is just what is expected – it is next in order, with an acknowledgement that tells
+    /// nothing –, for which all that follows has one outcome: most of what comes to a side that only receives (header
+    /// prediction, Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
+    #[inline]
     fn take_expected(&mut self, now: Instant, segment: &Segment) -> Option<Taken> {
         let start = self.receiver.nxt();
         let is_next = segment.flags.difference(Flags::PSH) == Flags::ACK
-            && segment.len > 0
             && segment.seq == self.peer.origin.at(start)
             && segment.ack == self.local_origin.at(self.sender.board.una_position())
             && segment.options.sack.is_empty()
@@ -83,7 +84,8 @@ impl Connection {
 
     /// Gives the stream positions of a segment that may be believed, as far as its ACK may be; answers one that may not, or
     /// acts on its reset.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK comes by, and a range is large to hand over")]
     pub(super) fn admitted(&mut self, now: Instant, segment: &Segment) -> Option<Range<u64>> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
         let Some(start) = start else {
