@@ -290,6 +290,8 @@ impl Link {
     }
 
     /// Gives the time at which the packet arrives at the far end.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `accept`")]
     fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
         self.is_clear = is_idle && self.is_plain;
         if is_idle {
