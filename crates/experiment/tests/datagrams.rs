@@ -1,6 +1,9 @@
 //! Flows of datagrams from the scenario's text to tables and files.
 
-use earlybird_experiment::{Column, Outputs, Report, run};
+mod common;
+
+use common::{real, run_once, scenario_of, texts, whole};
+use earlybird_experiment::{Outputs, Report};
 use pcap_file::pcapng::{Block, PcapNgReader};
 use std::path::PathBuf;
 
@@ -29,20 +32,11 @@ application = {{ media = {{ times = [0, 0.5], sizes = [100, 2500], length = 1 }}
 }
 
 fn report(text: &str, outputs: &Outputs) -> Report {
-    let scenario = earlybird_scenario::resolve(text, &[]).expect("a legal scenario");
-    run(&scenario, 1, outputs, &mut |_| true).expect("a run")
-}
-
-fn column<'a>(report: &'a Report, table: &str, column: &str) -> &'a Column {
-    let table = &report.tables.iter().find(|(name, _)| *name == table).expect("a table").1;
-    &table.columns.iter().find(|(name, _)| *name == column).expect("a column").1
+    run_once(&scenario_of(text, &[]), outputs)
 }
 
 fn count(report: &Report, table: &str, name: &str) -> i64 {
-    match column(report, table, name) {
-        Column::Whole(values) => values[0],
-        other => panic!("{other:?} are no counts"),
-    }
+    whole(report, table, name)[0]
 }
 
 #[test]
@@ -53,7 +47,7 @@ fn a_lost_datagram_of_a_frame_loses_the_frame_and_no_other() {
         .map(|name| count(&report, "flows", name));
     assert_eq!([written, delivered, sent, dropped], [20, 19, 40, 1]);
     assert_eq!(count(&report, "lateness", "late"), 1);
-    let Column::Real(times) = column(&report, "deliveries", "delivered_s") else { panic!("no times") };
+    let times = real(&report, "deliveries", "delivered_s");
     assert!(times[1].is_infinite() && times.iter().filter(|time| time.is_finite()).count() == 19);
     // 100 bytes with 28 of headers take 1.024 ms, then 50 ms of propagation.
     assert!((times[0] - 0.051_024).abs() < 1e-9, "{}", times[0]);
@@ -64,8 +58,7 @@ fn tfrc_delivers_the_clip_and_shows_its_rate() {
     let report = report(&scenario(r#"{ transport = "tfrc" }"#, "[]"), &Outputs::default());
     let [written, delivered] = ["units_written", "units_delivered"].map(|name| count(&report, "flows", name));
     assert_eq!([written, delivered], [20, 20]);
-    let quantities = column(&report, "series", "quantity");
-    assert!(matches!(quantities, Column::Text(names) if names.iter().any(|name| name == "allowed_rate_bps")));
+    assert!(texts(&report, "series", "quantity").iter().any(|name| name == "allowed_rate_bps"));
 }
 
 #[test]
@@ -77,7 +70,7 @@ fn srt_repairs_a_lost_datagram_if_its_latency_allows_and_releases_all_at_their_t
         let report = report(&scenario(&endpoint, "[2]"), &Outputs::default());
         let counts = ["units_written", "units_delivered", "packets_sent", "retransmissions"];
         assert_eq!(counts.map(|name| count(&report, "flows", name)), [20, delivered, 41, 1], "{srt}");
-        let Column::Real(times) = column(&report, "deliveries", "delivered_s") else { panic!("no times") };
+        let times = real(&report, "deliveries", "delivered_s");
         let delays: Vec<f64> = times
             .iter()
             .zip(0..)

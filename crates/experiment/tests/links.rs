@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{column, real, run_text, summary};
-use earlybird_experiment::{Column, Outputs, Report, Value, run};
+use common::{real, run_once, run_text, scenario_of, summary, texts, whole};
+use earlybird_experiment::{Outputs, Report, Value};
 use rstest::rstest;
 
 /// Two files over a fast link, a slow one that some packets get lost on, and one that hardly anybody uses.
@@ -34,20 +34,6 @@ from = "server"
 to = "viewer"
 application = { bulk = {} }
 "#;
-
-fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
-    match column(report, table, name) {
-        Column::Whole(values) => values,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn texts(report: &Report, table: &str, name: &str) -> Vec<String> {
-    match column(report, table, name) {
-        Column::Text(values) => values,
-        other => panic!("{other:?}"),
-    }
-}
 
 fn value(report: &Report, key: &str) -> Option<Value> {
     report.summary.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
@@ -185,11 +171,9 @@ fn lines_of_drops_told_a_window_from_before_their_time() {
         ("endpoint.mss", "500"),
         ("drops", "[3, 4, 5, 6, 7, 8]"),
     ];
-    let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let text = include_str!("../../../scenarios/fall-floyd-1996.toml");
-    let scenario = earlybird_scenario::resolve(text, &changes).expect("a good scenario");
+    let scenario = scenario_of(include_str!("../../../scenarios/fall-floyd-1996.toml"), &changes);
     let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
-    run(&scenario, 1, &outputs, &mut |_| true).expect("a run");
+    run_once(&scenario, &outputs);
     let lines = std::fs::read_to_string(trace).expect("a trace");
     let rows: Vec<Vec<&str>> = lines.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let drops: Vec<_> = rows.windows(2).filter(|pair| pair[1][1] == "drp").collect();

@@ -2,15 +2,7 @@
 
 mod common;
 
-use common::{column, real, run_text, summary};
-use earlybird_experiment::{Column, Report};
-
-fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
-    match column(report, table, name) {
-        Column::Whole(values) => values,
-        other => panic!("{other:?}"),
-    }
-}
+use common::{real, run_text, summary, whole};
 
 /// One flow over a link of 1 Mb/s with a round trip of 100 ms.
 fn scenario(more: &str, link: &str, flow: &str) -> String {

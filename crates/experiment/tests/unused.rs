@@ -1,7 +1,10 @@
 //! What is declared and never used is told, and what is used is not.
 
+mod common;
+
+use common::scenario_of;
 use earlybird_experiment::{Outputs, output_warnings, unused, warnings};
-use earlybird_scenario::{Network, Scenario, ScenarioError, resolve};
+use earlybird_scenario::{Network, Scenario, ScenarioError};
 use std::path::PathBuf;
 
 /// A film and a file, a flow that begins after the end, and a link that nobody crosses.
@@ -37,8 +40,7 @@ application = { bulk = {} }
 "#;
 
 fn scenario(changes: &[(&str, &str)]) -> Scenario {
-    let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    resolve(TEXT, &changes).expect("a good scenario")
+    scenario_of(TEXT, changes)
 }
 
 fn paths(warnings: &[ScenarioError]) -> Vec<&str> {

@@ -1,6 +1,10 @@
 //! The control in a scenario: by name, with parameters, checked, and in every message.
 
-use earlybird_experiment::{Outputs, Value, register, run};
+#[path = "../../../crates/experiment/tests/common/mod.rs"]
+mod common;
+
+use common::{run_once, scenario_of, summary};
+use earlybird_experiment::{Outputs, register};
 use earlybird_scenario::{ScenarioError, resolve, schema, transport_names};
 use own_control::Aimd;
 
@@ -28,18 +32,11 @@ fn error(change: &str) -> ScenarioError {
     resolve(FILE_OVER_A_LINK, &[(key.to_owned(), value.to_owned())]).expect_err("no scenario")
 }
 
-/// Gives packets over the bottleneck and timeouts.
+/// Gives the share of packets that the link dropped, and how much of it was used.
 fn run_with(change: &[(&str, &str)]) -> (f64, f64) {
     register::<Aimd>().expect("the name is free");
-    let changes: Vec<_> = change.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = resolve(FILE_OVER_A_LINK, &changes).expect("a scenario");
-    let report = run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a report");
-    let number = |name: &str| match report.summary.iter().find(|(key, _)| *key == name) {
-        Some((_, Value::Real(value))) => *value,
-        Some((_, Value::Whole(value))) => *value as f64,
-        other => panic!("{name}: {other:?}"),
-    };
-    (number("drop_rate"), number("utilisation"))
+    let report = run_once(&scenario_of(FILE_OVER_A_LINK, change), &Outputs::default());
+    (summary(&report, "drop_rate"), summary(&report, "utilisation"))
 }
 
 #[test]

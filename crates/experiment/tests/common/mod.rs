@@ -2,22 +2,34 @@
 //! Runs of the scenarios that come with earlybird.
 
 use earlybird_experiment::{Column, Outputs, Report, Value, run};
-use earlybird_scenario::resolve_in;
+use earlybird_scenario::{Scenario, resolve, resolve_in};
 use std::path::Path;
 
 /// Runs a scenario file with changes.
 pub(crate) fn report(file: &str, changes: &[(&str, &str)]) -> Report {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = std::fs::read_to_string(folder.join(file)).expect("a scenario file");
-    let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = resolve_in(&folder, &text, &changes).expect("a good scenario");
-    run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a run")
+    let scenario = resolve_in(&folder, &text, &owned(changes)).expect("a good scenario");
+    run_once(&scenario, &Outputs::default())
+}
+
+fn owned(changes: &[(&str, &str)]) -> Vec<(String, String)> {
+    changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Reads a scenario that stands in the test, with changes.
+pub(crate) fn scenario_of(text: &str, changes: &[(&str, &str)]) -> Scenario {
+    resolve(text, &owned(changes)).expect("a good scenario")
+}
+
+/// Runs a scenario, which may write files.
+pub(crate) fn run_once(scenario: &Scenario, outputs: &Outputs) -> Report {
+    run(scenario, 1, outputs, &mut |_| true).expect("a run")
 }
 
 /// Runs a scenario that stands in the test.
 pub(crate) fn run_text(text: &str) -> Report {
-    let scenario = earlybird_scenario::resolve(text, &[]).expect("a good scenario");
-    run(&scenario, 1, &Outputs::default(), &mut |_| true).expect("a run")
+    run_once(&scenario_of(text, &[]), &Outputs::default())
 }
 
 /// Gives a number of the summary.
@@ -39,6 +51,22 @@ pub(crate) fn column(report: &Report, table: &str, column: &str) -> Column {
 pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
     match column(report, table, name) {
         Column::Real(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Gives a column of whole numbers.
+pub(crate) fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
+    match column(report, table, name) {
+        Column::Whole(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Gives a column of texts.
+pub(crate) fn texts(report: &Report, table: &str, name: &str) -> Vec<String> {
+    match column(report, table, name) {
+        Column::Text(values) => values,
         other => panic!("{other:?}"),
     }
 }

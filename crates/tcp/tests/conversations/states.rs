@@ -5,9 +5,30 @@ use crate::plain;
 use earlybird_tcp::Event::{Aborted, Refused, Reset};
 use earlybird_tcp::{Ending, RfcState};
 use rstest::rstest;
+use std::iter;
+
+/// Where both ends know each other's first number, and neither has said all and heard that.
+const OPEN: [RfcState; 6] = [
+    RfcState::Established,
+    RfcState::FinWait1,
+    RfcState::FinWait2,
+    RfcState::CloseWait,
+    RfcState::Closing,
+    RfcState::LastAck,
+];
+
+/// Where a reset is obeyed and a SYN is not.
+fn with_a_peer() -> impl Iterator<Item = RfcState> {
+    iter::once(RfcState::SynReceived).chain(OPEN)
+}
+
+const BEHIND_THE_PEERS_FIN: [RfcState; 4] =
+    [RfcState::CloseWait, RfcState::Closing, RfcState::LastAck, RfcState::TimeWait];
 
 /// A connection in a state, at 200 ms; nothing of what led there is left to look at.
+#[expect(clippy::print_stdout, reason = "a test of several states that fails shows in which")]
 fn host_in(state: RfcState) -> Host {
+    println!("in {state:?}");
     let mut host = match state {
         RfcState::SynSent => Host::connect(&plain()),
         RfcState::SynReceived => Host::listen(&plain()),
@@ -44,23 +65,14 @@ fn challenge(state: RfcState) -> String {
 }
 
 /// RFC 9293 §3.10.7.4, second; RFC 5961 §3.2, 1. In TIME-WAIT it is not obeyed (RFC 1337).
-#[rstest]
-fn a_reset_at_the_number_expected_ends_the_connection_in_every_state(
-    #[values(
-        RfcState::SynReceived,
-        RfcState::Established,
-        RfcState::FinWait1,
-        RfcState::FinWait2,
-        RfcState::CloseWait,
-        RfcState::Closing,
-        RfcState::LastAck
-    )]
-    state: RfcState,
-) {
-    let mut host = host_in(state);
-    let (next, _) = numbers(state);
-    host.receives(&format!("R {next}:{next}(0)")).is_in(RfcState::Closed).tells(&[Reset]).sends_nothing();
-    assert_eq!((host.deadline(), host.connection.ending()), (None, Some(Ending::Reset)));
+#[test]
+fn a_reset_at_the_number_expected_ends_the_connection_in_every_state() {
+    for state in with_a_peer() {
+        let mut host = host_in(state);
+        let (next, _) = numbers(state);
+        host.receives(&format!("R {next}:{next}(0)")).is_in(RfcState::Closed).tells(&[Reset]).sends_nothing();
+        assert_eq!((host.deadline(), host.connection.ending()), (None, Some(Ending::Reset)));
+    }
 }
 
 /// RFC 9293 §3.10.7.3: it must acknowledge the SYN, and then it says that nobody listens.
@@ -74,41 +86,28 @@ fn a_reset_refuses_an_opener_only_if_it_acknowledges_the_syn() {
 /// RFC 5961 §3.2, 2 and 3, §4.2.
 #[rstest]
 fn resets_elsewhere_and_syns_end_no_connection_in_any_state(
-    #[values(
-        RfcState::SynReceived,
-        RfcState::Established,
-        RfcState::FinWait1,
-        RfcState::FinWait2,
-        RfcState::CloseWait,
-        RfcState::Closing,
-        RfcState::LastAck
-    )]
-    state: RfcState,
     #[values(("R", 7, true), ("R", 100_000, false), ("R", 4_294_000_000, false), ("S", 7, true), ("S", 100_000, true))]
     (flag, number, is_answered): (&str, u32, bool),
 ) {
-    let mut host = host_in(state);
-    host.receives(&format!("{flag} {number}:{number}(0)")).is_in(state).tells(&[]);
-    let answer = challenge(state);
-    assert_eq!(host.take_texts(), if is_answered { vec![answer] } else { Vec::new() });
+    for state in with_a_peer() {
+        let mut host = host_in(state);
+        host.receives(&format!("{flag} {number}:{number}(0)")).is_in(state).tells(&[]);
+        let answer = challenge(state);
+        assert_eq!(host.take_texts(), if is_answered { vec![answer] } else { Vec::new() });
+    }
 }
 
 /// RFC 9293 §3.10.7.4, fifth: "If the ACK acks something not yet sent, then send an ACK, drop the segment, and return."
-#[rstest]
-fn an_ack_of_what_was_never_sent_changes_nothing_in_any_open_state(
-    #[values(
-        RfcState::Established,
-        RfcState::FinWait1,
-        RfcState::FinWait2,
-        RfcState::CloseWait,
-        RfcState::Closing,
-        RfcState::LastAck
-    )]
-    state: RfcState,
-) {
-    let mut host = host_in(state);
-    let (next, own) = numbers(state);
-    host.receives(&format!(". {next}:{next}(0) ack {}", own + 1)).is_in(state).tells(&[]).sends(&[&challenge(state)]);
+#[test]
+fn an_ack_of_what_was_never_sent_changes_nothing_in_any_open_state() {
+    for state in OPEN {
+        let mut host = host_in(state);
+        let (next, own) = numbers(state);
+        host.receives(&format!(". {next}:{next}(0) ack {}", own + 1))
+            .is_in(state)
+            .tells(&[])
+            .sends(&[&challenge(state)]);
+    }
 }
 
 /// RFC 9293 §3.10.7.3, first, and §3.10.7.4, fifth: before the connection is open it is reset, with the number that it spoke of.
@@ -123,44 +122,37 @@ fn an_ack_of_what_was_never_sent_is_reset_while_the_connection_opens(
 /// RFC 9293 §3.10.7.4, first: what lies outside the window is answered, so that a peer that lost its way finds back.
 #[rstest]
 fn what_lies_outside_the_window_is_answered_and_not_taken_in_any_open_state(
-    #[values(
-        RfcState::Established,
-        RfcState::FinWait1,
-        RfcState::FinWait2,
-        RfcState::CloseWait,
-        RfcState::Closing,
-        RfcState::LastAck
-    )]
-    state: RfcState,
     #[values((". 0:0(0)", 0), (". 100000:100100(100)", 0), ("F. 100000:100000(0)", 0))] (segment, taken): (&str, u64),
 ) {
-    let mut host = host_in(state);
-    let (_, own) = numbers(state);
-    host.receives(&format!("{segment} ack {}", own - u32::from(own > 1))).is_in(state).tells(&[]);
-    assert_eq!((host.take_texts().len(), host.connection.received()), (1, taken));
+    for state in OPEN {
+        let mut host = host_in(state);
+        let (_, own) = numbers(state);
+        host.receives(&format!("{segment} ack {}", own - u32::from(own > 1))).is_in(state).tells(&[]);
+        assert_eq!((host.take_texts().len(), host.connection.received()), (1, taken));
+    }
 }
 
 /// RFC 9293 §3.10.7.4, eighth: its sender has not got the ACK.
-#[rstest]
-fn a_fin_that_comes_again_is_acknowledged_again(
-    #[values(RfcState::CloseWait, RfcState::Closing, RfcState::LastAck, RfcState::TimeWait)] state: RfcState,
-) {
-    let mut host = host_in(state);
-    let (_, own) = numbers(state);
-    let acked = if state == RfcState::TimeWait { own } else { 1 };
-    host.receives(&format!("F. 1:1(0) ack {acked}")).is_in(state).tells(&[]);
-    let told = host.take_texts();
-    assert!(told.len() == 1 && told[0].contains(" ack 2 "), "{told:?}");
+#[test]
+fn a_fin_that_comes_again_is_acknowledged_again() {
+    for state in BEHIND_THE_PEERS_FIN {
+        let mut host = host_in(state);
+        let (_, own) = numbers(state);
+        let acked = if state == RfcState::TimeWait { own } else { 1 };
+        host.receives(&format!("F. 1:1(0) ack {acked}")).is_in(state).tells(&[]);
+        let told = host.take_texts();
+        assert!(told.len() == 1 && told[0].contains(" ack 2 "), "{told:?}");
+    }
 }
 
 /// RFC 9293 §3.10.7.4, seventh: a peer that has said FIN has said everything; what it sends behind that is no part of the stream.
-#[rstest]
-fn data_behind_the_peers_fin_are_no_part_of_the_stream(
-    #[values(RfcState::CloseWait, RfcState::Closing, RfcState::LastAck, RfcState::TimeWait)] state: RfcState,
-) {
-    let mut host = host_in(state);
-    host.receives(". 2:102(100) ack 1").is_in(state).tells(&[]);
-    assert_eq!(host.connection.received(), 0);
+#[test]
+fn data_behind_the_peers_fin_are_no_part_of_the_stream() {
+    for state in BEHIND_THE_PEERS_FIN {
+        let mut host = host_in(state);
+        host.receives(". 2:102(100) ack 1").is_in(state).tells(&[]);
+        assert_eq!(host.connection.received(), 0);
+    }
 }
 
 /// RFC 9293 §3.10.7.4, seventh: ESTABLISHED, FIN-WAIT-1 and FIN-WAIT-2 take data.
