@@ -2,13 +2,14 @@
 
 use crate::forge::{self, Expected};
 use crate::packets::{addresses, read, write};
+use crate::sanity::{check, drain, every_offer};
 use crate::witness::Witness;
 use crate::{Counts, setup};
 use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, Delivery, FastOpenOffer, Identity, KeepAlive, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{
-    Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, SkipNotice, Timestamps, Trouble, Unreachable,
+    Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, Timestamps, Trouble, Unreachable,
 };
 
 /// A connection in any state, and segments, writes, reads, pauses in any order.
@@ -89,15 +90,8 @@ impl<'a> Victim<'a> {
 
     /// Goes on with the handshake as a genuine peer would.
     fn open(&mut self, stage: u8) {
-        let options = Options {
-            mss: core::num::NonZeroU16::new(1000),
-            window_scale: Some(1),
-            sack_permitted: true,
-            timestamps: Some(Timestamps::default()),
-            skip_notice: Some(SkipNotice::Offer),
-            ..Options::default()
-        };
         if matches!(stage, 3..=6) {
+            let options = every_offer();
             self.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
         }
         if matches!(stage, 4..=6) {
@@ -319,11 +313,7 @@ impl<'a> Victim<'a> {
             assert!(count < BURST, "the connection sends without end");
             self.witness_departure(&transmit);
         }
-        while self.connection.poll_event().is_some() {}
-        while self.connection.poll_discarded().is_some() {}
-        while let Some(skipped) = self.connection.poll_skipped() {
-            assert!(skipped.start < skipped.end);
-        }
+        drain(&mut self.connection);
         self.check();
     }
 
@@ -341,13 +331,7 @@ impl<'a> Victim<'a> {
     }
 
     fn check(&self) {
-        let (cwnd, ssthresh) = (self.connection.cwnd(), self.connection.ssthresh());
-        assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
-        assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
-        let outstanding = self.connection.outstanding();
-        assert!(outstanding <= u64::from(self.config.window), "{outstanding} outstanding exceed the largest window");
-        let deadline = self.connection.poll_timeout();
-        assert!(deadline.is_none_or(|deadline| deadline > self.now), "{deadline:?} has passed at {:?}", self.now);
+        check(&self.connection, &self.config, self.now);
         if self.config.real_time.delivery == Delivery::InOrder {
             let (received, kept) = (self.connection.received(), self.witness.in_order());
             assert!(received <= kept, "{received} bytes were delivered, but {kept} sent");

@@ -10,6 +10,8 @@ mod counts;
 mod forge;
 mod listener;
 mod packets;
+#[path = "../../tcp/tests/properties/sanity.rs"]
+mod sanity;
 #[expect(dead_code, reason = "the endpoint's own tests use more of it")]
 #[path = "../../tcp/tests/properties/settings.rs"]
 mod settings;

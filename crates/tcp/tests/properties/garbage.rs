@@ -1,5 +1,6 @@
 //! Segments that no TCP would send.
 
+use crate::sanity;
 use crate::settings::{configs, modes, readers};
 use earlybird_tcp::{Config, Connection, Cx, KeepAlive, Lifetimes, RealTime, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -151,13 +152,7 @@ impl Victim {
         };
         let mut victim = Self { connection, config, now: Instant::ZERO, last: Segment::default() };
         victim.serve();
-        let options = Options {
-            mss: core::num::NonZeroU16::new(1000),
-            sack_permitted: true,
-            timestamps: Some(Timestamps::default()),
-            skip_notice: Some(SkipNotice::Offer),
-            ..Options::default()
-        };
+        let options = Options { window_scale: None, ..sanity::every_offer() };
         if matches!(stage, Stage::HalfOpen | Stage::Open) {
             victim.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
         }
@@ -278,25 +273,8 @@ impl Victim {
                 self.last = segment;
             }
         }
-        while self.connection.poll_event().is_some() {}
-        while self.connection.poll_discarded().is_some() {}
-        while let Some(skipped) = self.connection.poll_skipped() {
-            assert!(skipped.start < skipped.end);
-        }
-        self.check();
-    }
-
-    fn check(&self) {
-        let (cwnd, ssthresh) = (self.connection.cwnd(), self.connection.ssthresh());
-        assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
-        assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
-        assert!(
-            self.connection.outstanding() <= u64::from(self.config.window),
-            "outstanding exceeds the largest window"
-        );
-        assert!(self.connection.timer().timeout <= self.config.rto.ceiling, "the timeout is beyond its ceiling");
-        let deadline = self.connection.poll_timeout();
-        assert!(deadline.is_none_or(|deadline| deadline > self.now), "{deadline:?} has passed at {:?}", self.now);
+        sanity::drain(&mut self.connection);
+        sanity::check(&self.connection, &self.config, self.now);
         // The debug form walks through everything.
         assert!(!format!("{:?}", self.connection).is_empty());
     }

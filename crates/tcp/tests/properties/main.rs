@@ -12,6 +12,7 @@ mod pair;
 mod real_time;
 mod reset;
 mod restraint;
+mod sanity;
 mod settings;
 mod storm;
 mod transfer;
