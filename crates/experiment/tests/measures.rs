@@ -54,8 +54,10 @@ fn the_idle_time_before_a_packet_was_counted_as_frozen() {
 
 #[test]
 fn drops_of_acknowledgements_were_counted_as_those_of_data() {
+    // The acknowledgements of an upload take the direction that is measured.
     let text = r#"
 duration = "40s"
+measure = { bottleneck = "left-right" }
 [network.dumbbell]
 bottleneck = { rate = "1Mb/s", delay = "15ms", loss = [{ bernoulli = { probability = 0.05 } }] }
 access = { rate = "10Mb/s", delay = "5ms" }
@@ -67,7 +69,29 @@ to = "left"
 application = { bulk = {} }
 "#;
     let report = run_text(text);
-    // The acknowledgements of an upload take the bottleneck's direction.
-    assert!(whole(&report, "links", "packets_dropped")[0] > 20);
-    assert_eq!(whole(&report, "flows", "packets_dropped")[0], 0);
+    let dropped = (summary(&report, "drop_rate") > 0.0, whole(&report, "drops", "packets")[0] > 20);
+    assert_eq!(dropped, (true, true));
+    assert_eq!(whole(&report, "drops", "data_packets"), [0]);
+    for counted in ["packets_dropped", "queue_drops", "random_losses"] {
+        assert_eq!(whole(&report, "flows", counted), [0], "{counted}");
+    }
+}
+
+#[test]
+fn a_share_of_the_rate_counted_what_came_before_the_warm_up() {
+    // The first is alone for 20 s; then both are limited by what they play.
+    let flows = format!(
+        r#"{}
+[[flows]]
+name = "late"
+from = "server"
+to = "viewer"
+start = {{ at = "20s" }}
+{FILM}"#,
+        r#"application = { cbr = { rate = "100kb/s", packet = 1000 } }"#
+    );
+    let share = |measure| summary(&run_text(&scenario(measure, "", &flows)), "fair_share");
+    let (whole, after) = (share("measure = { warm-up = \"0s\" }"), share("measure = { warm-up = \"20s\" }"));
+    assert!((whole - 1.0).abs() < 0.01, "{whole}");
+    assert!((after - 2.0 / 3.0).abs() < 0.01, "{after}");
 }
