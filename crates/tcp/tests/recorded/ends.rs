@@ -2,9 +2,11 @@
 
 use crate::Diary;
 use crate::road::{Arrival, Conditions, Reading, Road, Writing};
-use earlybird_tcp::{Config, Connection, Cx, Event, RfcState, Trace, TraceEvent};
+use earlybird_tcp::{Config, Connection, Cx, Event, FastOpenOffer, Identity, RfcState, Trace, TraceEvent};
 use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{FastOpen, Flags, Segment};
 use std::fmt::Write;
+use std::num::NonZeroU16;
 
 /// Long enough for every transfer over every road; one that a sender cannot end is recorded up to here.
 const END: Instant = Instant::from_nanos(120_000_000_000);
@@ -54,6 +56,9 @@ pub(crate) fn drive(config: &Config, conditions: &Conditions) -> Diary {
         next_read: None,
         diary: Diary::new(),
     };
+    if conditions.opens_fast {
+        ends.open_fast();
+    }
     ends.serve(0);
     while ends.step() {}
     ends.close_diary();
@@ -61,6 +66,22 @@ pub(crate) fn drive(config: &Config, conditions: &Conditions) -> Diary {
 }
 
 impl Ends {
+    /// The SYN carries what is written first (RFC 7413).
+    fn open_fast(&mut self) {
+        let cookie = FastOpen::cookie(&[1, 2, 3, 4]).expect("four bytes");
+        self.connections[0].open_fast(FastOpenOffer::Cookie { cookie, mss: NonZeroU16::new(self.config.mss) });
+        self.write();
+    }
+
+    /// A server that believes the cookie takes what a SYN carries.
+    fn accept_fast(&mut self, syn: &Segment) {
+        let seeds = SeedTree::new(1).child("reader");
+        let mut pen = Pen(&mut self.diary);
+        let cx = &mut Cx { now: self.now, trace: &mut pen };
+        let (server, _) = Connection::accept_fast(cx, &self.config, Identity::drawn(seeds), seeds, syn, None);
+        self.connections[1] = server;
+    }
+
     /// Goes on to the next thing that happens; says whether there is one.
     fn step(&mut self) -> bool {
         let [writer, reader] = self.connections.each_ref().map(Connection::poll_timeout);
@@ -81,6 +102,14 @@ impl Ends {
 
     fn deliver(&mut self) {
         let Some((to, arrival)) = self.road.arrive() else { return };
+        if let (1, Arrival::Segment(syn)) = (to, &arrival)
+            && self.conditions.opens_fast
+            && syn.flags.contains(Flags::SYN)
+            && self.connections[1].state() == RfcState::Listen
+        {
+            self.accept_fast(syn);
+            return self.serve(1);
+        }
         let mut pen = Pen(&mut self.diary);
         let cx = &mut Cx { now: self.now, trace: &mut pen };
         match arrival {
@@ -108,7 +137,7 @@ impl Ends {
                 (bytes, if self.writes_left == count / 2 { period * 10 } else { period })
             }
         };
-        self.put(bytes);
+        self.put(0, bytes);
         self.next_write = (self.writes_left > 0).then(|| self.now + pause);
         if self.writes_left == 0 {
             self.connections[0].shutdown();
@@ -116,39 +145,47 @@ impl Ends {
         self.serve(0);
     }
 
-    /// Hands bytes over: as frames of a segment at most where the mode has them.
-    fn put(&mut self, bytes: u64) {
+    /// Hands bytes over to a side: as frames of a segment at most where the mode has them.
+    fn put(&mut self, side: usize, bytes: u64) {
         if !self.config.real_time.framing {
-            let written = self.connections[0].write(bytes);
+            let written = self.connections[side].write(bytes);
             return note(&mut self.diary, self.now, format_args!("written {written:?}"));
         }
-        let most = u64::from(self.config.mss) - 100;
+        let most = u64::from(self.config.mss) * 9 / 10;
         for start in (0..bytes).step_by(most as usize) {
             let mut pen = Pen(&mut self.diary);
             let cx = &mut Cx { now: self.now, trace: &mut pen };
-            let written = self.connections[0].write_frame(cx, most.min(bytes - start), u64::from(self.writes_left));
+            let written = self.connections[side].write_frame(cx, most.min(bytes - start), u64::from(self.writes_left));
             note(&mut self.diary, self.now, format_args!("frame {written:?}"));
         }
     }
 
+    /// The reader reads, and may answer.
     fn read(&mut self) {
         self.next_read = None;
-        let reader = &mut self.connections[1];
+        self.take(1);
+        if self.conditions.answers > 0 {
+            self.put(1, self.conditions.answers);
+        }
+        self.serve(1);
+    }
+
+    fn take(&mut self, side: usize) {
+        let end = &mut self.connections[side];
         if self.config.real_time.framing {
             let mut pen = Pen(&mut self.diary);
             let cx = &mut Cx { now: self.now, trace: &mut pen };
-            let frames = std::iter::from_fn(|| reader.read_frame(cx)).collect::<Vec<_>>();
-            let skipped = std::iter::from_fn(|| reader.poll_skipped()).collect::<Vec<_>>();
+            let frames = std::iter::from_fn(|| end.read_frame(cx)).collect::<Vec<_>>();
+            let skipped = std::iter::from_fn(|| end.poll_skipped()).collect::<Vec<_>>();
             note(&mut self.diary, self.now, format_args!("read {frames:?} without {skipped:?}"));
         } else {
             let most = match self.conditions.reading {
-                Reading::AtOnce => u64::MAX,
-                Reading::Slowly { bytes, .. } => bytes,
+                Reading::Slowly { bytes, .. } if side == 1 => bytes,
+                _ => u64::MAX,
             };
-            let count = reader.read(most);
+            let count = end.read(most);
             note(&mut self.diary, self.now, format_args!("read {count}"));
         }
-        self.serve(1);
     }
 
     /// What a driver does after every call: segments, events.
@@ -178,6 +215,7 @@ impl Ends {
                 };
                 self.next_read.get_or_insert(self.now + pause);
             }
+            Event::Readable => self.take(side),
             Event::PeerClosed => self.connections[side].shutdown(),
             _ => {}
         }

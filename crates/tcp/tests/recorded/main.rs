@@ -1,13 +1,17 @@
-//! What every kind of sender does over roads of every kind is what was recorded: each segment, each decision, each window.
+//! What every kind of sender does over roads of every kind, and what drawn ones do over drawn ones, is what was recorded: each
+//! segment, each decision, each window.
 //!
 //! Other tests say what is right; this one says that nothing changed unnoticed. A change that is meant to alter behaviour
 //! records anew (`EARLYBIRD_RECORD=1 cargo test -p earlybird-tcp --test recorded`) and says in its commit which rows changed,
 //! and why. `EARLYBIRD_DIARY=sender/road` prints all that a row stands for.
 
+mod drawn;
 mod ends;
 mod road;
 mod senders;
 
+use earlybird_tcp::Config;
+use road::Conditions;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -24,19 +28,27 @@ fn fingerprint(diary: &str) -> u64 {
     hasher.finish()
 }
 
-/// Gives a row for each sender and road: a fingerprint of its diary, and how many lines that has.
+/// Gives what is driven over what, by name: every named sender over every named road, and what was drawn.
+fn cases() -> impl Iterator<Item = (String, Config, Conditions)> {
+    let named = senders::all().into_iter().flat_map(|(sender, config)| {
+        road::all().into_iter().map(move |(road, conditions)| (format!("{sender}/{road}"), config, conditions))
+    });
+    let drawn = drawn::numbers().map(|number| {
+        let (config, conditions) = drawn::draw(number);
+        (format!("drawn/{number}"), config, conditions)
+    });
+    named.chain(drawn)
+}
+
+/// Gives a row for each case: a fingerprint of its diary, and how many lines that has.
 fn rows() -> BTreeMap<String, String> {
     let shown = std::env::var("EARLYBIRD_DIARY").ok();
-    let mut rows = BTreeMap::new();
-    for (sender, config) in senders::all() {
-        for (road, conditions) in road::all() {
-            let name = format!("{sender}/{road}");
-            let diary = ends::drive(&config, &conditions);
-            assert_ne!(shown.as_ref(), Some(&name), "\n{diary}");
-            rows.insert(name, format!("{:016x} {}", fingerprint(&diary), diary.lines().count()));
-        }
-    }
-    rows
+    let row = |(name, config, conditions): (String, Config, Conditions)| {
+        let diary = ends::drive(&config, &conditions);
+        assert_ne!(shown.as_ref(), Some(&name), "\n{config:#?}\n{conditions:#?}\n{diary}");
+        (name, format!("{:016x} {}", fingerprint(&diary), diary.lines().count()))
+    };
+    cases().map(row).collect()
 }
 
 fn table(rows: &BTreeMap<String, String>) -> String {

@@ -29,16 +29,22 @@ pub(crate) struct Conditions {
     pub(crate) writing: Writing,
     /// What the reader does.
     pub(crate) reading: Reading,
+    /// Bytes that the reader writes whenever it has read.
+    pub(crate) answers: u64,
+    /// Whether the SYN carries data, and the reader takes them.
+    pub(crate) opens_fast: bool,
+    /// Decides which segments are lost, late and repeated.
+    pub(crate) seed: u64,
 }
 
 /// Where a road becomes narrow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Narrow {
-    from: Duration,
+    pub(crate) from: Duration,
     /// Most bytes of payload.
-    most: u16,
+    pub(crate) most: u16,
     /// Whether a router says so (RFC 1191); else they vanish.
-    tells: bool,
+    pub(crate) tells: bool,
 }
 
 /// What comes out of a road.
@@ -67,7 +73,7 @@ pub(crate) enum Reading {
     },
 }
 
-const CALM: Conditions = Conditions {
+pub(crate) const CALM: Conditions = Conditions {
     service: Duration::from_millis(2),
     queue: 40,
     delay: Duration::from_millis(25),
@@ -81,6 +87,9 @@ const CALM: Conditions = Conditions {
     squeezed: None,
     writing: Writing::Bulk { segments: 600 },
     reading: Reading::AtOnce,
+    answers: 0,
+    opens_fast: false,
+    seed: 7,
 };
 
 /// Gives every road with its name.
@@ -134,7 +143,7 @@ pub(crate) struct Road {
 
 impl Road {
     pub(crate) fn new(conditions: Conditions) -> Self {
-        let chance = SeedTree::new(7).random();
+        let chance = SeedTree::new(conditions.seed).random();
         Self { conditions, chance, free: Instant::ZERO, on_the_way: BTreeMap::new(), count: 0 }
     }
 
