@@ -446,6 +446,19 @@ mod tests {
         }
     }
 
+    /// Two segments may come before an ACK leaves.
+    #[test]
+    fn a_refused_segment_made_a_duplicate_before_it_forgotten() {
+        let mut receiver = receiver();
+        receiver.on_data(Instant::ZERO, 1..11, false);
+        receiver.on_data(Instant::ZERO, 1..11, false);
+        assert_eq!(receiver.duplicate, Some(1..11));
+        receiver.note_refused(Instant::ZERO, &(11..60));
+        assert_eq!(receiver.duplicate, Some(1..11));
+        receiver.note_refused(Instant::ZERO, &(10..60));
+        assert_eq!(receiver.duplicate, Some(10..11));
+    }
+
     #[test]
     fn the_positions_before_the_window_and_behind_it_are_not_acceptable() {
         let mut receiver = receiver();

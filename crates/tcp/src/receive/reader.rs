@@ -322,3 +322,25 @@ impl Receiver {
         self.reader.as_deref().map_or_else(RealTimeStatistics::default, of_reader)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::real_time::RealTime;
+    use alloc::vec::Vec;
+    use earlybird_units::Duration;
+
+    /// What waits beyond as many waits as are kept waits with the newest, and what comes at one time waits together.
+    #[test]
+    fn the_list_of_what_waits_for_a_deadline_has_an_end() {
+        let real_time =
+            RealTime { delivery: Delivery::SkipAtDeadline(Duration::from_millis(1)), ..RealTime::default() };
+        let mut reader = Reader::new(&Config { real_time, ..Config::rfc() }).expect("it skips");
+        reader.waits_limit = 3;
+        for (millis, end) in [(1, 10), (1, 20), (2, 30), (3, 40), (4, 50), (5, 60), (6, 55)] {
+            reader.begin_wait(Instant::from_nanos(millis * 1_000_000), end);
+        }
+        let waits: Vec<_> = reader.waits.iter().map(|wait| (wait.since.as_nanos() / 1_000_000, wait.end)).collect();
+        assert_eq!(waits, [(1, 20), (2, 30), (3, 60)]);
+    }
+}

@@ -126,8 +126,17 @@ fn after_something_came_twice_segments_are_acknowledged_at_once() {
 fn the_application_may_ask_for_the_ack_that_waits_or_for_acks_with_its_answers() {
     let mut host = Host::accepted(&adaptive());
     host.quick_ack(false).receives(". 1:1001(1000) ack 1").sends_nothing();
+    host.quick_ack(false).sends_nothing();
     host.quick_ack(true).sends(&[". 1:1(0) ack 1001 win 63000"]);
+    host.quick_ack(true).sends_nothing();
     host.receives(". 1001:2001(1000) ack 1").sends(&[". 1:1(0) ack 2001 win 62000"]);
+}
+
+#[test]
+fn how_long_acks_wait_is_told_where_it_adapts() {
+    let delay_of = |host: &Host| host.connection.ack_delay();
+    assert_eq!(delay_of(&settled()), Some(Duration::from_millis(40)));
+    assert_eq!([adaptive(), delayed()].map(|config| delay_of(&Host::accepted(&config))), [None, None]);
 }
 
 /// RFC 5681 §4.2: out-of-order segments are acknowledged at once, and so is one that fills a gap.

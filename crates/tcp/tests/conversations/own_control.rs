@@ -1,7 +1,10 @@
 //! A congestion control that is not of this crate, given to a connection.
 
 use crate::host::Host;
-use earlybird_tcp::{Config, CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress, Window};
+use earlybird_tcp::{
+    BbrParameters, Config, CongestionControl, Control, ControlFactory, ControlSetup, CubicConfig, Cx, Flight,
+    PertFlags, PragueParameters, Progress, VegasParameters, Window,
+};
 
 /// Two segments more for each that arrives, and a third left after a loss.
 #[derive(Debug)]
@@ -86,4 +89,21 @@ fn different_controls_without_parameters_are_not_equal() {
         }
     }
     assert_ne!(OWN, Control::custom(&Other));
+}
+
+#[test]
+fn every_control_has_a_name() {
+    let controls = [
+        (Control::Reno, "reno"),
+        (Control::Tahoe, "tahoe"),
+        (Control::Pert(PertFlags::DEFAULT), "pert"),
+        (Control::Cubic(CubicConfig::RFC9438), "cubic"),
+        (Control::Vegas(VegasParameters::NS2), "vegas"),
+        (Control::Bbr(BbrParameters::DEFAULT), "bbr"),
+        (Control::Prague(PragueParameters::DEFAULT), "prague"),
+        (Control::custom(&Bold), "bold"),
+    ];
+    for (control, name) in controls {
+        assert_eq!(control.factory().name(), name);
+    }
 }

@@ -79,3 +79,20 @@ impl ReceiveBuffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 7323 §2.4: what a scaled field tells may be more than what is offered, by less than a step.
+    #[test]
+    fn a_32nd_is_kept_back_where_windows_are_scaled_and_nothing_where_they_are_not() {
+        let size = |capacity, kept_back| BufferSize { capacity, kept_back };
+        assert_eq!(ReceiveBuffer::LikeWindow.sizes(65_535), [size(65_535, 0); 2]);
+        assert_eq!(ReceiveBuffer::LikeWindow.sizes(65_536), [size(67_584, 2048); 2]);
+        assert_eq!(ReceiveBuffer::Fixed(65_535).sizes(1), [size(65_535, 0); 2]);
+        assert_eq!(ReceiveBuffer::Fixed(65_536).sizes(1), [size(65_536, 2048); 2]);
+        let tuned = ReceiveBuffer::Tuned { initial: 6400, largest: 64_000_000 };
+        assert_eq!(tuned.sizes(1), [size(6400, 200), size(64_000_000, 2_000_000)]);
+    }
+}
