@@ -322,4 +322,21 @@ mod tests {
         let after: Vec<Duration> = (0..3).map(|_| sample(100)).collect();
         assert!(after.windows(2).all(|pair| pair[1] < pair[0]) && after[2] > Duration::from_millis(200), "{after:?}");
     }
+
+    /// RFC 4015 §3.2, step 11: SRTT is the larger of itself and the sample, RTTVAR of itself and half of the sample.
+    #[test]
+    fn after_a_needless_timeout_the_next_sample_counts_in_full() {
+        let mut estimator = Rfc6298Estimator::new(Duration::from_millis(1));
+        let mut base_after = |millis, is_needless: bool| {
+            if is_needless {
+                estimator.on_needless();
+            }
+            estimator.on_sample(Instant::ZERO, Instant::ZERO + Duration::from_millis(millis));
+            estimator.base().expect("a sample").as_nanos() / 1_000_000
+        };
+        // 100 + 4·50, 300 + 4·150, 300 + 4·150.
+        assert_eq!([(100, false), (300, true), (20, true)].map(|(millis, is)| base_after(millis, is)), [300, 900, 900]);
+        // 7/8·300 + 1/8·300 + 4·3/4·150.
+        assert_eq!(base_after(300, false), 750);
+    }
 }

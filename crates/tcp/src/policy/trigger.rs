@@ -164,4 +164,13 @@ mod tests {
         let age = Age { missing: Duration::from_millis(159), last_in_order: Duration::from_millis(170) };
         assert!(!trigger.is_loss(1, &age) && !trigger.is_loss(2, &age) && trigger.is_loss(3, &age));
     }
+
+    #[test]
+    fn a_packet_as_old_as_the_threshold_is_not_late_yet() {
+        let mut trigger = EarlyRetransmission::new(AgeReference::Missing);
+        trigger.on_rtt(Duration::from_millis(80));
+        let threshold = trigger.threshold().expect("a round trip was measured");
+        let is_late = |missing| trigger.is_loss(1, &Age { missing, last_in_order: Duration::ZERO });
+        assert!(!is_late(threshold) && is_late(threshold + Duration::from_nanos(1)));
+    }
 }

@@ -343,4 +343,17 @@ mod tests {
         let waits: Vec<_> = reader.waits.iter().map(|wait| (wait.since.as_nanos() / 1_000_000, wait.end)).collect();
         assert_eq!(waits, [(1, 20), (2, 30), (3, 60)]);
     }
+
+    /// What a driver has to keep of a segment's payload.
+    #[test]
+    fn what_was_taken_of_an_arrival_is_told() {
+        for framing in [false, true] {
+            let delivery = Delivery::SkipAtDeadline(Duration::from_millis(1));
+            let real_time = RealTime { delivery, framing, ..RealTime::default() };
+            let mut receiver = Receiver::new(&Config { mss: 10, window: 4, real_time, ..Config::rfc() });
+            receiver.on_syn();
+            let mut taken = |range: Range<u64>| receiver.on_data(Instant::ZERO, range, false).taken;
+            assert_eq!([taken(1..11), taken(21..31), taken(100..110)], [1..11, 21..31, 0..0], "framing: {framing}");
+        }
+    }
 }

@@ -47,6 +47,22 @@ fn an_impossible_echo_does_not_undo_a_reduction() {
     }
 }
 
+/// A side that only receives looks at nothing of an ACK but what could be a lie.
+#[test]
+fn an_impossible_echo_was_not_counted_where_nothing_is_outstanding() {
+    let spurious = SpuriousDetection { forward_rto: true, undo: Undo::Eifel };
+    for (recovery, spurious) in [(Recovery::Rack, SpuriousDetection::default()), (Recovery::Rfc6675, spurious)] {
+        let mut host = Host::connect(&Config { recovery, spurious, ..Config::rfc() });
+        host.at(100)
+            .receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>")
+            .at(HOUR)
+            .receives(". 1:1001(1000) ack 1 <TS 800/99>");
+        assert_eq!(host.connection.refusals().echoes, 0, "{recovery:?}");
+        host.receives(&format!(". 1001:2001(1000) ack 1 <TS 800/{}>", HOUR + 1));
+        assert_eq!(host.connection.refusals().echoes, 1, "{recovery:?}");
+    }
+}
+
 fn ten_outstanding(recovery: Recovery) -> Host {
     let mut host = Host::connected(&Config { initial_window: 10, recovery, ..plain() });
     host.write(10_000);

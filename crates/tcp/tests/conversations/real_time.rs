@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::{follows, plain};
 use earlybird_conformance::Area;
 use earlybird_tcp::Event::{Closed, Established, PeerClosed, Readable};
-use earlybird_tcp::{Acking, Config, Delivery, RealTime, RealTimeStatistics, RfcState};
+use earlybird_tcp::{Acking, Config, Delivery, Frame, RealTime, RealTimeStatistics, RfcState};
 use earlybird_units::Duration;
 
 /// The MTCP paper's stream: 100-byte frames, a window of 20 of them.
@@ -100,7 +100,9 @@ fn what_comes_in_order_is_read_in_order_frame_by_frame() {
     let mut host = accepted(&mtcp());
     assert_eq!(host.read_frame(), None);
     host.receives(". 1:31(30) ack 1").receives(". 31:131(100) ack 1").tells(&[Readable]);
+    assert_eq!(host.connection.peek_frame(), Some(Frame { position: 0, bytes: 30 }));
     assert_eq!([0; 3].map(|_| host.read_frame()), [Some((0, 30)), Some((30, 100)), None]);
+    assert_eq!(host.connection.peek_frame(), None);
 }
 
 #[test]
