@@ -148,10 +148,9 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn resume(&mut self, board: &mut Board) {
         board.go_back();
     }
-    /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery.
-    fn call_off(&mut self, board: &mut Board) {
-        board.go_on();
-    }
+    /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
+    /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.
+    fn call_off(&mut self, _board: &mut Board) {}
     /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer.
     fn deadline(&self) -> Option<Instant> {
         None
