@@ -97,7 +97,7 @@ def test_the_papers_sizes_stand_on_top_of_the_plot() -> None:
     chart = data.chart()
     assert chart["y"]["ticktext"] == ["the paper", AS_IT_IS, "restarted"]
     names = {trace["name"]: trace["x"] for trace in chart["panels"][0]["traces"]}
-    assert names["bound"] == [1.0, 1.0]
+    assert names["bound of the statement"] == [1.0, 1.0]
     assert names["in the paper"] == [0.3]
     assert len(names["holds"]) == len(names["does not hold"]) == 2
     assert [label.get_text() for label in data.figure().axes[0].get_yticklabels()] == chart["y"]["ticktext"]

@@ -57,6 +57,10 @@ def show_studies(studies: Sequence[StudyInfo], counts: Mapping[str, Mapping[str,
         done = counts.get(study.name, {})
         table.add_row(study.name, about, *(_runs(study.runs.get(scale), done.get(scale)) for scale in scales))
     show(table)
+    show(
+        Text("T-F6 and the like are figures (F), tables (T) and equations (E) of five papers, X- is ours.", style="dim")
+    )
+    show(Text("`earlybird study report all` has a title and a verdict for each.", style="dim"))
 
 
 def _runs(runs: int | None, count: RunCount | None) -> str:

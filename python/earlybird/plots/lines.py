@@ -1,5 +1,6 @@
 """Lines in panels: a quantity against an axis, one line per transport, with intervals and the paper's numbers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,8 @@ PAPER_KEY: Trace = {
     "marker": {"symbol": "star", "size": 11, "color": MUTED},
 }
 """The legend's star, in no line's colour as it stands for those of all lines."""
+LETTERS_PER_INCH = 13.0
+"""Of tick labels."""
 MANY = 12
 """With more points than this, a line gets few markers and its interval is a band."""
 
@@ -183,11 +186,19 @@ def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
         axes.set_xlim(min(wording.ticks) / 1.3, max(wording.ticks) * 1.3)
     elif wording.ticks:
         axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
+        if _room(axes) < sum(len(name) + 2 for name in wording.ticks.values()):
+            axes.tick_params(axis="x", labelrotation=90)
         room = (max(wording.ticks) - min(wording.ticks)) * 0.1 or 0.5
         axes.set_xlim(min(wording.ticks) - room, max(wording.ticks) + room)
     else:
         axes.set_xlim(0, None)
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+
+
+def _room(axes: Axes) -> float:
+    """Return how many letters of tick labels fit along x of a panel."""
+    grid, figure = axes.get_gridspec(), axes.get_figure(root=True)
+    return figure.get_figwidth() / grid.ncols * LETTERS_PER_INCH if grid and figure else math.inf
 
 
 def _draw_line(axes: Axes, rows: pl.DataFrame, style: Look) -> None:

@@ -17,6 +17,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
 """What a setting's verdict is called, its colour, and its marker."""
 
 SYMBOLS = {"o": "circle", "X": "x", "D": "diamond"}
+BOUND = "bound of the statement"
 ROW = 0.27
 """Inches of a setting."""
 
@@ -52,8 +53,8 @@ def sensitivity_figure(sizes: pl.DataFrame, scale: Scale) -> Figure:
     with styled():
         figure = Figure(figsize=(7.0, ROW * len(names) + 1.1), layout="constrained")
         axes = figure.subplots()
-        for bound in scale.bounds:
-            axes.axvline(bound, color=INK, linewidth=1.0)
+        for number, bound in enumerate(scale.bounds):
+            axes.axvline(bound, color=INK, linewidth=1.0, label="_" * number + BOUND)  # matplotlib hides names with _
         for holds, (text, colour, mark) in VERDICTS.items():
             rows = sizes.filter(pl.col("holds") == holds)
             if rows.height:
@@ -86,13 +87,13 @@ def sensitivity_chart(sizes: pl.DataFrame, scale: Scale) -> Chart:
 def _traces(sizes: pl.DataFrame, scale: Scale, count: int) -> list[Trace]:
     bounds: list[Trace] = [
         {
-            "name": "bound",
-            "legendgroup": "bound",
+            "name": BOUND,
+            "legendgroup": BOUND,
             "mode": "lines",
             "x": numbers([bound, bound]),
             "y": [-2, count],
             "line": {"color": INK, "width": 1},
-            "hovertemplate": "bound: %{x:.4~g}<extra></extra>",
+            "hovertemplate": f"{BOUND}: %{{x:.4~g}}<extra></extra>",
         }
         for bound in scale.bounds
     ]

@@ -24,7 +24,7 @@ from earlybird.study.checks import combinations
 from earlybird.study.definition import Plot, Point, Scalar, Study
 from earlybird.study.execution import results
 from earlybird.study.metrics import metric
-from earlybird.study.names import point_name, value_name
+from earlybird.study.names import picture_name, tick_name, value_name
 from earlybird.study.packets import around_the_loss
 from earlybird.study.plan import StudyRun, plan
 from earlybird.study.quantities import Measurements, Quantity
@@ -114,7 +114,7 @@ def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ..
                 point = {**base, **panel, **line, **coordinate}
                 estimate = student_interval(list(measurements.by_seed(Quantity(plot.metric, point)).values()))
                 numbers = (estimate.mean, estimate.low, estimate.high, measurements.stated(plot.metric, point))
-                title, name = point_name(study, panel), point_name(study, line)
+                title, name = picture_name(study, panel), picture_name(study, line)
                 yield title, "-".join(map(str, line.values())), name, place, *(_finite(unit.scale * n) for n in numbers)
 
 
@@ -142,7 +142,8 @@ def _wording(plot: Plot, study: Study) -> Wording:
     ((name, values),) = plot.x.items()
     unit = metric(plot.metric)
     is_scale = _is_scale(study, name, values)
-    names = [str(value) if is_scale else value_name(study, name, value) for value in values]
+    write = value_name if plot.kind == "dots" else tick_name  # rows of dots have no title beside them
+    names = [str(value) if is_scale else write(study, name, value) for value in values]
     places = [_place(value, index, is_scale=is_scale) for index, value in enumerate(values)]
     ticks = dict(zip(places, names, strict=True))
     return Wording(
@@ -169,7 +170,7 @@ def _special(plot: Plot, study: Study, scale: str, store: Store) -> PlotData:
     for panel in combinations(plot.panels):
         runs = [run for run in plan(study, scale) if _is_of(run, plot, {**plot.at, **panel})]
         if found := make(runs, store):
-            tables.append(found[0].select(pl.lit(point_name(study, panel)).alias("panel"), pl.all()))
+            tables.append(found[0].select(pl.lit(picture_name(study, panel)).alias("panel"), pl.all()))
     table = pl.concat(tables) if tables else pl.DataFrame()
     return PlotData(table, lambda: draw(table), lambda: describe(table))
 

@@ -47,6 +47,25 @@ def value_name(study: Study, coordinate: str, value: object) -> str:
     return str(value)
 
 
+def tick_name(study: Study, coordinate: str, value: object) -> str:
+    """Name a place along an axis at which its title stands: such as ``120 ms``, not ``120 ms from mouth to ear``."""
+    axis = study.axes.get(coordinate)
+    if axis is None or not axis.title or str(value).lower() in axis.names:
+        return value_name(study, coordinate, value)
+    return str(spaced(value))
+
+
+def picture_name(study: Study, point: Mapping[str, object]) -> str:
+    """Name a line or panel of a picture by all of its coordinates, bare values with what they are the value of."""
+    return ", ".join(_titled(study, name, value) for name, value in point.items())
+
+
+def _titled(study: Study, coordinate: str, value: object) -> str:
+    name, axis = value_name(study, coordinate, value), study.axes.get(coordinate)
+    is_bare = axis is not None and axis.title and name == str(spaced(value))
+    return f"{axis.title[0].lower()}{axis.title[1:]} {name}" if axis is not None and is_bare else name
+
+
 def point_name(study: Study, point: Mapping[str, object]) -> str:
     """
     Name a point by all of its coordinates.
