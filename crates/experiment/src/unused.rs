@@ -23,6 +23,9 @@ struct Effect {
 pub fn unused(scenario: &Scenario) -> Vec<ScenarioError> {
     let mut found = Vec::new();
     let Some(effect) = effect_of(scenario) else { return found };
+    if effect.flows.is_empty() {
+        return found; // nothing at all has an effect, which is a warning of its own
+    }
     visit_settings(scenario, &mut |setting| {
         let is_used = is_used(&setting, &effect);
         if !is_used {
@@ -80,7 +83,7 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
     Some(Effect { flows, network: network_in_effect(&scenario.network, &crossed, &answers) })
 }
 
-fn first_start(flow: &Flow) -> earlybird_scenario::Time {
+pub(crate) fn first_start(flow: &Flow) -> earlybird_scenario::Time {
     match &flow.start {
         Start::At(at) => *at,
         Start::Uniform([low, _]) => *low,

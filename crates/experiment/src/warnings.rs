@@ -7,6 +7,7 @@ use crate::endpoint::full_packet;
 use crate::endpoint::real_time::mean_period;
 use crate::marking::{marks, room_in_bytes};
 use crate::plan::Plan;
+use crate::unused::first_start;
 use earlybird_scenario::{Client, Scenario, ScenarioError};
 use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;
@@ -14,16 +15,30 @@ use earlybird_traffic::minimum_playback_delay;
 use earlybird_units::Duration;
 
 /// Lists what in a scenario is legal but cannot work well: playback delays that leave no time for a repair, queues that hold
-/// no packet, and transports that wait for marks which no queue gives.
+/// no packet, transports that wait for marks which no queue gives, and an end before the beginning.
 ///
 /// # Errors
 /// As [`run`](crate::run).
 pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError> {
     let plan = Plan::new(scenario, 1)?;
-    let mut all = marks_that_never_come(scenario, &plan)?;
+    let mut all = nothing_to_run(scenario);
+    all.extend(marks_that_never_come(scenario, &plan)?);
     all.extend(queues_without_room(scenario, &plan)?);
     all.extend(short_playback_delays(scenario, &plan)?);
     Ok(all)
+}
+
+/// Says so if the end comes before any flow.
+fn nothing_to_run(scenario: &Scenario) -> Vec<ScenarioError> {
+    let first = scenario.flows.iter().map(first_start).min().filter(|first| *first >= scenario.duration);
+    let warning = |first| ScenarioError {
+        path: "duration".to_owned(),
+        value: scenario.duration.to_string(),
+        problem: "ends before any flow starts".to_owned(),
+        allowed: format!("any, but above {first} something is sent"),
+        hint: String::new(),
+    };
+    first.map(warning).into_iter().collect()
 }
 
 /// Lists transports that live by shares of marks, on ways whose queues mark nothing.

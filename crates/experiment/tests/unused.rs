@@ -99,6 +99,14 @@ fn a_lone_link_is_of_use_and_so_is_one_that_names_the_end_of_a_flow() {
 }
 
 #[test]
+fn a_scenario_whose_every_flow_starts_after_the_end_was_told_of_its_segment_size() {
+    let film = [("flows.film.start.at", "10s"), ("endpoint.mss", "1000")];
+    assert_eq!(paths(&unused(&scenario(&film))), [""; 0]);
+    assert_eq!(paths(&warnings(&scenario(&film)).expect("a plan")), ["duration"]);
+    assert_eq!(paths(&warnings(&scenario(&[("flows.film.start.at", "9s")])).expect("a plan")), [""; 0]);
+}
+
+#[test]
 fn marks_were_awaited_behind_a_queue_that_does_not_mark() {
     let prague = ("flows.film.transport", "prague");
     assert_eq!(paths(&warnings(&scenario(&[prague])).expect("a plan")), ["flows.film.transport"]);
