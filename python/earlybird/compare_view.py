@@ -138,7 +138,11 @@ def circumstances(comparison: Comparison) -> str:
     title = comparison.scenario.get("title") or "network without a title"
     loads = [values["t_over_mu"] for values in comparison.transports.values() if math.isfinite(values["t_over_mu"])]
     spread = dict.fromkeys(f"{load:.2f}" for load in sorted(loads))
-    load = f", T/µ {' to '.join([*spread][:: max(len(spread) - 1, 1)])}" if spread else ""
+    load = (
+        f"; T/µ, what a flow gets ÷ the film's rate: {' to '.join([*spread][:: max(len(spread) - 1, 1)])}"
+        if spread
+        else ""
+    )
     seeds = f", {runs} seeds" if runs > 1 else ""
     films = f"{flows:.0f} flow{'s' if flows != 1 else ''} of the film"
     return f"{title}; {films} for {comparison.scenario['duration']}{seeds}{load}"
