@@ -60,8 +60,8 @@ def warn_about(*scenarios: str, typed: Iterable[str] | None = None) -> None:
     -----
     ScenarioWarning
         For each such thing: a playback delay that leaves no time for a repair, a queue that holds no packet, a
-        transport that waits for marks which never come, an end before any flow starts; and for each setting, flow and link that none of the scenarios
-        depends on.
+        transport that waits for marks which never come, an end before any flow starts; and for each setting, flow and
+        link that none of the scenarios depends on.
     """
     told = [text for resolved in scenarios for text in _core.warnings(resolved)]
     unused = _unused_in_all(scenarios)
