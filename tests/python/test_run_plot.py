@@ -70,6 +70,16 @@ def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
     assert series(**{"duration": "40s", "measure.series": "1s"}) == "1s"
 
 
+def test_frames_that_never_came_were_not_in_the_picture() -> None:
+    scenario = REPOSITORY / "scenarios" / "real-time-and-sack.toml"
+    result = earlybird.run(measured(resolve(scenario, {"duration": "21s"})))
+    missing = result.deliveries["delivered_s"].is_infinite().sum()
+    note = f"not delivered by the end: {missing} of {result.deliveries.height}"
+    assert missing > result.deliveries.height / 2
+    assert draw(panels(result), "a run").axes[-1].get_title(loc="left") == note
+    assert note in page(panels(result), "a run")
+
+
 def test_web_sessions_have_no_line_of_their_own() -> None:
     scenario = REPOSITORY / "scenarios" / "web-traffic.toml"
     shown = panels(earlybird.run(measured(resolve(scenario, {"duration": "5s", "sessions": 1}))))

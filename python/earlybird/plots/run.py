@@ -57,6 +57,8 @@ class Panel:
     """Start-up delays: what is above such a height is too late for it."""
     is_alone: bool = False
     """Whether its title names its only line."""
+    note: str = ""
+    """What no dot can show."""
 
 
 def check_ending(path: str | Path) -> None:
@@ -114,7 +116,7 @@ def panels(result: Result) -> list[Panel]:
         Panel(f"waiting at\n{bottleneck} (packets)", queue, is_alone=True),
         _delays(result, looks),
     ]
-    return [panel for panel in every if panel.lines]
+    return [panel for panel in every if panel.lines or panel.note]
 
 
 def _flows(result: Result) -> list[str]:
@@ -144,7 +146,9 @@ def _series(result: Result, quantity: str, looks: dict[str, Look], scale: float 
 
 def _delays(result: Result, looks: dict[str, Look]) -> Panel:
     """Show how late each unit came, over the time at which it was written, beside the start-up delays it may take."""
-    table = result.deliveries.filter(pl.col("delivered_s").is_finite())
+    written = result.deliveries.filter(pl.col("flow").is_in([*looks]))
+    table = written.filter(pl.col("delivered_s").is_finite())
+    missing = written.height - table.height
     units = {name: table.filter(pl.col("flow") == name) for name in looks}
     lines = tuple(
         Line(name, looks[name], rows["written_s"].to_numpy(), (rows["delivered_s"] - rows["written_s"]).to_numpy())
@@ -154,7 +158,8 @@ def _delays(result: Result, looks: dict[str, Look]) -> Panel:
     longest = max((line.values.max() for line in lines), default=0.0)
     delays = sorted(seconds(text) or 0.0 for text in result.scenario["measure"].get("start-up-delays", ()))
     deadlines = tuple(delay for delay in delays if delay <= longest)[:MOST_DEADLINES]
-    return Panel("from written to\ndelivered, each (s)", lines, is_dotted=True, deadlines=deadlines)
+    note = f"not delivered by the end: {missing} of {written.height}" if missing else ""
+    return Panel("from written to\ndelivered, each (s)", lines, is_dotted=True, deadlines=deadlines, note=note)
 
 
 def draw(drawn: list[Panel], title: str) -> Figure:
@@ -191,6 +196,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
             fontsize=7.5,
             color=MUTED,
         )
+    axes.set_title(panel.note, loc="left", fontsize=7.5, fontweight="normal")
     axes.set_ylabel(panel.title)
     axes.set_ylim(0, None if any(line.values.any() for line in panel.lines) else 1)
 
@@ -209,6 +215,8 @@ def page(drawn: list[Panel], title: str) -> str:
             figure.add_hline(
                 deadline, line_dash="dot", annotation_text=f"start-up delay {deadline:g} s", row=row, col=1
             )
+        place = {"x": 0, "y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "showarrow": False}
+        figure.add_annotation(text=panel.note, **place, row=row, col=1)
         figure.update_yaxes(title=panel.title.replace("\n", "<br>"), rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title=TIME, row=len(drawn), col=1)
     figure.update_layout(title=title, template="plotly_white", height=120 + 220 * len(drawn))
