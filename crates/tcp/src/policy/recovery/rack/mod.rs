@@ -122,12 +122,16 @@ impl Rack {
     }
 
     /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
+    #[inline]
     fn detect(&mut self, now: Instant, board: &Board) {
         self.found_loss = false;
         self.reordering_ends = None;
-        if self.transmissions.overtaken.is_empty() {
-            return;
+        if !self.transmissions.overtaken.is_empty() {
+            self.look_at_overtaken(now, board);
         }
+    }
+
+    fn look_at_overtaken(&mut self, now: Instant, board: &Board) {
         let before = self.lost.total();
         let patience = self.transmissions.rtt() + self.reordering_window(board);
         let (lost, ends) = (&mut self.lost, &mut self.reordering_ends);
