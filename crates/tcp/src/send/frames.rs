@@ -266,3 +266,17 @@ impl Frames {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_64_notes_of_what_was_given_up_are_kept() {
+        let mut frames = Frames::new();
+        (0..65).for_each(|number| frames.note(2 * number));
+        assert_eq!((frames.notes.len(), frames.notes.front().cloned()), (64, Some(2..3)));
+        frames.note(129);
+        assert_eq!((frames.notes.len(), frames.notes.back().cloned()), (64, Some(128..130)));
+    }
+}

@@ -180,6 +180,27 @@ mod tests {
     }
 
     #[test]
+    fn times_of_two_connections_add_up() {
+        let times = |millis: u64| {
+            let [idle, application, send_buffer, receiver, largest_window, network] =
+                [1, 2, 3, 4, 5, 6].map(|part| Duration::from_millis(part * millis));
+            LimitedTimes { idle, application, send_buffer, receiver, largest_window, network }
+        };
+        let mut sum = times(1);
+        sum += times(10);
+        assert_eq!(sum, times(11));
+    }
+
+    #[test]
+    fn a_round_trip_of_no_time_has_no_rate() {
+        let mut delivered = Delivered::default();
+        for (millis, acknowledged) in [(0, 0), (80, 10_000), (80, 20_000)] {
+            delivered.on_progress(at(millis), acknowledged, acknowledged + 10_000);
+        }
+        assert_eq!(delivered.rate(), Some(1_000_000));
+    }
+
+    #[test]
     fn a_rate_is_that_of_a_whole_round_trip() {
         let mut delivered = Delivered::default();
         delivered.on_progress(at(0), 0, 10_000);

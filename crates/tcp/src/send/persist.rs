@@ -76,10 +76,6 @@ impl Sender {
             return;
         }
         self.persist = Persist::default();
-        if self.board.outstanding() > 0 {
-            // The receiver had no room for the probe: it was probably not taken.
-            self.board.go_back();
-        }
         self.restart_timer(now);
     }
 
@@ -122,12 +118,10 @@ impl Sender {
         Some(number)
     }
 
-    /// Gives the number of what probes: the segment that has, or a new one. A frame may not be worth sending again.
+    /// Gives the number of what probes: the segment that has, or a new one. The last frame sent is not given up as long as
+    /// none fits behind it.
     fn cut_probe(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);
-        if self.queue.frames.is_some() && self.board.outstanding() > 0 && self.is_given_up(now, self.board.una()) {
-            self.ground_all(now);
-        }
         if self.board.outstanding() == 0 {
             self.queue.probes_window = true;
             let is_cut = self.cut_segment().is_some();

@@ -62,7 +62,7 @@ impl Sender {
     pub(crate) fn first_piece(&mut self, number: u64) -> Option<Piece> {
         let (start, sent) = self.board.segment(number)?;
         let (end, flags, is_again) = (sent.payload_end(), sent.flags, sent.transmissions > 1);
-        if self.queue.is_real && (is_again || end - start > self.queue.mss) {
+        if self.queue.is_real && is_again {
             return self.piece_from(number, start);
         }
         Some(Piece { number, part: start..end, flags, is_again })
@@ -166,5 +166,19 @@ impl Sender {
             self.queue.mss = self.queue.mss.min(told);
         }
         self.on_shorter_mss();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_rests_the_first_one_waits() {
+        let mut pieces = Pieces::default();
+        for (from, first) in [(500, 500), (300, 300), (700, 300)] {
+            pieces.park(Rest { number: 1, from });
+            assert_eq!(pieces.waiting.map(|rest| rest.from), Some(first));
+        }
     }
 }

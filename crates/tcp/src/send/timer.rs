@@ -172,3 +172,21 @@ impl RetransmissionTimer {
         expired
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::rto::Rfc6298Estimator;
+
+    /// ns-2 doubles up to 64 even where the timeout has reached its ceiling (`rtt_backoff`).
+    #[test]
+    fn the_back_off_is_counted_to_64_beyond_the_ceiling_and_on_below_it() {
+        let after_ten = |seconds| {
+            let limits = RtoConfig { ceiling: Duration::from_secs(seconds), ..RtoConfig::RFC };
+            let mut timer = RetransmissionTimer::new(Box::new(Rfc6298Estimator::new(limits.tick)), limits);
+            (0..10).for_each(|_| _ = timer.back_off(Instant::ZERO));
+            timer.value().back_off
+        };
+        assert_eq!([4, 100, 10_000].map(after_ten), [64, 128, 1024]);
+    }
+}

@@ -75,4 +75,14 @@ mod tests {
         usage.on_sent(8, 9, 10.0);
         assert_eq!((usage.is_full, usage.peak), (false, 1));
     }
+
+    /// Linux, `tcp_cwnd_validate`: only more than the peak begins anew.
+    #[test]
+    fn as_much_as_the_peak_again_does_not_prolong_the_round_trip() {
+        let mut usage = Usage::default();
+        for (una, smax, until) in [(0, 5, 5), (2, 7, 5), (2, 8, 8), (8, 9, 9)] {
+            usage.on_sent(una, smax, 100.0);
+            assert_eq!(usage.until, until);
+        }
+    }
 }

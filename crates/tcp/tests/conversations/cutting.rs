@@ -122,6 +122,18 @@ fn nagle_switched_off_sends_what_waits_and_switched_on_keeps_it() {
     host.write(10).sends(&["P. 211:221(10) ack 1"]);
 }
 
+/// Linux, `TCP_NODELAY`: it overcomes a cork.
+#[test]
+fn nagle_switched_off_overcomes_a_cork_and_switched_on_does_not() {
+    let mut host = connected(&real());
+    host.connection.cork(true);
+    host.write(300).sends_nothing();
+    host.connection.set_nagle(true);
+    host.write(10).sends_nothing();
+    host.connection.set_nagle(false);
+    host.write(0).sends(&["P. 1:311(310) ack 1"]);
+}
+
 /// RFC 9293 §3.7.4: only what is short waits.
 #[test]
 fn with_nagle_a_full_segment_leaves_though_nothing_is_behind_it() {

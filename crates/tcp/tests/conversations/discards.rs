@@ -81,6 +81,7 @@ fn frames_too_long_for_the_peer_are_given_up_when_it_says_so() {
     }
     host.forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 500,sackOK>");
     host.sends_frames(&[0, 3]).discards(&[1, 2]);
+    assert_eq!(host.connection.notsent(), 0);
     assert_eq!(host.write_frame(501, 3), Err(WriteError::TooLong { mss: 500 }));
 }
 
@@ -102,6 +103,16 @@ fn a_closed_window_is_probed_with_a_whole_frame() {
     host.at(1100).sends(&[". 1:1001(1000) ack 1 win 64000"]);
     host.at(1200).receives(". 1:1(0) ack 1 win 0").sends_nothing();
     host.at(1300).receives(". 1:1(0) ack 1 win 64000").sends_frames(&[0, 1]);
+}
+
+/// Were it given up, nothing could be sent behind it that tells the peer so.
+#[test]
+fn a_closed_window_is_probed_with_the_same_frame_even_by_a_sender_that_never_repeats() {
+    let usual = blocking(SendLimit::Unlimited);
+    let real_time = RealTime { never_retransmits: true, ..usual.real_time };
+    let mut host = Host::connected(&Config { real_time, ..usual });
+    host.receives(". 1:1(0) ack 1 win 0").frames(3).at(1100).sends_frames(&[0]).discards(&[]);
+    host.at(3100).sends_frames(&[0]).discards(&[]);
 }
 
 /// As long as frames live shorter than the timer runs, none of them is there when it runs out.
@@ -163,6 +174,21 @@ fn all_of_a_unit_is_given_up_and_what_is_written_of_it_later() {
     host.discards(&[6, 7, 8, 9, 10]);
     assert!(host.write_frame(1000, 11).is_ok());
     host.at(200).ack(2, &[]).sends_frames(&[0, 11]);
+}
+
+/// Others of its unit may still arrive.
+#[test]
+fn a_frame_that_the_peer_has_does_not_take_its_unit_along() {
+    let mut host = Host::connected(&Config { initial_window: 10, ..oldest(4) });
+    for unit in [0, 1, 1, 2] {
+        assert!(host.write_frame(1000, unit).is_ok());
+    }
+    host.sends_frames(&[0, 1, 2, 3]).at(200).ack(1, &[2..3]).forget_sent();
+    assert!(host.write_frame(1000, 3).is_ok());
+    host.discards(&[0]);
+    assert!(host.write_frame(1000, 4).is_ok());
+    host.discards(&[]);
+    assert_eq!(host.connection.frames_held(), 4);
 }
 
 #[test]

@@ -125,6 +125,19 @@ fn a_peer_that_took_its_window_back_but_answers_keeps_the_connection_open() {
     host.ack(2, &[]).write(1000).sends_numbers(&[2]);
 }
 
+/// Something was acknowledged before; what the window still holds is a segment as any other.
+#[test]
+fn only_a_segment_beyond_the_window_waits_for_that_and_not_for_an_ack() {
+    for (window, is_open) in [(999, true), (1000, false)] {
+        let mut host = Host::connected(&plain());
+        host.write(2000).ack(2, &[]).receives(&format!(". 1:1(0) ack 1001 win {window}"));
+        for minute in 0..60 {
+            host.at(1000 + minute * MINUTE).receives(&format!(". 1:1(0) ack 1001 win {window}"));
+        }
+        assert_eq!(host.connection.state() == RfcState::Established, is_open, "{window}");
+    }
+}
+
 #[test]
 fn a_peer_that_took_its_window_back_and_went_away_is_given_up() {
     let mut host = Host::connected(&plain());

@@ -16,6 +16,16 @@ fn too_big(host: &mut Host, millis: u64, mtu: u16, position: u64) -> bool {
     host.connection.on_path_mtu(cx, mtu, seq)
 }
 
+/// A packet is its payload and its options.
+#[test]
+fn a_report_that_leaves_no_room_for_the_options_is_believed() {
+    for (mtu, is_believed) in [(40 + 987 + 12, true), (40 + 988 + 12, false)] {
+        let mut host = Host::connect(&Config { timestamps: true, ..real() });
+        host.receives("S. 0:0(0) ack 1 <mss 1460,sackOK,TS 700/0>").write(988).forget_sent();
+        assert_eq!(too_big(&mut host, 100, mtu, 1), is_believed, "{mtu}");
+    }
+}
+
 /// RFC 1191 §6.5, RFC 8201 §5.4: the data go again at once, in packets that pass, and the congestion window stays.
 #[test]
 fn what_was_too_large_for_the_path_goes_again_in_pieces() {
