@@ -5,6 +5,7 @@ use earlybird_tcp::{
     BbrParameters, Config, CongestionControl, Control, ControlFactory, ControlSetup, CubicConfig, Cx, Flight,
     PertFlags, PragueParameters, Progress, VegasParameters, Window,
 };
+use earlybird_units::{Duration, Instant, SeedTree};
 
 /// Two segments more for each that arrives, and a third left after a loss.
 #[derive(Debug)]
@@ -105,5 +106,29 @@ fn every_control_has_a_name() {
     ];
     for (control, name) in controls {
         assert_eq!(control.factory().name(), name);
+    }
+}
+
+/// RFC 4015 §3.2, step 8; and what recovery finds too many is given back.
+#[test]
+fn controls_take_a_reduction_back_and_give_segments_back() {
+    let tolerant = Config::earlybird_rt(Duration::from_millis(250)).control;
+    let controls = [
+        Control::Reno,
+        Control::Pert(PertFlags::DEFAULT),
+        Control::Cubic(CubicConfig::RFC9438),
+        Control::Cubic(CubicConfig::LINUX),
+        Control::Vegas(VegasParameters::LINUX),
+        Control::Prague(PragueParameters::DEFAULT),
+        tolerant,
+    ];
+    for control in controls {
+        let mut window = control.factory().build(&Config::rfc().control_setup(SeedTree::new(1)));
+        window.undo(&Window::new(40.0, 30.0));
+        assert_eq!(window.cwnd(), 40.0, "{control:?}");
+        window.deflate(&mut Cx { now: Instant::ZERO, trace: &mut () }, 5.0);
+        // The tolerant one leaves counting to recovery.
+        let left = if control == tolerant { 40.0 } else { 35.0 };
+        assert_eq!(window.cwnd(), left, "{control:?}");
     }
 }

@@ -4,7 +4,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, EcnMode, RackConfig, Recovery, SpuriousDetection, Trigger, Undo};
+use earlybird_tcp::{Config, EcnMode, NewRenoFlags, RackConfig, Recovery, SpuriousDetection, Trigger, Undo};
 
 const FORWARD: SpuriousDetection = SpuriousDetection { forward_rto: true, undo: Undo::None };
 
@@ -182,6 +182,22 @@ fn eifel_takes_back_a_fast_retransmit_caused_by_reordering() {
     // Six or more are outstanding, four were acknowledged: at least the ten of before.
     assert!(host.connection.cwnd() >= 10.0, "{}", host.connection.cwnd());
     assert!(host.connection.ssthresh().is_infinite());
+}
+
+/// Without blocks of SACK three duplicates tell as much, and its end is told by nothing else.
+#[test]
+fn a_recovery_that_counts_duplicates_ends_when_it_proves_needless() {
+    for recovery in [Recovery::Reno { second_fast_retransmit: true }, Recovery::NewReno(NewRenoFlags::default())] {
+        let config = Config { initial_window: 10, timestamps: true, recovery, ..undoing(Undo::Eifel) };
+        let mut host = Host::connect(&config);
+        host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,TS 7/0>").write(1_000_000).at(200).forget_sent();
+        for _ in 0..3 {
+            host.receives(". 1:1(0) ack 1 <TS 8/0>");
+        }
+        assert!(host.connection.is_recovering(), "{recovery:?}");
+        host.at(210).receives(". 1:1(0) ack 4001 <TS 9/100>");
+        assert_eq!((undone(&host), host.connection.is_recovering()), (1, false), "{recovery:?}");
+    }
 }
 
 /// RFC 3708 §3: every retransmission of the recovery arrived twice.
