@@ -208,6 +208,16 @@ mod tests {
     }
 
     #[test]
+    fn data_that_leave_when_the_delay_is_over_are_no_answer() {
+        for (millis, is_interactive) in [(39, true), (40, false)] {
+            let mut acks = Adaptive::default();
+            delay_of(&mut acks, 0);
+            acks.on_sent(at(millis), AckDue::Nothing, true);
+            assert_eq!(acks.is_interactive, is_interactive, "{millis} ms");
+        }
+    }
+
+    #[test]
     fn where_answers_are_sent_soon_the_ack_waits_for_them() {
         let mut acks = Adaptive::default();
         assert_eq!(delay_of(&mut acks, 0), 0);

@@ -126,6 +126,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_window_has_passed_with_its_last_byte() {
+        for (nxt, round_trip) in [(65_534, None), (65_535, Some(Duration::from_millis(70)))] {
+            let mut tuning = Tuning::new(10_000_000, 1000);
+            tuning.on_arrival(&progress(0, 0, None));
+            tuning.on_arrival(&Progress { nxt, ..progress(70, 0, None) });
+            assert_eq!(tuning.round_trip, round_trip, "{nxt}");
+        }
+    }
+
     /// A window of 65,535 bytes passes in 70 ms: (2·66,000 + 16,000)·(1 + 2·56/10).
     #[test]
     fn without_timestamps_a_round_trip_is_the_time_of_a_window() {

@@ -268,6 +268,17 @@ mod tests {
     }
 
     #[test]
+    fn what_only_reaches_a_threshold_is_not_beyond_it() {
+        let mut control = control();
+        progress(&mut control, 105);
+        assert_eq!(lose(&mut control), 8.0, "a queue of 5 ms");
+        control.losses.share = control.parameters.breaker;
+        assert_eq!(lose(&mut control), 8.0, "three tenths lost");
+        control.losses.share += 1e-6;
+        assert_eq!(lose(&mut control), 4.0);
+    }
+
+    #[test]
     fn a_loss_before_anything_is_known_of_the_delay_halves_the_window() {
         let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
         control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
