@@ -102,6 +102,7 @@ fn every_control_has_a_name() {
         (Control::Vegas(VegasParameters::NS2), "vegas"),
         (Control::Bbr(BbrParameters::DEFAULT), "bbr"),
         (Control::Prague(PragueParameters::DEFAULT), "prague"),
+        (Config::earlybird_rt(Duration::from_millis(250)).control, "tolerant"),
         (Control::custom(&Bold), "bold"),
     ];
     for (control, name) in controls {
