@@ -210,6 +210,19 @@ def test_the_slowest_link_was_nearly_idle_while_another_dropped_and_nobody_said_
     assert "dropped more" not in named.out
 
 
+def test_a_sweep_showed_no_drops_where_another_link_than_the_slowest_dropped(
+    earlybird: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TWO_QUEUES, encoding="utf-8")
+    swept = [str(file), "--out", str(tmp_path / "results"), "--set", "sweep.seeds=1"]
+    said = " ".join(earlybird("sweep", *swept).out.split())
+    assert "Drop rates are of the slowest link" in said
+    assert "In 1 of 1 runs other links dropped packets too" in said
+    named = earlybird("sweep", *swept, "--set", "measure.bottleneck=server-hub").out
+    assert "other links dropped" not in named
+
+
 def test_what_a_flow_lost_at_other_links_than_the_bottleneck_was_not_in_its_column(
     earlybird: Program, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import InputError, Result
 from earlybird.description import resolve
-from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, draw, heading, measured, page, panels
+from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, _apart, draw, heading, measured, page, panels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,3 +90,9 @@ def test_an_empty_queue_was_counted_in_hundredths_of_a_packet() -> None:
     line = Line("a-b", GREY, np.array([0.0, 1.0]), np.zeros(2))
     (axes,) = draw([Panel("waiting", (line,), is_alone=True)], "a run").axes
     assert axes.get_ylim() == (0, 1)
+
+
+def test_lines_of_start_up_delays_lay_over_each_other_where_packets_were_much_later() -> None:
+    assert _apart([1.0, 2.0, 3.0], 0.5) == (1.0, 2.0, 3.0)
+    assert _apart([1.0, 2.0, 3.0, 7.0, 8.0, 15.0], 7.0) == (7.0, 15.0)
+    assert _apart([1.0, 2.0], 7.0) == ()

@@ -89,8 +89,8 @@ NETWORK_ROWS = (
 """What queue managers are judged by, and what every run has."""
 
 MEDIA_ROWS = (
-    Column("t_over_mu", "T/µ: throughput per flow ÷ media rate", ratio),
-    Column("cbr_drop_rate", "drop rate of the video flows", percent),
+    Column("t_over_mu", "T/µ: mean throughput of films and files ÷ media rate", ratio),
+    Column("cbr_drop_rate", "drop rate of the video flows at the bottleneck", percent),
     Column("rto_count", "timeouts per video flow", number),
     Column("sft_s", "frozen waiting for timeouts, per video flow", seconds),
     Column("mean_freeze_s", "mean length of a freeze", seconds),

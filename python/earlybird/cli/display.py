@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import loads
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
@@ -131,6 +132,25 @@ def show_sweep(sweep: SweepResult) -> None:
     }
     for number_of_table, some in enumerate(_parts(left, cells, Console().width)):
         show(_beside(left, some, title if number_of_table == 0 else "\nThe same runs"))
+    if remark := _drops_elsewhere(sweep):
+        show(Text(f"\n{remark}", style="yellow"))
+
+
+def _drops_elsewhere(sweep: SweepResult) -> str | None:
+    """Say so if links whose drop rate is not shown dropped packets, and nobody named the bottleneck."""
+    import polars as pl
+
+    runs = sweep.runs
+    is_named = any("bottleneck" in loads(run.scenario)["measure"] for run in sweep.planned)
+    if is_named or "dropped_elsewhere" not in runs.columns:
+        return None
+    elsewhere = runs.filter(pl.col("dropped_elsewhere") > 0)
+    names = sorted({*elsewhere["bottleneck"].to_list()})
+    return (
+        f"Drop rates are of the slowest link on the data's way, {' or '.join(names)}. In {elsewhere.height} of "
+        f"{runs.height} runs other links dropped packets too, {number(elsewhere['dropped_elsewhere'].max())} at most.\n"
+        "For the figures of another link: --set measure.bottleneck=…"
+    )
 
 
 def _short(key: str, keys: Sequence[str]) -> str:

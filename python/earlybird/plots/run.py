@@ -16,6 +16,8 @@ from earlybird.plots.style import MUTED, OTHERS, Look, styled
 from earlybird.quantities import seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -29,6 +31,8 @@ MOST_FLOWS: Final = 4
 """Lines that can be told apart."""
 
 MOST_DEADLINES: Final = 3
+APART: Final = 0.07
+"""Part of a panel's height that a line with its name takes."""
 METADATA: Final[dict[str, dict[str, None]]] = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
 ENDINGS: Final = (*METADATA, ".html")
 GREY: Final = Look(MUTED, MUTED, "-", ".")
@@ -157,9 +161,18 @@ def _delays(result: Result, looks: dict[str, Look]) -> Panel:
     )
     longest = max((line.values.max() for line in lines), default=0.0)
     delays = sorted(seconds(text) or 0.0 for text in result.scenario["measure"].get("start-up-delays", ()))
-    deadlines = tuple(delay for delay in delays if delay <= longest)[:MOST_DEADLINES]
+    deadlines = _apart((delay for delay in delays if delay <= longest), APART * longest)[:MOST_DEADLINES]
     note = f"not delivered by the end: {missing} of {written.height}" if missing else ""
     return Panel("from written to\ndelivered, each (s)", lines, is_dotted=True, deadlines=deadlines, note=note)
+
+
+def _apart(values: Iterable[float], least: float) -> tuple[float, ...]:
+    """Keep of rising values those that are so far from zero, and from the one before."""
+    kept: list[float] = []
+    for value in values:
+        if value - (kept[-1] if kept else 0.0) >= least:
+            kept.append(value)
+    return tuple(kept)
 
 
 def draw(drawn: list[Panel], title: str) -> Figure:
