@@ -137,18 +137,23 @@ def show_sweep(sweep: SweepResult) -> None:
 
 
 def _drops_elsewhere(sweep: SweepResult) -> str | None:
-    """Say so if links whose drop rate is not shown dropped packets, and nobody named the bottleneck."""
+    """Say so if other links dropped more than the bottleneck whose drop rate is shown, and nobody named it."""
     import polars as pl
 
     runs = sweep.runs
     is_named = any("bottleneck" in loads(run.scenario)["measure"] for run in sweep.planned)
     if is_named or "dropped_elsewhere" not in runs.columns:
         return None
-    elsewhere = runs.filter(pl.col("dropped_elsewhere") > 0)
-    names = sorted({*elsewhere["bottleneck"].to_list()})
+    rate = pl.col("drop_rate").fill_null(0.0)
+    own = rate / (1 - rate) * pl.col("bottleneck_packets")
+    beside = runs.filter(pl.col("dropped_elsewhere") > own)
+    if beside.is_empty():
+        return None
+    names = " or ".join(sorted({*beside["bottleneck"].to_list()}))
+    most = max(beside["dropped_elsewhere"].to_list())
     return (
-        f"Drop rates are of the slowest link on the data's way, {' or '.join(names)}. In {elsewhere.height} of "
-        f"{runs.height} runs other links dropped packets too, {number(elsewhere['dropped_elsewhere'].max())} at most.\n"
+        f"Drop rates are of the bottleneck, {names}. In {beside.height} of {runs.height} runs other links dropped "
+        f"more, up to {number(most)} packets.\n"
         "For the figures of another link: --set measure.bottleneck=…"
     )
 
