@@ -11,9 +11,9 @@ use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::factory::ControlSetup;
 use crate::policy::control::tolerant::TolerantParameters;
 use crate::policy::lifetimes::Lifetimes;
-use crate::policy::recovery::LossRecovery;
 use crate::policy::recovery::counting::Rules;
 use crate::policy::recovery::rack::RackConfig;
+use crate::policy::recovery::scheme::Scheme;
 use crate::policy::reduction::WindowReduction;
 use crate::policy::segmentation::{IpVersion, Segmentation, TIMESTAMPS};
 use crate::policy::spurious::{SpuriousDetection, Undo};
@@ -273,7 +273,7 @@ impl Config {
     }
 
     /// Makes a scheme of recovery: the one chosen, or one that gives way to it.
-    pub(crate) fn build_recovery(&self, recovery: Recovery) -> Box<dyn LossRecovery> {
+    pub(crate) fn build_recovery(&self, recovery: Recovery) -> Scheme {
         recovery.build(&RecoverySetup {
             limited_transmit: self.limited_transmit,
             holds_new_data: self.holds_new_data,

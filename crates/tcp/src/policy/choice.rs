@@ -14,9 +14,10 @@ use super::recovery::newreno::{NewReno, NewRenoFlags};
 use super::recovery::rack::{Rack, RackConfig};
 use super::recovery::rfc6675::Rfc6675;
 use super::recovery::sack1::Sack1;
-use super::recovery::{LossRecovery, reno, tahoe, vegas};
+use super::recovery::scheme::Scheme;
+use super::recovery::{reno, tahoe, vegas};
 use super::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
-use super::trigger::{AgeReference, EarlyRetransmission, FewOutstanding, LossTrigger, ThreeDuplicates};
+use super::trigger::{AgeReference, EarlyRetransmission, LossTrigger};
 use alloc::boxed::Box;
 use core::any::Any;
 use core::ops::Deref;
@@ -202,18 +203,18 @@ pub(crate) struct RecoverySetup {
 }
 
 impl Recovery {
-    pub(crate) fn build(self, setup: &RecoverySetup) -> Box<dyn LossRecovery> {
+    pub(crate) fn build(self, setup: &RecoverySetup) -> Scheme {
         let limited_transmit = setup.limited_transmit;
         match self {
-            Self::Sack1 => Box::new(Sack1::new(limited_transmit, setup.holds_new_data)),
-            Self::Rack => Box::new(Rack::new(setup.rack, limited_transmit)),
-            Self::Rfc6675 => Box::new(Rfc6675::new(limited_transmit)),
-            Self::Tahoe => Box::new(tahoe::Tahoe::new(limited_transmit)),
+            Self::Sack1 => Scheme::Sack1(Sack1::new(limited_transmit, setup.holds_new_data)),
+            Self::Rack => Scheme::Rack(Box::new(Rack::new(setup.rack, limited_transmit))),
+            Self::Rfc6675 => Scheme::Rfc6675(Rfc6675::new(limited_transmit)),
+            Self::Tahoe => Scheme::other(tahoe::Tahoe::new(limited_transmit)),
             Self::Reno { second_fast_retransmit } => {
-                Box::new(reno::Reno::new(setup.rules, limited_transmit, second_fast_retransmit))
+                Scheme::other(reno::Reno::new(setup.rules, limited_transmit, second_fast_retransmit))
             }
-            Self::Vegas => Box::new(vegas::Vegas::new(setup.largest_window)),
-            Self::NewReno(flags) => Box::new(NewReno::new(setup.rules, flags, limited_transmit)),
+            Self::Vegas => Scheme::other(vegas::Vegas::new(setup.largest_window)),
+            Self::NewReno(flags) => Scheme::other(NewReno::new(setup.rules, flags, limited_transmit)),
         }
     }
 
@@ -255,11 +256,13 @@ impl Recovery {
 }
 
 impl Trigger {
-    pub(crate) fn build(self) -> Box<dyn LossTrigger> {
+    pub(crate) fn build(self) -> LossTrigger {
         match self {
-            Self::FewOutstanding => Box::new(FewOutstanding),
-            Self::ThreeDuplicates => Box::new(ThreeDuplicates),
-            Self::EarlyRetransmission(reference) => Box::new(EarlyRetransmission::new(reference)),
+            Self::FewOutstanding => LossTrigger::FewOutstanding,
+            Self::ThreeDuplicates => LossTrigger::ThreeDuplicates,
+            Self::EarlyRetransmission(reference) => {
+                LossTrigger::EarlyRetransmission(EarlyRetransmission::new(reference))
+            }
         }
     }
 }

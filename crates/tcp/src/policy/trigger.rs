@@ -1,55 +1,52 @@
 //! When duplicate ACKs mean loss: the third one, or an early one that comes late enough.
 
 use crate::board::age::Age;
-use core::fmt::Debug;
 use earlybird_units::Duration;
-
-/// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
-pub(crate) trait LossTrigger: Debug + Send {
-    /// Learns an exact round-trip time.
-    fn on_rtt(&mut self, _rtt: Duration) {}
-    /// Says whether the `count`-th duplicate means that the missing packet is lost.
-    fn is_loss(&self, count: u32, age: &Age) -> bool;
-    /// Gives how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
-    /// more could be sent to cause duplicates.
-    fn duplicates_needed(&self, _outstanding: u64, _has_new: bool) -> u32 {
-        DUPLICATE_THRESHOLD
-    }
-    /// Gives the age above which an early duplicate means loss, if there is such a rule.
-    fn threshold(&self) -> Option<Duration> {
-        None
-    }
-}
-
-/// The rule of three duplicate ACKs (RFC 5681 §3.2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ThreeDuplicates;
 
 /// The duplicate threshold of RFC 5681 §3.2.
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
-impl LossTrigger for ThreeDuplicates {
-    fn is_loss(&self, count: u32, _age: &Age) -> bool {
-        count == DUPLICATE_THRESHOLD
-    }
+/// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LossTrigger {
+    /// The rule of three duplicate ACKs (RFC 5681 §3.2).
+    ThreeDuplicates,
+    /// Early Retransmit for few outstanding segments, counted in segments (RFC 5827 §3.2). Not to be confused with the
+    /// papers' [`EarlyRetransmission`], which reads the clock.
+    FewOutstanding,
+    EarlyRetransmission(EarlyRetransmission),
 }
 
-/// Early Retransmit for few outstanding segments, counted in segments (RFC 5827 §3.2). Not to be confused with the papers'
-/// [`EarlyRetransmission`], which reads the clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FewOutstanding;
-
-impl LossTrigger for FewOutstanding {
-    fn is_loss(&self, count: u32, _age: &Age) -> bool {
-        count == DUPLICATE_THRESHOLD
+impl LossTrigger {
+    /// Learns an exact round-trip time.
+    #[inline]
+    pub(crate) fn on_rtt(&mut self, rtt: Duration) {
+        if let Self::EarlyRetransmission(early) = self {
+            early.estimator.on_rtt(rtt);
+        }
     }
 
-    /// All but the missing one, if fewer than four are outstanding and no new one can follow (RFC 5827 §3.2, 3.a, 3.b).
-    fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
-        match outstanding {
-            2 | 3 if !has_new => outstanding as u32 - 1,
+    /// Says whether the `count`-th duplicate means that the missing packet is lost.
+    pub(crate) fn is_loss(&self, count: u32, age: &Age) -> bool {
+        match self {
+            Self::ThreeDuplicates | Self::FewOutstanding => count == DUPLICATE_THRESHOLD,
+            Self::EarlyRetransmission(early) => early.is_loss(count, age),
+        }
+    }
+
+    /// Gives how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
+    /// more could be sent to cause duplicates. Where few are outstanding and no new one can follow, all but the missing one
+    /// are enough (RFC 5827 §3.2, 3.a, 3.b).
+    pub(crate) fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
+        match (self, outstanding) {
+            (Self::FewOutstanding, 2 | 3) if !has_new => outstanding as u32 - 1,
             _ => DUPLICATE_THRESHOLD,
         }
+    }
+
+    /// Gives the age above which an early duplicate means loss, if there is such a rule.
+    pub(crate) fn threshold(&self) -> Option<Duration> {
+        if let Self::EarlyRetransmission(early) = self { early.estimator.threshold() } else { None }
     }
 }
 
@@ -78,24 +75,14 @@ impl EarlyRetransmission {
     pub(crate) fn new(reference: AgeReference) -> Self {
         Self { estimator: DelayEstimator::default(), reference }
     }
-}
-
-impl LossTrigger for EarlyRetransmission {
-    fn on_rtt(&mut self, rtt: Duration) {
-        self.estimator.on_rtt(rtt);
-    }
 
     fn is_loss(&self, count: u32, age: &Age) -> bool {
         let age = match self.reference {
             AgeReference::Missing => age.missing,
             AgeReference::LastInOrder => age.last_in_order,
         };
-        let is_late = self.threshold().is_some_and(|threshold| age > threshold);
+        let is_late = self.estimator.threshold().is_some_and(|threshold| age > threshold);
         count == DUPLICATE_THRESHOLD || (count < DUPLICATE_THRESHOLD && is_late)
-    }
-
-    fn threshold(&self) -> Option<Duration> {
-        self.estimator.threshold()
     }
 }
 
@@ -160,7 +147,7 @@ mod tests {
     #[test]
     fn a_single_packet_reordered_by_less_than_the_threshold_is_not_retransmitted() {
         let mut trigger = EarlyRetransmission::new(AgeReference::Missing);
-        (0..50).for_each(|_| trigger.on_rtt(Duration::from_millis(80)));
+        (0..50).for_each(|_| trigger.estimator.on_rtt(Duration::from_millis(80)));
         let age = Age { missing: Duration::from_millis(159), last_in_order: Duration::from_millis(170) };
         assert!(!trigger.is_loss(1, &age) && !trigger.is_loss(2, &age) && trigger.is_loss(3, &age));
     }
@@ -168,8 +155,8 @@ mod tests {
     #[test]
     fn a_packet_as_old_as_the_threshold_is_not_late_yet() {
         let mut trigger = EarlyRetransmission::new(AgeReference::Missing);
-        trigger.on_rtt(Duration::from_millis(80));
-        let threshold = trigger.threshold().expect("a round trip was measured");
+        trigger.estimator.on_rtt(Duration::from_millis(80));
+        let threshold = trigger.estimator.threshold().expect("a round trip was measured");
         let is_late = |missing| trigger.is_loss(1, &Age { missing, last_in_order: Duration::ZERO });
         assert!(!is_late(threshold) && is_late(threshold + Duration::from_nanos(1)));
     }

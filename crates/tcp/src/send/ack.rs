@@ -170,7 +170,7 @@ impl Sender {
     fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool, was_open: bool) {
         let age = self.board.age(cx.now);
         let limits = self.limits();
-        let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &*self.trigger, age: &age };
+        let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &self.trigger, age: &age };
         let outcome = self.recovery.on_ack(&arrival, &mut self.board);
         self.act_on(cx, outcome, ack, &age, rtt, was_open && !is_echo && ack.skipped == 0);
         if ack.is_of_part() {

@@ -17,7 +17,8 @@ use crate::board::Board;
 use crate::config::Config;
 use crate::policy::choice::Recovery;
 use crate::policy::control::{CongestionControl, Flight, Handshake};
-use crate::policy::recovery::{Limits, LossRecovery, Timing};
+use crate::policy::recovery::scheme::Scheme;
+use crate::policy::recovery::{Limits, Timing};
 use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
 use crate::policy::window_probe::WindowProbe;
@@ -42,8 +43,8 @@ pub(crate) struct Sender {
     /// What asks a closed window carries no byte of the stream.
     pub(super) probes_empty: bool,
     pub(crate) control: Box<dyn CongestionControl>,
-    pub(crate) recovery: Box<dyn LossRecovery>,
-    pub(crate) trigger: Box<dyn LossTrigger>,
+    pub(crate) recovery: Scheme,
+    pub(crate) trigger: LossTrigger,
     /// The recovery finds losses by time.
     pub(super) is_timed: bool,
     /// Watches retransmissions that may prove needless.

@@ -6,6 +6,7 @@ pub(crate) mod rack;
 pub(crate) mod reno;
 pub(crate) mod rfc6675;
 pub(crate) mod sack1;
+pub(crate) mod scheme;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
@@ -83,7 +84,7 @@ pub(crate) struct Arrival<'a> {
     /// The bounds before it.
     pub(crate) limits: &'a Limits,
     /// Which duplicate means loss.
-    pub(crate) trigger: &'a dyn LossTrigger,
+    pub(crate) trigger: &'a LossTrigger,
     /// How old the packets around the first hole are.
     pub(crate) age: &'a Age,
 }

@@ -1,0 +1,88 @@
+//! The recovery of one sender: what every packet asks it is called directly, all else by the trait.
+
+use super::rack::Rack;
+use super::rfc6675::Rfc6675;
+use super::sack1::Sack1;
+use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
+use crate::board::Board;
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
+use earlybird_units::Instant;
+
+/// A scheme of recovery. Those of the profiles stand here by name, so that their few instructions per packet are compiled into
+/// the way of a segment.
+#[derive(Debug)]
+pub(crate) enum Scheme {
+    Sack1(Sack1),
+    Rfc6675(Rfc6675),
+    Rack(Box<Rack>),
+    Other(Box<dyn LossRecovery>),
+}
+
+/// Calls a method of whichever scheme it is.
+macro_rules! of_each {
+    ($self:ident, $scheme:ident => $call:expr) => {
+        match $self {
+            Self::Sack1($scheme) => $call,
+            Self::Rfc6675($scheme) => $call,
+            Self::Rack($scheme) => $call,
+            Self::Other($scheme) => $call,
+        }
+    };
+}
+
+/// What [`LossRecovery`] says of each.
+impl Scheme {
+    pub(crate) fn other(scheme: impl LossRecovery + 'static) -> Self {
+        Self::Other(Box::new(scheme))
+    }
+
+    #[inline]
+    pub(crate) fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+        of_each!(self, scheme => scheme.on_ack(arrival, board))
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        of_each!(self, scheme => scheme.next(board, limits))
+    }
+
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+        of_each!(self, scheme => scheme.on_sent(now, number, board));
+    }
+
+    #[inline]
+    pub(crate) fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
+        of_each!(self, scheme => scheme.schedule(now, timing, board));
+    }
+
+    #[inline]
+    pub(crate) fn is_recovering(&self) -> bool {
+        of_each!(self, scheme => scheme.is_recovering())
+    }
+}
+
+impl Deref for Scheme {
+    type Target = dyn LossRecovery;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Sack1(scheme) => scheme,
+            Self::Rfc6675(scheme) => scheme,
+            Self::Rack(scheme) => &**scheme,
+            Self::Other(scheme) => &**scheme,
+        }
+    }
+}
+
+impl DerefMut for Scheme {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Sack1(scheme) => scheme,
+            Self::Rfc6675(scheme) => scheme,
+            Self::Rack(scheme) => &mut **scheme,
+            Self::Other(scheme) => &mut **scheme,
+        }
+    }
+}
