@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from pathlib import Path
@@ -21,6 +22,13 @@ LONG: Final = 600.0
 
 MOST_RUNS: Final = 1_000_000
 """Runs of one sweep: planning them takes a gigabyte, making them weeks."""
+
+
+SECONDS_PER_RESULT: Final = 0.02
+"""What writing a result takes, measured on one processor of 2024."""
+
+SECONDS_PER_MODEL: Final = 1.0
+"""What a Markov chain takes, in the middle."""
 
 
 class Cost(NamedTuple):
@@ -48,6 +56,27 @@ def cost_of(resolved: str, *, trace: str | None = None, link_trace: str | None =
         If there is not enough memory for it.
     """
     return Cost(*_core.estimate(resolved, memory_limit(), trace=trace, link_trace=link_trace))
+
+
+def seconds_of(scenario: str, pace: float = 1.0) -> float:
+    """
+    Tell what making a run and keeping its result takes.
+
+    Parameters
+    ----------
+    scenario
+        The complete scenario, or the model in its place.
+    pace
+        What simulating takes on this machine ÷ what `cost_of` expects.
+
+    Raises
+    ------
+    ScenarioError
+        If there is not enough memory for it.
+    """
+    if "model" in json.loads(scenario):
+        return SECONDS_PER_MODEL
+    return pace * cost_of(scenario).seconds + SECONDS_PER_RESULT
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:

@@ -30,27 +30,28 @@ ATTEMPTS = 2
 
 
 class Job(NamedTuple):
-    """A run to make: the key it is stored under, the resolved scenario and the seed."""
+    """A run to make: the key it is stored under, the resolved scenario and the seed, and the seconds it may take."""
 
     key: str
     scenario: str
     seed: int
+    seconds: float
 
 
-def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[], None]) -> None:
+def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[Job], None]) -> None:
     """
     Make all runs and keep their results.
 
     Parameters
     ----------
     jobs
-        The runs.
+        The runs, in the order in which they are begun.
     store
         Where the results go.
     workers
         Number of processes.
     done
-        Called after each run.
+        Called with each run that is made.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) ->
             raise WorkerError("a worker process was killed; perhaps memory is short: try fewer --jobs.") from error
 
 
-def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: Callable[[], None]) -> list[Job]:
+def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: Callable[[Job], None]) -> list[Job]:
     """Work until all is done or a worker has died; return the runs that were lost with it."""
     under_way: dict[Future[None], Job] = {}
     with _pool(min(workers, len(waiting))) as pool:
@@ -113,18 +114,17 @@ def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: 
                     under_way[future] = waiting.popleft()
                 for finished in wait(under_way, return_when=FIRST_COMPLETED).done:
                     finished.result()
-                    del under_way[finished]
-                    done()
+                    done(under_way.pop(finished))
         except BrokenProcessPool:
             return _lost(under_way, done)
     return []
 
 
-def _lost(under_way: dict[Future[None], Job], done: Callable[[], None]) -> list[Job]:
+def _lost(under_way: dict[Future[None], Job], done: Callable[[Job], None]) -> list[Job]:
     """Tell the runs that were lost with a worker from those that were finished just before."""
     lost = [job for future, job in under_way.items() if future.exception() is not None]
-    for _ in range(len(under_way) - len(lost)):
-        done()
+    for job in set(under_way.values()).difference(lost):
+        done(job)
     return lost
 
 

@@ -34,12 +34,14 @@ WORTH_A_BAR = 1.0
 class Advance(Protocol):
     """Moves a progress bar on."""
 
-    def __call__(self, found: int = 0) -> None:
-        """Count one run that was made, or so many that were found made."""
+    def __call__(self, *, work: float = 1.0, found: int = 0) -> None:
+        """Count one run that was made, and its part of the work; or so many that were found made."""
 
 
 @contextmanager
-def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str = "simulating") -> Iterator[Advance]:
+def progress_bar(
+    total: int, done: int = 0, *, work: float | None = None, visible: bool = True, what: str = "simulating"
+) -> Iterator[Advance]:
     """
     Show how many runs are done: a bar on a terminal, else a line every ten seconds, on the error stream.
 
@@ -49,6 +51,9 @@ def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str =
         Number of runs.
     done
         Number of runs that need not be made.
+    work
+        All that is to be done, in the unit in which runs count it (default: each run counts 1): what is left of it
+        tells the time left.
     visible
         Whether to show it at all.
     what
@@ -60,15 +65,18 @@ def progress_bar(total: int, done: int = 0, *, visible: bool = True, what: str =
         To be called after each run.
     """
     if not visible or done == total:
-        yield lambda *_: None
+        yield lambda **_: None
         return
-    rate, console = RateColumn(done), Console(stderr=True)
+    rate, console = RateColumn(total - done if work is None else work), Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total, completed=done)
 
-        def advance(found: int = 0) -> None:
-            rate.found_before(found, progress.tasks[task])
+        def advance(*, work: float = 1.0, found: int = 0) -> None:
+            if found:
+                rate.leave_out(found)
+            else:
+                rate.count(work)
             progress.advance(task, found or 1)
 
         def line() -> str:
@@ -148,21 +156,27 @@ def _lines(line: Callable[[], str], *, wanted: bool) -> Iterator[None]:
 
 
 class RateColumn(ProgressColumn):
-    """Runs per second, or per minute when they are slow, since the start; and the time left at this rate."""
+    """Runs per second, or per minute when they are slow, since the start; and the time that the work left takes."""
 
-    def __init__(self, done_before: int) -> None:
+    def __init__(self, work: float) -> None:
         super().__init__()
-        self.done_before = done_before
+        self.runs, self.work_done, self.work_left = 0, 0.0, work
 
-    def found_before(self, runs: int, task: Task) -> None:
-        """Take runs that need not be made out of the rate, as long as none had to be made."""
-        if task.completed == self.done_before:
-            self.done_before += runs
+    def count(self, work: float) -> None:
+        """Count a run that was made."""
+        self.runs += 1
+        self.work_done += work
+        self.work_left -= work
+
+    def leave_out(self, runs: int) -> None:
+        """Take runs that need not be made, each of which counts 1, out of the work."""
+        self.work_left -= runs
 
     def render(self, task: Task) -> Text:
         """Write the rate of one task."""
-        made, elapsed = task.completed - self.done_before, task.elapsed
-        if not made or not elapsed:
+        elapsed = task.elapsed
+        if not self.runs or not elapsed:
             return Text("runs")
-        rate, left = made / elapsed, timedelta(seconds=round((task.remaining or 0) * elapsed / made))
+        left = timedelta(seconds=round(max(0.0, self.work_left) * elapsed / self.work_done))
+        rate = self.runs / elapsed
         return Text(f"runs, {rate:.1f}/s, {left} left" if rate >= 1 else f"runs, {rate * 60:.1f}/min, {left} left")

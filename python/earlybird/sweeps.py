@@ -17,7 +17,7 @@ from earlybird import _core
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.errors import Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
-from earlybird.limits import check_number_of_runs, cost_of, warn_of_length
+from earlybird.limits import check_number_of_runs, cost_of, seconds_of, warn_of_length
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
@@ -283,21 +283,29 @@ def complete(
 
     store = Store(Path(out)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
-    with progress_bar(every, every - len(missing), visible=progress) as advance:
-        make(missing, store, jobs, advance)
+    work = sum(job.seconds for job in missing)
+    with progress_bar(every, every - len(missing), work=work, visible=progress) as advance:
+        make(missing, store, jobs, lambda job: advance(work=job.seconds))
     return SweepResult(planned, store, made=len(missing))
 
 
 def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
-    """List those of the planned runs, each once, that have no whole result yet."""
-    jobs_by_key = {run.key: Job(run.key, run.scenario, run.seed) for run in planned}
-    return [job for job in jobs_by_key.values() if not _is_there(store, job.key)]
+    """
+    List those of the planned runs, each once, that have no whole result yet, in the order in which to make them.
+
+    Those of a seed come before those of the next, so that what an interrupted sweep has can be compared, and what is
+    done tells the time left; the longest come first, so that no worker ends alone with one.
+    """
+    missing = [run for key, run in {run.key: run for run in planned}.items() if not _is_there(store, key)]
+    seconds = {scenario: seconds_of(scenario) for scenario in {run.scenario for run in missing}}
+    jobs = [Job(run.key, run.scenario, run.seed, seconds[run.scenario]) for run in missing]
+    return sorted(jobs, key=lambda job: (job.seed, -job.seconds))
 
 
-def make(missing: Sequence[Job], store: Store, jobs: int | None, advance: Callable[[], None]) -> None:
+def make(missing: Sequence[Job], store: Store, jobs: int | None, done: Callable[[Job], None]) -> None:
     """Make runs in so many processes (None: one per processor); errors are those of `sweep`."""
     try:
-        work_through(missing, store, jobs or os.cpu_count() or 1, advance)
+        work_through(missing, store, jobs or os.cpu_count() or 1, done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
         raise Interrupted(

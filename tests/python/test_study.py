@@ -23,12 +23,13 @@ from earlybird.store import Store
 from earlybird.study import list_studies, run_study
 from earlybird.study.definition import SCALES, Scale
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs, mixed, planned_runs
+from earlybird.study.execution import make_runs, planned_runs
 from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import load
 from earlybird.study.metrics import METRICS
 from earlybird.study.plan import count, distinct, plan
 from earlybird.study.quantities import NOT_AXES
+from earlybird.sweeps import missing_jobs
 from study_parts import ITEMS, STUDY, small_study
 
 if TYPE_CHECKING:
@@ -205,15 +206,15 @@ def test_the_shell_completes_names_and_scales(words: str, offered: str) -> None:
     assert done.stdout.split() == [offered]
 
 
-def test_studies_that_run_together_advance_alike(folder: Path, tmp_path: Path) -> None:
+def test_of_studies_that_run_together_every_cell_has_its_first_seed_before_any_has_its_second(
+    folder: Path, tmp_path: Path
+) -> None:
     small, other = load(folder), load(shutil.copytree(folder, tmp_path / "other-study"))
     longer = dataclasses.replace(other, scales={"smoke": Scale("smoke", 4, "6s")})
-    order = [
-        json.loads(run.scenario)["duration"] == "5s"
-        for run in mixed([list(planned_runs(each, "smoke")) for each in (small, longer)])
-    ]
-    assert len(order) == 24
-    assert sum(order[:12]) == 4
+    planned = [run for each in (small, longer) for run in planned_runs(each, "smoke")]
+    jobs = missing_jobs(planned, Store(tmp_path / "results").open())
+    assert [job.seed for job in jobs] == [1] * 8 + [2] * 8 + [3] * 4 + [4] * 4
+    assert {json.loads(job.scenario)["duration"] for job in jobs[:8]} == {"5s", "6s"}
 
 
 def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:

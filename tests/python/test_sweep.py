@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,10 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.progress import Task, TaskID
 
 import earlybird
 from conftest import HUNG, SMALL, command, store_bytes
 from earlybird import WorkerError
+from earlybird.progress import RateColumn
+from earlybird.store import Store
+from earlybird.sweeps import missing_jobs, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,6 +160,33 @@ def test_a_sweep_makes_only_what_is_missing(small: Path, tmp_path: Path) -> None
     none = earlybird.sweep(small, seeds=2, out=tmp_path)
     assert (first.made, more.made, none.made) == (2, 2, 0)
     assert more.runs.equals(none.runs)
+
+
+def test_of_each_seed_the_longest_runs_are_begun_first(small: Path, tmp_path: Path) -> None:
+    jobs = missing_jobs(plan(small, grid={"duration": ["1s", "9s", "5s"]}), Store(tmp_path / "results"))
+    lengths = [(job.seed, json.loads(job.scenario)["duration"]) for job in jobs]
+    assert lengths == [(1, "9s"), (1, "5s"), (1, "1s"), (2, "9s"), (2, "5s"), (2, "1s")]
+
+
+@pytest.fixture
+def forty_seconds() -> Task:
+    """A task that has been under way for so long."""
+    task = Task(TaskID(0), "simulating", total=None, completed=0, _get_time=lambda: 40.0)
+    task.start_time = 0.0
+    return task
+
+
+def test_the_time_left_follows_from_the_work_and_not_from_the_number_of_runs(forty_seconds: Task) -> None:
+    rate = RateColumn(work=100.0)
+    rate.count(80.0)
+    assert str(rate.render(forty_seconds)) == "runs, 1.5/min, 0:00:10 left"
+
+
+def test_runs_that_were_found_made_take_no_time(forty_seconds: Task) -> None:
+    rate = RateColumn(work=5)
+    rate.leave_out(3)
+    rate.count(1.0)
+    assert str(rate.render(forty_seconds)) == "runs, 1.5/min, 0:00:40 left"
 
 
 def test_the_number_of_workers_does_not_change_a_byte(small: Path, tmp_path: Path) -> None:

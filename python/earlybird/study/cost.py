@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from earlybird.description import resolve
-from earlybird.limits import cost_of
+from earlybird.limits import cost_of, seconds_of
 from earlybird.paths import repository_file
 from earlybird.quantities import seconds
 from earlybird.runs import DEFAULT_SEED, simulate
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
 
 YARDSTICK: Final = {"pairs": 8, "duration": "30s", "measure.warm-up": "1s"}
 """The dumbbell, short enough to be run while somebody waits."""
-
-SECONDS_PER_RESULT: Final = 0.02
-"""What writing a result takes, measured on one processor of 2024."""
-
-SECONDS_PER_MODEL: Final = 1.0
-"""What a Markov chain takes, in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +127,13 @@ def _kind(run: StudyRun) -> Hashable:
 
 def _one(run: StudyRun, pace: float) -> tuple[float, float]:
     """Return the seconds that a run simulates and those that it takes."""
-    if run.part.model:
-        return 0.0, SECONDS_PER_MODEL
     scenario = resolved(run).scenario
-    return _length(scenario), pace * cost_of(scenario).seconds + SECONDS_PER_RESULT
+    return _length(scenario), seconds_of(scenario, pace)
 
 
 def _length(scenario: str) -> float:
-    return seconds(json.loads(scenario)["duration"]) or 0.0
+    """Return the seconds that are simulated: none of a model."""
+    return seconds(json.loads(scenario).get("duration", "0s")) or 0.0
 
 
 def _pace() -> float:

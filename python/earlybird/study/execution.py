@@ -96,15 +96,9 @@ def make_runs(
     progress: bool = False,
 ) -> StudyOutcome:
     """Make the runs of studies that were read already; otherwise as `run_studies`."""
-    planned = mixed([list(planned_runs(study, scale)) for study in studies])
+    planned = [run for study in studies for run in planned_runs(study, scale)]
     result = complete(planned, jobs=jobs, out=out, progress=progress)
     return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in planned}), result.made)
-
-
-def mixed(plans: Sequence[Sequence[PlannedRun]]) -> list[PlannedRun]:
-    """Put several studies' runs into one order in which all advance alike, so that the time left can be told early."""
-    placed = [(place / len(runs), run) for runs in plans for place, run in enumerate(runs)]
-    return [run for _, run in sorted(placed, key=lambda each: each[0])]
 
 
 def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:

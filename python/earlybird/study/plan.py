@@ -36,8 +36,7 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
     Returns
     -------
     list of StudyRun
-        Within a grid every cell has its first seed before any has its second, so that what an interrupted study has can
-        be compared.
+        Within a grid every cell has its first seed before any has its second.
     """
     runs: dict[tuple[object, ...], StudyRun] = {}
     for grid in study.grids:

@@ -116,8 +116,8 @@ class Workshop:
         planned = [run for setting in settings for run in planned_runs_of(self.search, setting, scale)]
         missing = missing_jobs(planned, self.store)
         if found := len(planned) - len(missing):
-            self.advance(found)
-        make(missing, self.store, self.jobs, self.advance)
+            self.advance(found=found)
+        make(missing, self.store, self.jobs, lambda _: self.advance())
         return [Trial(setting, readings(self.search, self._measured(setting, scale))) for setting in settings]
 
     def _measured(self, setting: Setting, scale: str) -> Measurements:
