@@ -24,11 +24,11 @@ MOST_RUNS: Final = 1_000_000
 """Runs of one sweep: planning them takes a gigabyte, making them weeks."""
 
 
-SECONDS_PER_RESULT: Final = 0.02
-"""What writing a result takes, measured on one processor of 2024."""
+SECONDS_PER_RESULT: Final = 0.03
+"""What writing a result takes on a machine as slow as the one that `cost_of` has in mind."""
 
-SECONDS_PER_MODEL: Final = 1.0
-"""What a Markov chain takes, in the middle."""
+SECONDS_PER_MODEL: Final = 5.0
+"""What a Markov chain takes there, in the middle."""
 
 
 class Cost(NamedTuple):
@@ -67,16 +67,15 @@ def seconds_of(scenario: str, pace: float = 1.0) -> float:
     scenario
         The complete scenario, or the model in its place.
     pace
-        What simulating takes on this machine ÷ what `cost_of` expects.
+        What a run takes on this machine ÷ what is expected of a slow one.
 
     Raises
     ------
     ScenarioError
         If there is not enough memory for it.
     """
-    if "model" in json.loads(scenario):
-        return SECONDS_PER_MODEL
-    return pace * cost_of(scenario).seconds + SECONDS_PER_RESULT
+    is_model = "model" in json.loads(scenario)
+    return pace * (SECONDS_PER_RESULT + (SECONDS_PER_MODEL if is_model else cost_of(scenario).seconds))
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:
