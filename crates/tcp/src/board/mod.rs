@@ -194,19 +194,17 @@ impl Board {
         (self.una_position..self.end_position).contains(&position).then_some(number)
     }
 
-    /// Appends a new segment that ends at stream position `end`.
+    /// Appends a new segment that ends at stream position `end` and leaves at this time.
     #[inline]
-    pub(crate) fn push(&mut self, end: u64, flags: Flags) {
-        self.segments.push(Sent { end, departed: Instant::ZERO, first_told: 0, transmissions: 0, flags });
+    pub(crate) fn push(&mut self, departed: Instant, end: u64, flags: Flags) {
+        let first_told = clock::timestamp(departed);
+        self.segments.push(Sent { end, departed, first_told, transmissions: 1, flags });
         self.end_position = end;
     }
 
     /// Appends a segment that ends at stream position `end` and left on the opening one, which was the last to be acknowledged.
     pub(crate) fn push_carried(&mut self, end: u64, flags: Flags) {
-        let departed = self.last_in_order_at;
-        let first_told = clock::timestamp(departed);
-        self.segments.push(Sent { end, departed, first_told, transmissions: 1, flags });
-        self.end_position = end;
+        self.push(self.last_in_order_at, end, flags);
     }
 
     /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
@@ -219,16 +217,12 @@ impl Board {
         }
     }
 
-    /// Takes note that `number` is sent now, and says whether it was sent before.
-    pub(crate) fn on_sent(&mut self, number: u64, now: Instant) -> bool {
-        self.nxt = self.nxt.max(number + 1);
-        let Some(sent) = self.segments.get_mut(number) else { return false };
-        sent.departed = now;
-        if sent.transmissions == 0 {
-            sent.first_told = clock::timestamp(now);
+    /// Takes note that `number` leaves again now.
+    pub(crate) fn on_sent_again(&mut self, now: Instant, number: u64) {
+        if let Some(sent) = self.segments.get_mut(number) {
+            sent.departed = now;
+            sent.transmissions = sent.transmissions.saturating_add(1);
         }
-        sent.transmissions = sent.transmissions.saturating_add(1);
-        sent.transmissions > 1
     }
 
     /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
@@ -447,8 +441,9 @@ impl Board {
         self.sacked.remove_below(una);
     }
 
-    /// Goes past a segment as if it were sent.
-    pub(crate) fn pass_over(&mut self, number: u64) {
+    /// Goes past a segment that was sent, or passed over.
+    #[inline]
+    pub(crate) fn go_past(&mut self, number: u64) {
         self.nxt = self.nxt.max(number + 1);
     }
 
@@ -483,14 +478,11 @@ mod tests {
     fn board(lengths: &[u64]) -> Board {
         let mut board = Board::default();
         let mut end = 1;
-        board.push(end, Flags::SYN);
-        for length in lengths {
+        board.push(Instant::ZERO, end, Flags::SYN);
+        for (number, length) in (1..).zip(lengths) {
             end += length;
-            board.push(end, Flags::ACK);
+            board.push(Instant::from_nanos(number), end, Flags::ACK);
         }
-        (0..=lengths.len() as u64).for_each(|number| {
-            board.on_sent(number, Instant::from_nanos(number));
-        });
         board.apply(1, ORIGIN, &SackBlocks::default(), true, Instant::ZERO);
         board
     }
@@ -540,7 +532,7 @@ mod tests {
     #[test]
     fn an_ack_that_covers_a_segment_sent_twice_measures_nothing() {
         let mut board = board(&[10, 10, 10]);
-        board.on_sent(2, Instant::from_nanos(50));
+        board.on_sent_again(Instant::from_nanos(50), 2);
         let none = SackBlocks::default();
         assert_eq!(board.apply(11, ORIGIN, &none, true, Instant::from_nanos(60)).rtt, Some(Duration::from_nanos(59)));
         assert_eq!(board.apply(31, ORIGIN, &none, true, Instant::from_nanos(70)).rtt, None);
@@ -551,7 +543,7 @@ mod tests {
         let mut board = board(&[10; 10]);
         board.apply(1, ORIGIN, &blocks(&[(81, 91)]), true, Instant::ZERO);
         assert_eq!(board.reordering(), 3, "a gap may be a loss");
-        board.on_sent(2, Instant::from_nanos(50));
+        board.on_sent_again(Instant::from_nanos(50), 2);
         board.apply(1, ORIGIN, &blocks(&[(11, 21), (81, 91)]), true, Instant::ZERO);
         assert_eq!((board.reordering(), board.sent_again()), (3, 0), "the second one may have arrived");
         board.apply(1, ORIGIN, &blocks(&[(31, 41), (81, 91)]), true, Instant::ZERO);

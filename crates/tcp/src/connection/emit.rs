@@ -76,8 +76,7 @@ impl Connection {
         {
             return Some(self.emit_piece(now, &piece, segment));
         }
-        let number = self.sender.next(now)?;
-        let piece = self.sender.first_piece(number)?;
+        let piece = self.sender.next(now)?;
         Some(self.emit_piece(now, &piece, segment))
     }
 

@@ -107,13 +107,12 @@ impl Sender {
     pub(super) fn next_held(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);
         loop {
-            let limits = self.limits();
-            let number = self.next_number(&limits)?;
+            let number = self.next_number(None)?;
             if !self.is_given_up(now, number) {
                 return Some(number);
             }
             self.recovery.pass_over(now, number, &self.board);
-            self.board.pass_over(number);
+            self.board.go_past(number);
             self.ground();
         }
     }

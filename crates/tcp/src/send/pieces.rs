@@ -57,15 +57,14 @@ pub(crate) struct Piece {
 const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 
 impl Sender {
-    /// Gives the first piece of a segment that is sent now: all of it, in most cases.
-    #[inline]
-    pub(crate) fn first_piece(&mut self, number: u64) -> Option<Piece> {
+    /// Sends a segment again: gives its first piece, all of it in most cases.
+    pub(super) fn repeat(&mut self, now: Instant, number: u64) -> Option<Piece> {
+        self.board.on_sent_again(now, number);
         let (start, sent) = self.board.segment(number)?;
-        let (end, flags, is_again) = (sent.payload_end(), sent.flags, sent.transmissions > 1);
-        if self.queue.is_real && is_again {
+        if self.queue.is_real {
             return self.piece_from(number, start);
         }
-        Some(Piece { number, part: start..end, flags, is_again })
+        Some(Piece { number, part: start..sent.payload_end(), flags: sent.flags, is_again: true })
     }
 
     /// Gives the next piece of a segment whose first one has left; `None` if nothing is left of it, or it must wait for the

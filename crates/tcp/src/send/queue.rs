@@ -2,6 +2,7 @@
 
 use super::frames::Frames;
 use super::holding::Holding;
+use super::pieces::Piece;
 use super::sender::Sender;
 use crate::config::Config;
 use crate::policy::segmentation::{ALL_OPTIONS, Segmentation, TIMESTAMPS};
@@ -118,7 +119,7 @@ impl Sender {
     /// Gives the length of the next new segment if nothing but its size and the room for it decides: frames, records and
     /// probes aside.
     #[inline]
-    fn plain_segment(&self) -> Option<u64> {
+    pub(super) fn plain_segment(&self) -> Option<u64> {
         let len = self.queue.unsent.min(self.queue.mss);
         let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
         (is_plain && len <= self.room()).then_some(len)
@@ -183,23 +184,37 @@ impl Sender {
         room > 0 && 2 * room >= self.peer_window.largest && self.board.outstanding() == 0
     }
 
-    pub(super) fn cut_segment(&mut self) -> Option<()> {
-        let (len, flags) = match self.plain_segment().filter(|_| !self.queue.is_real) {
-            Some(len) => (len, Flags::ACK),
-            None => self.new_segment()?,
-        };
+    /// Cuts the next new segment, which leaves now; `plain` is its length as [`Self::plain_segment`] gives it.
+    #[inline]
+    pub(super) fn cut_segment(&mut self, now: Instant, plain: Option<u64>) -> Option<Piece> {
+        match plain {
+            Some(len) if !self.queue.is_real => Some(self.cut(now, len, Flags::ACK)),
+            _ => self.cut_other_segment(now),
+        }
+    }
+
+    /// Cuts one of which more is to be noted than its length.
+    #[inline(never)]
+    fn cut_other_segment(&mut self, now: Instant) -> Option<Piece> {
+        let (len, flags) = self.new_segment()?;
         self.note_cut(len);
-        self.queue.probes_window = false;
-        let end = self.board.end_position() + len + u64::from(flags.contains(Flags::FIN));
-        self.queue.unsent -= len;
         if flags.contains(Flags::FIN) {
             self.queue.fin_queued = false;
-            self.queue.fin_at = Some(end - 1);
+            self.queue.fin_at = Some(self.board.end_position() + len);
         }
         if let Some(frames) = self.queue.frames.as_mut().filter(|_| len > 0) {
             frames.on_cut();
         }
-        self.board.push(end, flags);
-        Some(())
+        Some(self.cut(now, len, flags))
+    }
+
+    #[inline]
+    fn cut(&mut self, now: Instant, len: u64, flags: Flags) -> Piece {
+        let (number, start) = (self.board.smax(), self.board.end_position());
+        let end = start + len;
+        self.queue.probes_window = false;
+        self.queue.unsent -= len;
+        self.board.push(now, end + u64::from(flags.contains(Flags::FIN)), flags);
+        Piece { number, part: start..end, flags, is_again: false }
     }
 }

@@ -8,7 +8,7 @@ use super::marks::MarkResponse;
 use super::notices::Notices;
 use super::pacer::Pacer;
 use super::persist::Persist;
-use super::pieces::Pieces;
+use super::pieces::{Piece, Pieces};
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
 use super::usage::Usage;
@@ -145,11 +145,19 @@ impl Sender {
 
     #[inline]
     pub(crate) fn limits(&self) -> Limits {
-        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.has_new_segment() }
+        self.limits_with(self.plain_segment())
     }
 
-    /// Decides which segment to send now, and takes note of it.
-    pub(crate) fn next(&mut self, now: Instant) -> Option<u64> {
+    /// Gives them where [`Self::plain_segment`] is known.
+    #[inline]
+    pub(super) fn limits_with(&self, plain: Option<u64>) -> Limits {
+        let has_new = plain.is_some() || self.new_segment().is_some();
+        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new }
+    }
+
+    /// Decides which segment to send now, and takes note of it: gives what of it leaves, all in most cases.
+    #[inline]
+    pub(crate) fn next(&mut self, now: Instant) -> Option<Piece> {
         if self.persist.is_running() {
             return self.next_probe(now);
         }
@@ -160,16 +168,26 @@ impl Sender {
             return None;
         }
         self.queue.forget_old_limit(now);
-        let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(&self.limits()) };
+        let plain = self.plain_segment();
+        let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(plain) };
         let Some(number) = next.or_else(|| self.may_close().then(|| self.board.smax())) else {
             self.watch_closed_window(now);
             return None;
         };
-        if number == self.board.smax() {
-            self.cut_segment()?;
+        let piece = if number == self.board.smax() {
+            self.cut_segment(now, plain)?
         } else if self.is_out_of_reach(number) {
             return None;
-        }
+        } else {
+            self.repeat(now, number)?
+        };
+        self.on_departure(now, number, piece.is_again);
+        Some(piece)
+    }
+
+    /// Tells all who want to know it that a segment leaves.
+    #[inline]
+    fn on_departure(&mut self, now: Instant, number: u64, is_again: bool) {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(number);
         }
@@ -177,7 +195,8 @@ impl Sender {
         if self.sampler.is_some() {
             self.sample_sending(now, number);
         }
-        if self.on_sent(number, now) {
+        self.on_sent(now, number, is_again);
+        if is_again {
             self.watch_repetition(now, number);
         } else {
             self.note_forward();
@@ -187,14 +206,12 @@ impl Sender {
         if let Some(proportional) = &mut self.reduction.proportional {
             proportional.on_sent();
         }
-        self.pace(now, number);
-        Some(number)
+        if self.pacer.is_some() {
+            self.pace(now, number);
+        }
     }
 
     fn pace(&mut self, now: Instant, number: u64) {
-        if self.pacer.is_none() {
-            return;
-        }
         let size = self.board.segment(number).map_or(1, |(start, sent)| sent.end - start);
         if let (Some(rate), Some(pacer)) = (self.pacing_rate(), &mut self.pacer) {
             pacer.on_sent(now, size as f64 / self.queue.mss as f64, rate);
@@ -244,24 +261,28 @@ impl Sender {
     /// Sends the opening segment, number 0, for the first time or again.
     /// Says whether it was sent before.
     pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) -> bool {
-        if self.board.smax() == 0 {
-            self.board.push(1, flags);
+        let is_again = self.board.smax() > 0;
+        if is_again {
+            self.board.on_sent_again(now, 0);
+        } else {
+            self.board.push(now, 1, flags);
         }
-        self.on_sent(0, now)
+        self.on_sent(now, 0, is_again);
+        is_again
     }
 
-    fn on_sent(&mut self, number: u64, now: Instant) -> bool {
-        let was_idle = self.board.outstanding() == 1 && number + 1 == self.board.smax();
-        let is_again = self.board.on_sent(number, now);
+    #[inline]
+    fn on_sent(&mut self, now: Instant, number: u64, is_again: bool) {
+        let was_idle = !is_again && self.board.outstanding() == 1;
+        self.board.go_past(number);
         self.watch.last_sent = now;
         self.statistics.segments_sent += 1;
         self.statistics.retransmissions += u64::from(is_again);
-        self.timer.on_sent(now, number, !is_again, was_idle && !is_again);
-        if was_idle && !is_again {
+        self.timer.on_sent(now, number, !is_again, was_idle);
+        if was_idle {
             self.watch.last_progress = now;
             self.control.on_resumed(now);
         }
-        is_again
     }
 
     /// The handshake is done: the window opens. A lost opening segment leaves one segment (RFC 5681 §3.1).

@@ -60,11 +60,18 @@ impl Sender {
     }
 
     /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
-    pub(crate) fn next_number(&mut self, limits: &Limits) -> Option<u64> {
-        let forward = self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward());
-        let Some(left) = forward else {
-            return self.recovery.next(&self.board, limits);
-        };
+    ///
+    /// `plain` is the length of the next new segment as [`Self::plain_segment`] gives it.
+    #[inline]
+    pub(super) fn next_number(&mut self, plain: Option<u64>) -> Option<u64> {
+        let limits = self.limits_with(plain);
+        match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
+            Some(left) => self.next_forward(&limits, left),
+            None => self.recovery.next(&self.board, &limits),
+        }
+    }
+
+    fn next_forward(&self, limits: &Limits, left: u64) -> Option<u64> {
         // A timed recovery spares at a timeout what was sent just before: that is still on its way, and in the window.
         let has_room = !self.is_timed || self.recovery.pipe(&self.board) < limits.usable();
         let may_send = left > 0 && has_room && limits.has_new && self.board.outstanding() < limits.wnd;

@@ -139,7 +139,7 @@ pub(crate) trait LossRecovery: Debug + Send {
     ///
     /// `limits` already hold the reduced window when recovery has just begun.
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
-    /// Learns that `number` was sent.
+    /// Learns that `number` was sent: the board has a note of it, and [`Board::nxt`] goes past it only then.
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board);
     /// Learns that `number`, which it has just given, is passed over: its owner has given it up. It counts as sent.
     fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {

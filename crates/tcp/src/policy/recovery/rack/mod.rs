@@ -304,7 +304,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
-        let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 0);
+        let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.due = None;
         self.lost.remove(number);
         self.probe.on_sent(is_new, board);
