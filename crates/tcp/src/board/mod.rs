@@ -410,6 +410,7 @@ impl Board {
     }
 
     /// Gives the lowest hole from number `from` on, if something above it was `SACKed`.
+    #[inline]
     pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
         if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una())) }
     }

@@ -69,13 +69,8 @@ impl Connection {
     }
 
     /// Emits the next segment of the stream: a piece of one that is too large by now, or what the sender decides.
-    #[inline]
+    #[inline(never)]
     pub(super) fn emit_next(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
-        if !self.sender.pieces.is_empty()
-            && let Some(piece) = self.sender.next_piece()
-        {
-            return Some(self.emit_piece(now, &piece, segment));
-        }
         let piece = self.sender.next(now)?;
         Some(self.emit_piece(now, &piece, segment))
     }
@@ -94,6 +89,7 @@ impl Connection {
         Carried { number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
     }
 
+    #[inline]
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16, segment: &mut Segment) {
         let owed = self.receiver.due;
         self.receiver.on_sent(now, len > 0);
@@ -115,6 +111,7 @@ impl Connection {
     }
 
     /// Adds what the receiver has to say beyond a number and a window, where there is room for it.
+    #[inline(never)]
     fn tell_more(&mut self, owed: AckDue, origin: SeqNum, segment: &mut Segment) {
         if segment.len > 0 && !self.sender.queue.has_room_beside(segment.len) {
             // It goes alone, right behind.

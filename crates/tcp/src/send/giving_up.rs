@@ -103,22 +103,20 @@ impl Sender {
         true
     }
 
-    /// Decides which segment goes next. One that was given up is passed over.
-    pub(super) fn next_held(&mut self, now: Instant) -> Option<u64> {
-        self.expire(now);
-        loop {
-            let number = self.next_number(None)?;
-            if !self.is_given_up(now, number) {
-                return Some(number);
-            }
+    /// Passes over a segment that was given up; says whether it was.
+    #[cold]
+    pub(super) fn passes_over(&mut self, now: Instant, number: u64) -> bool {
+        let is_given_up = self.is_given_up(now, number);
+        if is_given_up {
             self.recovery.pass_over(now, number, &self.board);
             self.board.go_past(number);
             self.ground();
         }
+        is_given_up
     }
 
     /// Says whether a segment must not be sent, or not again.
-    pub(super) fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
+    fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
         let may_give_up = self.queue.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
         let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
         if is_worthless && number < self.board.smax() {

@@ -10,6 +10,7 @@ const REMEMBERED: f64 = 0.75;
 impl Sender {
     /// Halves the window for each timeout in which nothing was sent, down to the restart window, as Linux does in place of
     /// RFC 5681's one step (`tcp_cwnd_restart`). A control that models the path has its own idea of idle times.
+    #[inline(never)]
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
         let (idle, timeout) = (now - self.watch.last_sent, self.timer.value().timeout);
         if idle <= timeout || self.sampler.is_some() || self.new_segment().is_none() {

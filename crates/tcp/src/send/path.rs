@@ -20,6 +20,7 @@ impl Sender {
     }
 
     /// Segment `number` is sent.
+    #[inline(never)]
     pub(super) fn sample_sending(&mut self, now: Instant, number: u64) {
         let Some(sampler) = &mut self.sampler else { return };
         if let Some(model) = self.control.path_model().filter(|_| sampler.in_flight() == 0) {

@@ -4,7 +4,6 @@
 //! that was sent in good faith, and nothing leaves but probes. It touches no window and is no timeout: a receiver may keep its
 //! window closed for as long as it likes.
 
-use super::pieces::Piece;
 use super::sender::Sender;
 use earlybird_units::Instant;
 
@@ -92,43 +91,44 @@ impl Sender {
         self.board.end_position() > self.board.acknowledged() + self.peer_window.size
     }
 
-    /// Gives the probe if one is due: of one byte, or what the window holds if it is open a little; a frame is
+    /// Gives the number of the probe if one is due: of one byte, or what the window holds if it is open a little; a frame is
     /// never split. A probe that was not acknowledged goes again.
     #[cold]
-    pub(super) fn next_probe(&mut self, now: Instant) -> Option<Piece> {
+    pub(super) fn next_probe(&mut self, now: Instant) -> Option<u64> {
         if !self.persist.is_due {
             return None;
         }
         let is_empty = self.probes_empty && (self.room() == 0 || self.queue.frames.is_some());
-        let probe = if is_empty { None } else { Some(self.cut_probe(now)?) };
+        let number = if is_empty { None } else { Some(self.cut_probe(now)?) };
         self.persist.is_due = false;
         self.statistics.window_probes += 1;
-        let Some(probe) = probe else {
+        let Some(number) = number else {
             self.persist.is_empty_due = true;
             self.timer.persist(now, self.persist.intervals.unwrap_or_default());
             return None;
         };
         if let Some(frames) = &mut self.queue.frames {
-            frames.on_sent(probe.number);
+            frames.on_sent(number);
         }
-        self.recovery.on_sent(now, probe.number, &self.board);
-        self.board.go_past(probe.number);
-        self.sample_sending(now, probe.number);
-        self.statistics.segments_sent += u64::from(!probe.is_again);
+        self.recovery.on_sent(now, number, &self.board);
+        self.board.go_past(number);
+        self.sample_sending(now, number);
         self.wait_on(now);
-        Some(probe)
+        Some(number)
     }
 
-    /// Gives what probes: the segment that has, or a new one. The last frame sent is not given up as long as none fits behind
-    /// it.
-    fn cut_probe(&mut self, now: Instant) -> Option<Piece> {
+    /// Gives the number of what probes: the segment that has, or a new one. The last frame sent is not given up as long as
+    /// none fits behind it.
+    fn cut_probe(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);
-        if self.board.outstanding() > 0 {
-            return self.repeat(now, self.board.una());
+        if self.board.outstanding() == 0 {
+            self.queue.probes_window = true;
+            let is_cut = self.cut_segment(now).is_some();
+            self.queue.probes_window = false;
+            self.statistics.segments_sent += u64::from(is_cut);
+            return is_cut.then(|| self.board.una());
         }
-        self.queue.probes_window = true;
-        let piece = self.cut_segment(now, self.plain_segment());
-        self.queue.probes_window = false;
-        piece
+        self.board.on_sent_again(now, self.board.una());
+        Some(self.board.una())
     }
 }

@@ -20,10 +20,17 @@ pub(crate) struct Pieces {
 
 /// What of a segment is still to leave.
 #[derive(Clone, Copy, Debug)]
-struct Rest {
+pub(super) struct Rest {
     number: u64,
     /// Stream position of the next piece.
     from: u64,
+}
+
+impl Rest {
+    /// All of it.
+    pub(super) const fn whole(number: u64) -> Self {
+        Self { number, from: 0 }
+    }
 }
 
 impl Pieces {
@@ -57,19 +64,15 @@ pub(crate) struct Piece {
 const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 
 impl Sender {
-    /// Sends a segment again: gives its first piece, all of it in most cases.
-    pub(super) fn repeat(&mut self, now: Instant, number: u64) -> Option<Piece> {
-        self.board.on_sent_again(now, number);
-        let (start, sent) = self.board.segment(number)?;
-        if self.queue.is_real {
-            return self.piece_from(number, start);
-        }
-        Some(Piece { number, part: start..sent.payload_end(), flags: sent.flags, is_again: true })
+    /// Gives the rest of a segment whose first piece has left, if there is one.
+    #[inline]
+    pub(super) fn next_rest(&mut self) -> Option<Rest> {
+        if self.pieces.is_empty() { None } else { self.take_rest() }
     }
 
-    /// Gives the next piece of a segment whose first one has left; `None` if nothing is left of it, or it must wait for the
-    /// receiver's window.
-    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+    /// Gives that; `None` if nothing is left of it by now, or it must wait for the receiver's window.
+    #[cold]
+    fn take_rest(&mut self) -> Option<Rest> {
         let end = self.window_end();
         let rest = self.pieces.next.or_else(|| self.pieces.waiting.take_if(|waiting| waiting.from < end))?;
         let Rest { number, from } = rest;
@@ -82,22 +85,33 @@ impl Sender {
             self.pieces.park(rest);
             return None;
         }
-        self.piece_from(number, from)
+        Some(rest)
     }
 
-    #[inline(never)]
-    fn piece_from(&mut self, number: u64, from: u64) -> Option<Piece> {
+    /// Gives what leaves now of a segment of which this is to leave: all of it, in most cases.
+    #[inline]
+    pub(super) fn piece(&mut self, rest: &Rest) -> Option<Piece> {
+        let number = rest.number;
         let (start, sent) = self.board.segment(number)?;
-        let (start, end, is_again) = (start.max(from), sent.payload_end(), sent.transmissions > 1);
-        let most = self.most_of_piece(start);
-        if end - start <= most {
-            let flags = sent.flags;
-            self.pieces.next = None;
-            return Some(Piece { number, part: start..end, flags, is_again });
+        let (part, flags) = (start.max(rest.from)..sent.payload_end(), sent.flags);
+        let is_again = sent.transmissions > 1;
+        if self.queue.is_real
+            && is_again
+            && let Some(end) = self.cut_short(number, &part)
+        {
+            let flags = flags.difference(Flags::PSH | Flags::FIN);
+            return Some(Piece { number, part: part.start..end, flags, is_again });
         }
-        let flags = sent.flags.difference(Flags::PSH | Flags::FIN);
-        self.pieces.next = Some(Rest { number, from: start + most });
-        Some(Piece { number, part: start..start + most, flags, is_again })
+        Some(Piece { number, part, flags, is_again })
+    }
+
+    /// Gives where a part of a segment must end if not all of it may leave now; the rest leaves later.
+    #[inline(never)]
+    fn cut_short(&mut self, number: u64, part: &Range<u64>) -> Option<u64> {
+        let from = part.start + self.most_of_piece(part.start);
+        let is_short = from < part.end;
+        self.pieces.next = is_short.then_some(Rest { number, from });
+        is_short.then_some(from)
     }
 
     /// Gives how many bytes of what was sent before may leave from a position on: what the receiver's window holds

@@ -104,6 +104,7 @@ impl Queue {
 
 impl Sender {
     /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
+    #[inline(never)]
     pub(super) fn new_segment(&self) -> Option<(u64, Flags)> {
         let room = self.room();
         let len = self.new_len(room);
@@ -119,7 +120,7 @@ impl Sender {
     /// Gives the length of the next new segment if nothing but its size and the room for it decides: frames, records and
     /// probes aside.
     #[inline]
-    pub(super) fn plain_segment(&self) -> Option<u64> {
+    fn plain_segment(&self) -> Option<u64> {
         let len = self.queue.unsent.min(self.queue.mss);
         let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
         (is_plain && len <= self.room()).then_some(len)
@@ -184,18 +185,24 @@ impl Sender {
         room > 0 && 2 * room >= self.peer_window.largest && self.board.outstanding() == 0
     }
 
-    /// Cuts the next new segment, which leaves now; `plain` is its length as [`Self::plain_segment`] gives it.
+    /// Cuts the next new segment, which leaves now.
     #[inline]
-    pub(super) fn cut_segment(&mut self, now: Instant, plain: Option<u64>) -> Option<Piece> {
-        match plain {
-            Some(len) if !self.queue.is_real => Some(self.cut(now, len, Flags::ACK)),
-            _ => self.cut_other_segment(now),
-        }
+    pub(super) fn cut_segment(&mut self, now: Instant) -> Option<Piece> {
+        let (len, flags) = match self.plain_segment().filter(|_| !self.queue.is_real) {
+            Some(len) => (len, Flags::ACK),
+            None => self.cut_special_segment()?,
+        };
+        let (number, start) = (self.board.smax(), self.board.end_position());
+        let end = start + len;
+        self.queue.probes_window = false;
+        self.queue.unsent -= len;
+        self.board.push(now, end + u64::from(flags.contains(Flags::FIN)), flags);
+        Some(Piece { number, part: start..end, flags, is_again: false })
     }
 
-    /// Cuts one of which more is to be noted than its length.
+    /// Takes note of a cut that is more than a length: gives that and the flags.
     #[inline(never)]
-    fn cut_other_segment(&mut self, now: Instant) -> Option<Piece> {
+    fn cut_special_segment(&mut self) -> Option<(u64, Flags)> {
         let (len, flags) = self.new_segment()?;
         self.note_cut(len);
         if flags.contains(Flags::FIN) {
@@ -205,16 +212,6 @@ impl Sender {
         if let Some(frames) = self.queue.frames.as_mut().filter(|_| len > 0) {
             frames.on_cut();
         }
-        Some(self.cut(now, len, flags))
-    }
-
-    #[inline]
-    fn cut(&mut self, now: Instant, len: u64, flags: Flags) -> Piece {
-        let (number, start) = (self.board.smax(), self.board.end_position());
-        let end = start + len;
-        self.queue.probes_window = false;
-        self.queue.unsent -= len;
-        self.board.push(now, end + u64::from(flags.contains(Flags::FIN)), flags);
-        Piece { number, part: start..end, flags, is_again: false }
+        Some((len, flags))
     }
 }

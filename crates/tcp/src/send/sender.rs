@@ -8,7 +8,7 @@ use super::marks::MarkResponse;
 use super::notices::Notices;
 use super::pacer::Pacer;
 use super::persist::Persist;
-use super::pieces::{Piece, Pieces};
+use super::pieces::{Piece, Pieces, Rest};
 use super::queue::Queue;
 use super::timer::RetransmissionTimer;
 use super::usage::Usage;
@@ -145,22 +145,30 @@ impl Sender {
 
     #[inline]
     pub(crate) fn limits(&self) -> Limits {
-        self.limits_with(self.plain_segment())
-    }
-
-    /// Gives them where [`Self::plain_segment`] is known.
-    #[inline]
-    pub(super) fn limits_with(&self, plain: Option<u64>) -> Limits {
-        let has_new = plain.is_some() || self.new_segment().is_some();
-        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new }
+        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.has_new_segment() }
     }
 
     /// Decides which segment to send now, and takes note of it: gives what of it leaves, all in most cases.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant) -> Option<Piece> {
-        if self.persist.is_running() {
-            return self.next_probe(now);
-        }
+        let rest = match self.next_rest() {
+            Some(rest) => rest,
+            None if self.persist.is_running() => Rest::whole(self.next_probe(now)?),
+            None => {
+                let number = self.choose(now)?;
+                if number == self.board.smax() {
+                    return self.send_new(now);
+                }
+                self.send_again(now, number)?;
+                Rest::whole(number)
+            }
+        };
+        self.piece(&rest)
+    }
+
+    /// Decides which segment to send now: one that was sent before, or a new one.
+    #[inline]
+    fn choose(&mut self, now: Instant) -> Option<u64> {
         if self.restarts_after_idle && self.board.outstanding() == 0 {
             self.restart_after_idle(now);
         }
@@ -168,21 +176,41 @@ impl Sender {
             return None;
         }
         self.queue.forget_old_limit(now);
-        let plain = self.plain_segment();
-        let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(plain) };
-        let Some(number) = next.or_else(|| self.may_close().then(|| self.board.smax())) else {
+        if self.queue.frames.is_some() {
+            self.expire(now);
+        }
+        let mut next = self.next_number();
+        while self.queue.frames.is_some()
+            && let Some(number) = next
+            && self.passes_over(now, number)
+        {
+            next = self.next_number();
+        }
+        if next.is_none() && self.may_close() {
+            return Some(self.board.smax());
+        }
+        if next.is_none() {
             self.watch_closed_window(now);
-            return None;
-        };
-        let piece = if number == self.board.smax() {
-            self.cut_segment(now, plain)?
-        } else if self.is_out_of_reach(number) {
-            return None;
-        } else {
-            self.repeat(now, number)?
-        };
-        self.on_departure(now, number, piece.is_again);
+        }
+        next
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Instant) -> Option<Piece> {
+        let piece = self.cut_segment(now)?;
+        self.on_departure(now, piece.number, false);
         Some(piece)
+    }
+
+    /// Sends a segment again, if the receiver's window still holds it.
+    #[inline(never)]
+    fn send_again(&mut self, now: Instant, number: u64) -> Option<()> {
+        if self.is_out_of_reach(number) {
+            return None;
+        }
+        self.board.on_sent_again(now, number);
+        self.on_departure(now, number, true);
+        Some(())
     }
 
     /// Tells all who want to know it that a segment leaves.
@@ -211,6 +239,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn pace(&mut self, now: Instant, number: u64) {
         let size = self.board.segment(number).map_or(1, |(start, sent)| sent.end - start);
         if let (Some(rate), Some(pacer)) = (self.pacing_rate(), &mut self.pacer) {
@@ -232,11 +261,17 @@ impl Sender {
     }
 
     /// Lets a timed recovery set its timers.
+    #[inline]
     pub(crate) fn schedule(&mut self, now: Instant) {
         if self.is_timed {
-            let timing = Timing { smoothed_rtt: self.timer.smoothed(), timeout_at: self.timer.deadline() };
-            self.recovery.schedule(now, &timing, &self.board);
+            self.schedule_timed(now);
         }
+    }
+
+    #[inline(never)]
+    fn schedule_timed(&mut self, now: Instant) {
+        let timing = Timing { smoothed_rtt: self.timer.smoothed(), timeout_at: self.timer.deadline() };
+        self.recovery.schedule(now, &timing, &self.board);
     }
 
     /// Gives the deadline of a timed recovery.

@@ -91,6 +91,7 @@ impl RetransmissionTimer {
     }
 
     /// Learns that segment `number` was sent. New segments start a measurement if none is running.
+    #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_new: bool, was_idle: bool) {
         if is_new && self.measuring.is_none() && self.measured.is_none_or(|measured| number > measured) {
             self.measuring = Some((number, now));

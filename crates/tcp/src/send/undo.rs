@@ -16,6 +16,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn watch_repetition(&mut self, now: Instant, number: u64) {
         if let Some(spurious) = &mut self.spurious
             && let Some((start, sent)) = self.board.segment(number)
@@ -60,17 +61,16 @@ impl Sender {
     }
 
     /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
-    ///
-    /// `plain` is the length of the next new segment as [`Self::plain_segment`] gives it.
     #[inline]
-    pub(super) fn next_number(&mut self, plain: Option<u64>) -> Option<u64> {
-        let limits = self.limits_with(plain);
+    pub(super) fn next_number(&mut self) -> Option<u64> {
+        let limits = self.limits();
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
             Some(left) => self.next_forward(&limits, left),
             None => self.recovery.next(&self.board, &limits),
         }
     }
 
+    #[inline(never)]
     fn next_forward(&self, limits: &Limits, left: u64) -> Option<u64> {
         // A timed recovery spares at a timeout what was sent just before: that is still on its way, and in the window.
         let has_room = !self.is_timed || self.recovery.pipe(&self.board) < limits.usable();

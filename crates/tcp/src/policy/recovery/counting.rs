@@ -14,6 +14,7 @@ pub enum Rules {
 
 /// Gives the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
 /// new one.
+#[inline]
 pub(super) fn next_in_window(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
     let is_sendable = board.nxt() < board.smax() || limits.has_new;
     (is_sendable && board.nxt() - board.una() < window).then(|| board.nxt())
@@ -27,6 +28,7 @@ pub(super) fn limited_transmit(board: &Board, limits: &Limits, duplicates: u32) 
 
 /// Says whether the segment that an ACK asked for, the `duplicates`-th, may leave: one sent before, whatever the window says;
 /// a new one, by limited transmit, if the window has room that the same ACK may have shrunk (RFC 3042 §2, second condition).
+#[inline(never)]
 pub(super) fn may_leave(due: u64, board: &Board, limits: &Limits, duplicates: u32) -> bool {
     due < board.smax() || limited_transmit(board, limits, duplicates) == Some(due)
 }

@@ -69,6 +69,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// Gives the usable window in whole segments.
+    #[inline]
     pub(crate) fn usable(&self) -> u64 {
         // Through `i64`: the conversion is one instruction, and windows are never negative.
         (self.cwnd as i64 as u64).min(self.wnd)

@@ -98,6 +98,7 @@ impl Sack1 {
         board.next_hole(self.repaired_below).filter(|hole| hole - board.una() < limits.wnd)
     }
 
+    #[inline(never)]
     fn next_in_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
         if self.pipe >= limits.cwnd as i64 {
             return None;
@@ -111,7 +112,8 @@ impl Sack1 {
 
     /// Outside recovery a hole known from SACK comes before new data, but ns-2 repairs it only if it still remembers a
     /// reduction; else it sends nothing, and an application that writes slowly gets no further duplicate ACKs.
-    fn next_outside_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+    #[inline(never)]
+    fn next_beside_holes(&self, board: &Board, limits: &Limits) -> Option<u64> {
         if board.nxt() - board.una() >= limits.usable() {
             return None;
         }
@@ -168,6 +170,7 @@ impl LossRecovery for Sack1 {
         board.go_back();
     }
 
+    #[inline]
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         if let Some(due) = self.due {
             return may_leave(due, board, limits, self.duplicates).then_some(due);
@@ -176,11 +179,14 @@ impl LossRecovery for Sack1 {
             None
         } else if self.recovering {
             self.next_in_recovery(board, limits)
+        } else if board.sacked().is_empty() {
+            next_in_window(board, limits, limits.usable())
         } else {
-            self.next_outside_recovery(board, limits)
+            self.next_beside_holes(board, limits)
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
         if self.due.take().is_some() {
             // The fast retransmit replaces a packet that `pipe` still counts; limited transmit comes before `pipe`.
@@ -199,6 +205,7 @@ impl LossRecovery for Sack1 {
         self.pipe = pipe;
     }
 
+    #[inline]
     fn is_recovering(&self) -> bool {
         self.recovering
     }
