@@ -52,6 +52,7 @@ impl Connection {
 
     /// Emits a segment that lies below the receiver's window: it must be answered, with what the window is now
     /// (RFC 9293 §3.10.7.4). One that asks whether the peer is there looks the same (§3.8.4: SEG.SEQ = SND.NXT-1).
+    #[inline(never)]
     fn emit_probe(&mut self, now: Instant, segment: &mut Segment) -> Carried {
         self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0, segment);
         Carried::NOTHING
@@ -63,6 +64,7 @@ impl Connection {
         Some(Carried::NOTHING)
     }
 
+    #[inline(never)]
     pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags, segment: &mut Segment) -> Carried {
         self.emit(now, flags, self.sender.board.end_position(), 0, segment);
         Carried::NOTHING
@@ -89,7 +91,8 @@ impl Connection {
         Carried { number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(super) fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16, segment: &mut Segment) {
         let owed = self.receiver.due;
         self.receiver.on_sent(now, len > 0);

@@ -186,7 +186,8 @@ impl Sender {
     }
 
     /// Cuts the next new segment, which leaves now.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(super) fn cut_segment(&mut self, now: Instant) -> Option<Piece> {
         let (len, flags) = match self.plain_segment().filter(|_| !self.queue.is_real) {
             Some(len) => (len, Flags::ACK),

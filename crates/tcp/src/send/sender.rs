@@ -214,7 +214,8 @@ impl Sender {
     }
 
     /// Tells all who want to know it that a segment leaves.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     fn on_departure(&mut self, now: Instant, number: u64, is_again: bool) {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(number);

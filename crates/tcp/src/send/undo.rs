@@ -61,7 +61,8 @@ impl Sender {
     }
 
     /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(super) fn next_number(&mut self) -> Option<u64> {
         let limits = self.limits();
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {

@@ -42,12 +42,14 @@ impl Scheme {
         of_each!(self, scheme => scheme.on_ack(arrival, board))
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(crate) fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         of_each!(self, scheme => scheme.next(board, limits))
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
         of_each!(self, scheme => scheme.on_sent(now, number, board));
     }
