@@ -20,7 +20,7 @@ from earlybird.errors import StoreError, because
 from earlybird.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -118,8 +118,7 @@ def _contents(result: Result) -> Iterator[tuple[str, bytes]]:
     _, scenario, summary = comparable(result)
     yield SCENARIO, _json(scenario)
     yield SUMMARY, _json(summary)
-    for name in sorted(result.tables):
-        yield f"{name}.parquet", _parquet(result.table(name))
+    yield from _parquet({f"{name}.parquet": result.table(name) for name in sorted(result.tables)}).items()
 
 
 def _json(document: dict[str, Any]) -> bytes:
@@ -140,10 +139,19 @@ def finite(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parquet(table: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.write_parquet(buffer, compression="zstd", compression_level=3, statistics=True, row_group_size=1 << 20)
-    return buffer.getvalue()
+def _parquet(tables: Mapping[str, pl.DataFrame]) -> dict[str, bytes]:
+    """Write tables in one go, as each query of polars has its price, small as a table may be."""
+    import polars as pl
+
+    buffers = {name: io.BytesIO() for name in tables}
+    sinks = [
+        table.lazy().sink_parquet(
+            buffers[name], compression="zstd", compression_level=3, statistics=True, row_group_size=1 << 20, lazy=True
+        )
+        for name, table in tables.items()
+    ]
+    pl.collect_all(sinks, engine="streaming")
+    return {name: buffer.getvalue() for name, buffer in buffers.items()}
 
 
 def _replace(temporary: Path, folder: Path) -> None:

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,7 +19,7 @@ from earlybird.errors import WorkerError
 from earlybird.runs import make
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from earlybird.store import Store
 
@@ -28,6 +29,12 @@ Done = TypeVar("Done")
 ATTEMPTS = 2
 """A run whose worker dies is repeated once: memory may have been short only then."""
 
+SECONDS_AT_ONCE = 0.5
+"""Seconds that the runs of a batch may take: handing over one at a time takes as long as the shortest ones."""
+
+BATCHES_PER_WORKER = 8
+"""At least, however short the runs are, so that all workers have something to do."""
+
 
 class Job(NamedTuple):
     """A run to make: the key it is stored under, the resolved scenario and the seed, and the seconds it may take."""
@@ -36,6 +43,10 @@ class Job(NamedTuple):
     scenario: str
     seed: int
     seconds: float
+
+
+Batch = tuple[Job, ...]
+"""Runs that a worker is handed at once."""
 
 
 def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[Job], None]) -> None:
@@ -60,13 +71,27 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
     StoreError
         If a result cannot be written.
     """
-    waiting, losses = deque(jobs), Counter[Job]()
+    waiting, losses = deque(batches(jobs, workers)), Counter[Job]()
     while waiting:
         lost = _until_a_worker_dies(waiting, store, workers, done)
         losses.update(lost)
         if hopeless := [job for job in lost if losses[job] >= ATTEMPTS]:
             raise _died_twice(hopeless, store)
-        waiting.extendleft(lost)
+        waiting.extendleft((job,) for job in lost)
+
+
+def batches(jobs: Sequence[Job], workers: int) -> Iterator[Batch]:
+    """Put runs together that are over in a moment, in their order."""
+    most = min(SECONDS_AT_ONCE, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
+    batch, seconds = list[Job](), 0.0
+    for job in jobs:
+        if batch and seconds + job.seconds > most:
+            yield tuple(batch)
+            batch, seconds = [], 0.0
+        batch.append(job)
+        seconds += job.seconds
+    if batch:
+        yield tuple(batch)
 
 
 def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) -> list[Done]:
@@ -103,9 +128,9 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) ->
             raise WorkerError("a worker process was killed; perhaps memory is short: try fewer --jobs.") from error
 
 
-def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: Callable[[Job], None]) -> list[Job]:
+def _until_a_worker_dies(waiting: deque[Batch], store: Store, workers: int, done: Callable[[Job], None]) -> list[Job]:
     """Work until all is done or a worker has died; return the runs that were lost with it."""
-    under_way: dict[Future[None], Job] = {}
+    under_way: dict[Future[None], Batch] = {}
     with _pool(min(workers, len(waiting))) as pool:
         try:
             while waiting or under_way:
@@ -114,17 +139,21 @@ def _until_a_worker_dies(waiting: deque[Job], store: Store, workers: int, done: 
                     under_way[future] = waiting.popleft()
                 for finished in wait(under_way, return_when=FIRST_COMPLETED).done:
                     finished.result()
-                    done(under_way.pop(finished))
+                    for job in under_way.pop(finished):
+                        done(job)
         except BrokenProcessPool:
-            return _lost(under_way, done)
+            return _lost(chain.from_iterable(under_way.values()), store, done)
     return []
 
 
-def _lost(under_way: dict[Future[None], Job], done: Callable[[Job], None]) -> list[Job]:
-    """Tell the runs that were lost with a worker from those that were finished just before."""
-    lost = [job for future, job in under_way.items() if future.exception() is not None]
-    for job in set(under_way.values()).difference(lost):
-        done(job)
+def _lost(under_way: Iterable[Job], store: Store, done: Callable[[Job], None]) -> list[Job]:
+    """Tell the runs that were lost with a worker from those that were finished before."""
+    lost = list[Job]()
+    for job in under_way:
+        if store.has(job.key):
+            done(job)
+        else:
+            lost.append(job)
     return lost
 
 
@@ -153,10 +182,10 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, job: Job, store: Store) -> Future[None]:
-    """Hand a run to a worker, which may start a new process."""
+def _submit(pool: ProcessPoolExecutor, batch: Batch, store: Store) -> Future[None]:
+    """Hand runs to a worker, which may start a new process."""
     with _quiet_start():
-        return pool.submit(_work, job, store)
+        return pool.submit(_work, batch, store)
 
 
 @contextmanager
@@ -189,5 +218,6 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _work(job: Job, store: Store) -> None:
-    store.save(make(job.scenario, job.seed))
+def _work(batch: Batch, store: Store) -> None:
+    for job in batch:
+        store.save(make(job.scenario, job.seed))

@@ -17,6 +17,7 @@ from rich.progress import Task, TaskID
 import earlybird
 from conftest import HUNG, SMALL, command, store_bytes
 from earlybird import WorkerError
+from earlybird.pool import Job, batches
 from earlybird.progress import RateColumn
 from earlybird.store import Store
 from earlybird.sweeps import missing_jobs, plan
@@ -166,6 +167,14 @@ def test_of_each_seed_the_longest_runs_are_begun_first(small: Path, tmp_path: Pa
     jobs = missing_jobs(plan(small, grid={"duration": ["1s", "9s", "5s"]}), Store(tmp_path / "results"))
     lengths = [(job.seed, json.loads(job.scenario)["duration"]) for job in jobs]
     assert lengths == [(1, "9s"), (1, "5s"), (1, "1s"), (2, "9s"), (2, "5s"), (2, "1s")]
+
+
+def test_short_runs_are_handed_over_together_and_long_ones_alone() -> None:
+    jobs = [Job(str(number), "{}", number, seconds) for number, seconds in enumerate([3.0, 0.4, *[0.1] * 100])]
+    handed = list(batches(jobs, 2))
+    assert [len(batch) for batch in handed[:3]] == [1, 2, 5]
+    assert [job for batch in handed for job in batch] == jobs
+    assert len(list(batches(jobs[2:20], 2))) >= 16, "few runs are shared out between all workers"
 
 
 @pytest.fixture
