@@ -163,6 +163,12 @@ impl Board {
         self.acknowledged
     }
 
+    /// Says whether an ACK up to stream position `ack` acknowledges a whole segment, and nothing that was not sent.
+    #[inline]
+    pub(crate) fn is_advanced_by(&self, ack: u64) -> bool {
+        ack <= self.end_position && self.segments.first().is_some_and(|first| first.end <= ack)
+    }
+
     /// Gives the stream position after the last segment sent.
     pub(crate) fn end_position(&self) -> u64 {
         self.end_position
@@ -228,7 +234,8 @@ impl Board {
     /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
     ///
     /// `is_pure`: no payload and no change of the window, so that it may count as a duplicate.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
     pub(crate) fn apply(
         &mut self,
         ack: u64,
@@ -264,27 +271,27 @@ impl Board {
         change
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
     fn advance(&mut self, ack: u64, now: Instant, change: &mut Acknowledgement) {
         change.oldest_told = self.oldest_told();
-        let mut was_retransmitted = false;
         let before = self.una();
-        let mut una = before;
-        while let Some(sent) = self.segments.get(una).filter(|sent| sent.end <= ack) {
-            was_retransmitted |= sent.transmissions > 1;
-            if self.lists_delivered && !self.sacked.contains(una) {
-                self.delivered.push(sent.delivered(una));
+        let (mut was_retransmitted, mut departed) = (false, self.last_in_order_at);
+        self.segments.take_up_to(ack, |number, sent| {
+            (was_retransmitted, departed) = (was_retransmitted | (sent.transmissions > 1), sent.departed);
+            if self.lists_delivered && !self.sacked.contains(number) {
+                self.delivered.push(sent.delivered(number));
             }
-            self.last_in_order_at = sent.departed;
-            una += 1;
-        }
-        self.segments.remove_below(una);
+        });
+        self.last_in_order_at = departed;
+        let una = self.una();
         self.una_position = ack;
         self.end_position = self.end_position.max(ack);
         change.advanced = una - before;
         change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
         self.nxt = self.nxt.max(una);
-        change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - self.last_in_order_at);
+        change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - departed);
         if !self.sacked.is_empty() {
             change.brings_news = change.advanced > 0;
             self.sacked.remove_below(una);
@@ -292,6 +299,7 @@ impl Board {
     }
 
     /// Gives what the timestamp clock told when the oldest segment not acknowledged was first sent.
+    #[inline]
     pub(crate) fn oldest_told(&self) -> u32 {
         match self.segments.first() {
             Some(sent) if self.acknowledged == self.una_position => sent.first_told,

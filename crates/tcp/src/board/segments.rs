@@ -74,6 +74,20 @@ impl Segments {
         }
     }
 
+    /// Takes off the segments that end at a stream position or before it, the lowest first, and shows each.
+    #[inline]
+    pub(super) fn take_up_to(&mut self, position: u64, mut show: impl FnMut(u64, &Sent)) {
+        let mask = self.places.len().wrapping_sub(1);
+        let Range { start: mut number, end } = self.numbers;
+        while number < end
+            && let Some(sent) = self.places.get(number as usize & mask).filter(|sent| sent.end <= position)
+        {
+            show(number, sent);
+            number += 1;
+        }
+        self.numbers.start = number;
+    }
+
     /// Takes off what lies below `number`, which is none of those that are still to come.
     #[inline]
     pub(super) fn remove_below(&mut self, number: u64) {

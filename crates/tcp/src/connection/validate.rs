@@ -3,6 +3,7 @@
 use super::events::Event;
 use super::{Connection, Taken};
 use crate::send::ack::Heard;
+use crate::send::sender::Sender;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
@@ -15,7 +16,7 @@ impl Connection {
     /// Takes a segment in the transfer state.
     #[inline]
     pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        let expected = if segment.len > 0 { self.take_expected(cx.now, segment) } else { None };
+        let expected = if self.is_usual(cx.now, segment) { self.take_expected(cx, segment) } else { None };
         expected.unwrap_or_else(|| self.examine(cx, segment))
     }
 
@@ -31,7 +32,7 @@ impl Connection {
         self.lifetime.heard = cx.now;
         self.note_timestamp(cx.now, segment, range.start);
         self.note_mark(segment);
-        self.on_acknowledgement(cx, &heard);
+        self.telling_drained(|sender| sender.on_acknowledgement(cx, &heard));
         let has_fin = segment.flags.contains(Flags::FIN);
         if self.nobody_reads(&range, has_fin) {
             self.reset_peer(segment);
@@ -43,28 +44,41 @@ impl Connection {
         taken
     }
 
-    /// Takes a segment with payload that is just what is expected – it is next in order, with an acknowledgement that tells
-    /// nothing –, for which all that follows has one outcome: most of what comes to a side that only receives (header
-    /// prediction, Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
+    /// Says whether a segment looks as nearly all do: numbers and a window, the timestamps that were agreed, and nothing else.
     #[inline]
-    fn take_expected(&mut self, now: Instant, segment: &Segment) -> Option<Taken> {
-        let start = self.receiver.nxt();
-        let is_next = segment.flags.difference(Flags::PSH) == Flags::ACK
-            && segment.seq == self.peer.origin.at(start)
-            && segment.ack == self.local_origin.at(self.sender.board.una_position())
+    fn is_usual(&self, now: Instant, segment: &Segment) -> bool {
+        let is_plain = segment.flags.difference(Flags::PSH) == Flags::ACK
             && segment.options.sack.is_empty()
             && segment.options.skip_notice.is_none();
-        let is_stamped = segment.options.timestamps.is_some() == self.peer.timestamps && !self.is_too_old(now, segment);
-        if !is_next || !is_stamped || !self.state.is_open() {
-            return None;
+        let is_stamped = segment.options.timestamps.is_some() == self.peer.timestamps;
+        is_plain && is_stamped && !self.is_too_old(now, segment) && self.state.is_open()
+    }
+
+    /// Takes a usual segment that is one of the two that are expected, for which all that follows has one outcome (header
+    /// prediction, Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
+    #[inline]
+    fn take_expected(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
+        let start = self.receiver.nxt();
+        if segment.seq != self.peer.origin.at(start) {
+            None
+        } else if segment.len > 0 {
+            self.take_next(cx.now, segment, start)
+        } else {
+            self.take_progress(cx, segment, start)
         }
+    }
+
+    /// Takes the next payload in order, with an acknowledgement that tells nothing: most of what comes to a side that only
+    /// receives.
+    #[inline]
+    fn take_next(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<Taken> {
         let len = u64::from(segment.len);
-        if !self.receiver.has_simple_place(len) {
+        let is_repetition = segment.ack == self.local_origin.at(self.sender.board.una_position());
+        if !is_repetition || !self.receiver.has_simple_place(len) {
             return None;
         }
         let window = u64::from(segment.window) << self.peer.window_shift;
-        let echo = self.echoed(segment);
-        if !self.sender.on_repetition(now, start, window, echo) {
+        if !self.sender.on_repetition(now, start, window, self.echoed(segment)) {
             return None;
         }
         self.lifetime.heard = now;
@@ -73,6 +87,20 @@ impl Connection {
         self.receiver.take_next(now, len);
         self.events.tell(Event::Readable);
         Some(Taken { skip: 0, stream: start - 1..start - 1 + len })
+    }
+
+    /// Takes an acknowledgement that goes forward: most of what comes to a side that only sends.
+    #[inline]
+    fn take_progress(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<Taken> {
+        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position())?;
+        if !self.sender.expects_progress(ack) {
+            return None;
+        }
+        self.lifetime.heard = cx.now;
+        self.note_timestamp(cx.now, segment, start);
+        let heard = self.plainly_heard(segment, ack, start);
+        self.telling_drained(|sender| sender.on_plain_progress(cx, &heard));
+        Some(Taken::default())
     }
 
     /// Gives the time that a segment echoes, as this side's clock told it.
@@ -137,11 +165,11 @@ impl Connection {
         has_ack && !is_unstamped
     }
 
-    /// Hands the sender an ACK.
+    /// Lets the sender act on an ACK, and tells if that was what everything written waited for.
     #[inline]
-    fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+    fn telling_drained(&mut self, act: impl FnOnce(&mut Sender)) {
         let was_drained = self.sender.is_drained();
-        self.sender.on_acknowledgement(cx, heard);
+        act(&mut self.sender);
         if !was_drained && self.sender.is_drained() {
             self.events.tell(Event::Drained);
         }
@@ -161,7 +189,14 @@ impl Connection {
             self.guard.refusals.acks_ahead += 1;
             return None;
         }
-        Some(Heard {
+        let skip = segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack));
+        Some(Heard { skip, ..self.plainly_heard(segment, ack, start) })
+    }
+
+    /// Reads a segment that acknowledges up to stream position `ack` and starts at `start`, but for its skip notice.
+    #[inline]
+    fn plainly_heard<'a>(&self, segment: &'a Segment, ack: u64, start: u64) -> Heard<'a> {
+        Heard {
             ack,
             start,
             window: u64::from(segment.window) << self.peer.window_shift,
@@ -171,8 +206,8 @@ impl Connection {
             sack: if self.peer.sack { &segment.options.sack } else { &SackBlocks::NONE },
             has_timestamps: self.peer.timestamps,
             echo: self.echoed(segment),
-            skip: segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack)),
-        })
+            skip: None,
+        }
     }
 
     /// Says whether a segment brings new data to a connection that was left to itself.

@@ -16,7 +16,7 @@ use super::recovery::rfc6675::Rfc6675;
 use super::recovery::sack1::Sack1;
 use super::recovery::scheme::Scheme;
 use super::recovery::{reno, tahoe, vegas};
-use super::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
+use super::rto::{CoarseEstimator, Estimator, LinuxEstimator, Rfc6298Estimator};
 use super::trigger::{AgeReference, EarlyRetransmission, LossTrigger};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -301,14 +301,14 @@ impl RtoConfig {
         Self { tick: Duration::from_millis(1), floor: Duration::from_millis(1), ..self }
     }
 
-    pub(crate) fn estimator(&self, seeds: SeedTree) -> Box<dyn RtoEstimator> {
+    pub(crate) fn estimator(&self, seeds: SeedTree) -> Estimator {
         match self.rule {
-            RtoRule::Rfc6298 => Box::new(Rfc6298Estimator::new(self.tick)),
-            RtoRule::Linux => Box::new(LinuxEstimator::new(self.floor)),
+            RtoRule::Rfc6298 => Estimator::Rfc6298(Rfc6298Estimator::new(self.tick)),
+            RtoRule::Linux => Estimator::Linux(LinuxEstimator::new(self.floor)),
             RtoRule::Coarse => {
                 let mut random = seeds.child("clock").random();
                 let drawn = || random.duration_between(Duration::ZERO, self.tick);
-                Box::new(CoarseEstimator::new(self.tick, self.clock_phase.unwrap_or_else(drawn)))
+                Estimator::Coarse(CoarseEstimator::new(self.tick, self.clock_phase.unwrap_or_else(drawn)))
             }
         }
     }

@@ -219,6 +219,53 @@ impl RtoEstimator for LinuxEstimator {
     }
 }
 
+/// The estimator of a connection: one of these, known by name, for every ACK may ask it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Estimator {
+    Coarse(CoarseEstimator),
+    Rfc6298(Rfc6298Estimator),
+    Linux(LinuxEstimator),
+}
+
+/// Calls the estimator that it is.
+macro_rules! of_each {
+    ($self:ident, $estimator:ident => $call:expr) => {
+        match $self {
+            Self::Coarse($estimator) => $call,
+            Self::Rfc6298($estimator) => $call,
+            Self::Linux($estimator) => $call,
+        }
+    };
+}
+
+impl RtoEstimator for Estimator {
+    #[inline]
+    fn on_sample(&mut self, sent: Instant, now: Instant) {
+        of_each!(self, estimator => estimator.on_sample(sent, now));
+    }
+
+    #[inline]
+    fn base(&self) -> Option<Duration> {
+        of_each!(self, estimator => estimator.base())
+    }
+
+    fn smoothed(&self) -> Option<Duration> {
+        of_each!(self, estimator => estimator.smoothed())
+    }
+
+    fn variation(&self) -> Option<Duration> {
+        of_each!(self, estimator => estimator.variation())
+    }
+
+    fn on_back_off(&mut self, factor: u64) {
+        of_each!(self, estimator => estimator.on_back_off(factor));
+    }
+
+    fn on_needless(&mut self) {
+        of_each!(self, estimator => estimator.on_needless());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

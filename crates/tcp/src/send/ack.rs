@@ -64,6 +64,33 @@ impl Sender {
         }
     }
 
+    /// Says whether [`Self::on_plain_progress`] may act on an ACK up to stream position `ack` which tells nothing else beside
+    /// the receiver's window: it acknowledges a whole segment, and nothing unusual was agreed or is under way.
+    #[inline]
+    pub(crate) fn expects_progress(&self, ack: u64) -> bool {
+        let is_usual = !self.needs_details()
+            && self.sampler.is_none()
+            && self.queue.frames.is_none()
+            && self.marks.feedback == Feedback::None;
+        let is_open = !self.persist.is_running() && self.board.sacked().is_empty() && self.recovery.is_open();
+        is_usual && is_open && self.board.is_advanced_by(ack)
+    }
+
+    /// Acts on an ACK that [is expected](Self::expects_progress) as [`Self::on_acknowledgement`] would, most of whose questions
+    /// have one answer then.
+    #[inline]
+    pub(crate) fn on_plain_progress(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+        let window = self.window_told(heard.ack, heard.start, heard.window);
+        let ack = self.board.apply(heard.ack, heard.origin, &SackBlocks::NONE, heard.is_bare, cx.now);
+        self.on_window(window);
+        self.note_times(cx.now, &ack);
+        let rtt = self.round_trip(cx.now, heard, &ack);
+        self.recovery.on_plain_progress(&mut self.board);
+        self.on_progress(cx, rtt);
+        self.grow(cx, &ack);
+        self.reduction.end();
+    }
+
     /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if that is all that it tells beside the
     /// receiver's window; says whether it is. So it is on the side that only receives, with every segment.
     #[inline]
@@ -125,6 +152,7 @@ impl Sender {
     }
 
     /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
+    #[inline]
     fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
         let measures = heard.has_timestamps || self.timer.samples_each_ack();
         if !measures || ack.bytes == 0 || ack.skipped > 0 {
@@ -135,6 +163,7 @@ impl Sender {
 
     /// Gives the echoed timestamp if it can be one: the clock has told it already, and not before the oldest segment that is
     /// newly acknowledged was first sent. A peer that echoes nonsense, or zero, would make a round trip of all the time since.
+    #[inline]
     fn believed_echo(&mut self, now: Instant, echo: Option<u32>, ack: &Acknowledgement) -> Option<u32> {
         let echo = echo?;
         let oldest = if ack.bytes > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
@@ -149,6 +178,7 @@ impl Sender {
     }
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
+    #[inline]
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {
             self.watch.last_progress = now;
@@ -246,6 +276,7 @@ impl Sender {
     }
 
     /// Measures the round trip and restarts the timer.
+    #[inline]
     pub(crate) fn on_progress(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
         let base = match echoed_rtt {
             Some(rtt) => self.timer.on_sample(cx.now, rtt),
@@ -257,6 +288,7 @@ impl Sender {
         self.restart_timer(cx.now);
     }
 
+    #[inline]
     fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement) {
         if !self.notices.lets_grow(self.board.una()) {
             return;
@@ -265,6 +297,7 @@ impl Sender {
         self.control.on_progress(cx, &progress);
     }
 
+    #[inline]
     fn progress(&self, ack: &Acknowledgement) -> Progress {
         let is_used = self.is_window_used();
         Progress {
@@ -281,6 +314,7 @@ impl Sender {
 
     /// Gives by how many segments an ACK may grow the window. Behind one that was sent again others may have waited, known by
     /// SACK or not: that one alone counts then (RFC 3465 §2.3).
+    #[inline]
     fn growth(&self, ack: &Acknowledgement) -> f64 {
         let counts = self.counts_segments && ack.rtt.is_some();
         if counts { ack.advanced.min(ack.delivered).max(1) as f64 } else { 1.0 }

@@ -46,6 +46,7 @@ impl Watch {
 impl Sender {
     /// Restarts the timer if something is outstanding, else stops it – or lets it run idle, as ns-2 does. What waits for a
     /// closed window has a timer of its own.
+    #[inline]
     pub(crate) fn restart_timer(&mut self, now: Instant) {
         if self.persist.is_running() {
             return;

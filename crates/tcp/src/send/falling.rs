@@ -18,6 +18,12 @@ impl Falling {
     pub(super) const fn new(rule: WindowReduction) -> Self {
         Self { rule, proportional: None, has_reduced: true }
     }
+
+    /// The recovery is over.
+    #[inline]
+    pub(super) const fn end(&mut self) {
+        self.proportional = None;
+    }
 }
 
 impl Sender {
@@ -37,7 +43,7 @@ impl Sender {
             return;
         }
         if !self.recovery.is_recovering() {
-            self.reduction.proportional = None;
+            self.reduction.end();
             return;
         }
         if !self.reduction.has_reduced {

@@ -1,18 +1,20 @@
 //! The retransmission timer: when it runs, for how long, and what it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
 
 use crate::policy::choice::{RtoConfig, RtoRule};
-use crate::policy::rto::RtoEstimator;
-use alloc::boxed::Box;
+use crate::policy::rto::{Estimator, RtoEstimator};
 use earlybird_units::{Duration, Instant};
 
 /// The timer of one sender.
 #[derive(Debug)]
 pub(crate) struct RetransmissionTimer {
-    estimator: Box<dyn RtoEstimator>,
+    estimator: Estimator,
     limits: RtoConfig,
     back_off: u64,
+    /// The floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`). It changes more seldom than it is asked for.
+    timeout: Duration,
     started: Instant,
-    deadline: Option<Instant>,
+    /// [`Instant::NEVER`] while it stands still.
+    deadline: Instant,
     /// The one segment whose round trip is being measured: number and send time.
     measuring: Option<(u64, Instant)>,
     /// Highest number ever measured: no segment is measured twice.
@@ -38,56 +40,64 @@ const MOST_DOUBLINGS: u32 = 16;
 const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
 
 impl RetransmissionTimer {
-    pub(crate) fn new(estimator: Box<dyn RtoEstimator>, limits: RtoConfig) -> Self {
-        Self {
+    pub(crate) fn new(estimator: Estimator, limits: RtoConfig) -> Self {
+        let mut timer = Self {
             estimator,
             limits,
             back_off: 1,
+            timeout: limits.initial,
             started: Instant::ZERO,
-            deadline: None,
+            deadline: Instant::NEVER,
             measuring: None,
             measured: None,
             shortest: None,
-        }
+        };
+        timer.set_back_off(1);
+        timer
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        (self.deadline < Instant::NEVER).then_some(self.deadline)
     }
 
     pub(crate) fn value(&self) -> TimerValue {
-        TimerValue { timeout: self.timeout(), back_off: self.back_off, smoothed: self.smoothed() }
+        TimerValue { timeout: self.timeout, back_off: self.back_off, smoothed: self.smoothed() }
     }
 
     pub(crate) fn smoothed(&self) -> Option<Duration> {
         self.estimator.smoothed()
     }
 
-    /// Gives the timeout: the floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`).
-    fn timeout(&self) -> Duration {
+    /// Sets the back-off, and the timeout that follows from it and from what the estimator says by now.
+    #[inline]
+    fn set_back_off(&mut self, back_off: u64) {
+        self.back_off = back_off;
         let base = self.estimator.base().unwrap_or(self.limits.initial).max(self.limits.floor);
-        (base * self.back_off).min(self.limits.ceiling).max(self.limits.tick * 2)
+        self.timeout = (base * back_off).min(self.limits.ceiling).max(self.limits.tick * 2);
     }
 
     /// Says whether every ACK that goes forward measures, not one segment at a time.
+    #[inline]
     pub(crate) fn samples_each_ack(&self) -> bool {
         self.limits.rule == RtoRule::Linux
     }
 
+    #[inline]
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = now;
-        self.deadline = Some(now + self.timeout());
+        self.deadline = now + self.timeout;
     }
 
     /// Runs for a closed window: for the timeout, doubled so many times.
     pub(crate) fn persist(&mut self, now: Instant, doublings: u32) {
         self.started = now;
-        let interval = self.timeout() * (1 << doublings.min(MOST_DOUBLINGS));
-        self.deadline = Some(now + interval.min(self.limits.ceiling));
+        let interval = self.timeout * (1 << doublings.min(MOST_DOUBLINGS));
+        self.deadline = now + interval.min(self.limits.ceiling);
     }
 
     pub(crate) fn stop(&mut self) {
-        self.deadline = None;
+        self.deadline = Instant::NEVER;
     }
 
     /// Learns that segment `number` was sent. New segments start a measurement if none is running.
@@ -97,27 +107,29 @@ impl RetransmissionTimer {
             self.measuring = Some((number, now));
             self.measured = Some(number);
         }
-        if was_idle || self.deadline.is_none() {
+        if was_idle || self.deadline == Instant::NEVER {
             self.restart(now);
         }
     }
 
     /// Learns that everything below `una` is acknowledged, and gives the new base timeout if a measurement ended.
+    #[inline]
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
         let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
         self.sample(now, sent)
     }
 
     /// Takes a sample that needs no running measurement (RFC 7323 §4.1).
+    #[inline]
     pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) -> Option<Duration> {
         self.measuring = None;
         self.sample(now, Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())))
     }
 
     fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
-        self.back_off = 1;
         self.shortest = Some(self.shortest.map_or(now - sent, |shortest| shortest.min(now - sent)));
         self.estimator.on_sample(sent, now);
+        self.set_back_off(1);
         self.estimator.base()
     }
 
@@ -136,18 +148,18 @@ impl RetransmissionTimer {
     pub(crate) fn on_opening_lost(&mut self) {
         if self.limits.rule != RtoRule::Coarse && self.limits.initial < AFTER_LOST_OPENING {
             self.limits.initial = AFTER_LOST_OPENING;
-            self.back_off = 1;
+            self.set_back_off(1);
         }
     }
 
     pub(crate) fn end_back_off(&mut self) {
-        self.back_off = 1;
+        self.set_back_off(1);
     }
 
     /// The last timeout was needless.
     pub(crate) fn on_needless(&mut self) {
-        self.back_off = 1;
         self.estimator.on_needless();
+        self.set_back_off(1);
     }
 
     /// Gives up the running measurement: its segment may have been retransmitted (Karn's rule).
@@ -164,10 +176,10 @@ impl RetransmissionTimer {
     pub(crate) fn back_off(&mut self, now: Instant) -> Duration {
         let expired = now - self.started;
         // ns-2 (`rfc2988_`): at least up to 64, and on until the ceiling is reached.
-        if self.back_off < 64 || self.timeout() < self.limits.ceiling {
-            self.back_off *= 2;
-        }
-        self.estimator.on_back_off(self.back_off);
+        let is_lasting = self.back_off < 64 || self.timeout < self.limits.ceiling;
+        let back_off = if is_lasting { 2 * self.back_off } else { self.back_off };
+        self.estimator.on_back_off(back_off);
+        self.set_back_off(back_off);
         self.cancel_measurement();
         self.restart(now);
         expired
@@ -184,7 +196,7 @@ mod tests {
     fn the_back_off_is_counted_to_64_beyond_the_ceiling_and_on_below_it() {
         let after_ten = |seconds| {
             let limits = RtoConfig { ceiling: Duration::from_secs(seconds), ..RtoConfig::RFC };
-            let mut timer = RetransmissionTimer::new(Box::new(Rfc6298Estimator::new(limits.tick)), limits);
+            let mut timer = RetransmissionTimer::new(Estimator::Rfc6298(Rfc6298Estimator::new(limits.tick)), limits);
             (0..10).for_each(|_| _ = timer.back_off(Instant::ZERO));
             timer.value().back_off
         };

@@ -14,6 +14,7 @@ pub(crate) struct PeerWindow {
 impl Sender {
     /// Gives the receiver's window after a segment with this acknowledgement and start told `window`: a late segment tells
     /// an old one (RFC 9293 §3.10.7.4, fifth; but an ACK that goes forward is new even on a retransmission).
+    #[inline]
     pub(crate) fn window_told(&mut self, ack: u64, start: u64, window: u64) -> u64 {
         if (ack, start) < self.peer_window.told_by {
             return self.peer_window.size;
@@ -23,6 +24,7 @@ impl Sender {
     }
 
     /// Learns the receiver's window. A probe beyond the old one was probably not taken: it goes again at once.
+    #[inline]
     pub(crate) fn on_window(&mut self, window: u64) {
         let end = self.board.end_position() - self.board.acknowledged();
         let was_beyond = self.board.outstanding() == 1 && end > self.peer_window.size && !self.board.ends_with_fin();
@@ -32,6 +34,7 @@ impl Sender {
         self.learn_window(window);
     }
 
+    #[inline]
     pub(crate) fn learn_window(&mut self, window: u64) {
         self.peer_window.size = window;
         self.peer_window.largest = self.peer_window.largest.max(window);

@@ -176,6 +176,16 @@ impl LossRecovery for Rfc6675 {
         }
     }
 
+    #[inline]
+    fn is_open(&self) -> bool {
+        !self.recovering
+    }
+
+    #[inline]
+    fn on_plain_progress(&mut self, _board: &mut Board) {
+        self.forget_duplicates();
+    }
+
     fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
         // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
         self.recovery_point = Some(board.smax());

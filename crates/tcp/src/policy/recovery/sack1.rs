@@ -44,11 +44,19 @@ impl Sack1 {
         }
     }
 
+    #[inline]
     fn on_progress(&mut self, board: &mut Board) -> Outcome {
         self.duplicates = 0;
         self.after_timeout = false;
         self.forget_sacked(board);
         Outcome::Progress
+    }
+
+    /// Whatever was to be sent, or held back, until the next event.
+    #[inline]
+    fn end_event(&mut self) {
+        self.is_held = false;
+        self.due = None;
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
@@ -138,8 +146,7 @@ impl LossRecovery for Sack1 {
 
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
         let ack = arrival.ack;
-        self.is_held = false;
-        self.due = None;
+        self.end_event();
         if self.recovering {
             self.on_ack_in_recovery(ack, board)
         } else if ack.advanced > 0 {
@@ -153,6 +160,17 @@ impl LossRecovery for Sack1 {
             self.is_held = self.duplicates > 0;
             Outcome::Nothing
         }
+    }
+
+    #[inline]
+    fn is_open(&self) -> bool {
+        !self.recovering
+    }
+
+    #[inline]
+    fn on_plain_progress(&mut self, board: &mut Board) {
+        self.end_event();
+        self.on_progress(board);
     }
 
     fn on_write(&mut self) {

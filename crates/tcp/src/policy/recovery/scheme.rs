@@ -42,6 +42,16 @@ impl Scheme {
         of_each!(self, scheme => scheme.on_ack(arrival, board))
     }
 
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        of_each!(self, scheme => scheme.is_open())
+    }
+
+    #[inline]
+    pub(crate) fn on_plain_progress(&mut self, board: &mut Board) {
+        of_each!(self, scheme => scheme.on_plain_progress(board));
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     pub(crate) fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
