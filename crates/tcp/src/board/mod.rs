@@ -234,8 +234,7 @@ impl Board {
     /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
     ///
     /// `is_pure`: no payload and no change of the window, so that it may count as a duplicate.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
+    #[inline]
     pub(crate) fn apply(
         &mut self,
         ack: u64,
@@ -268,6 +267,17 @@ impl Board {
         if self.lists_delivered {
             self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         }
+        change
+    }
+
+    /// Enters an ACK that [advances](Self::is_advanced_by) and tells nothing else, as [`Self::apply`] does, where nothing is
+    /// `SACKed` and nobody asks what was [delivered](Self::delivered).
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
+    pub(crate) fn apply_advance(&mut self, ack: u64, now: Instant) -> Acknowledgement {
+        let mut change = Acknowledgement { is_bare: true, ..Acknowledgement::default() };
+        self.advance(ack, now, &mut change);
+        change.delivered = change.advanced;
         change
     }
 

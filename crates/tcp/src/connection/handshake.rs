@@ -143,6 +143,7 @@ impl Connection {
             last_ack_sent: 0,
         };
         self.learn_ecn(syn);
+        self.sender.timer.samples_each_ack |= timestamps;
         let peer_mss = options.mss.map_or(self.config.ip.default_mss(), NonZeroU16::get);
         self.sender.on_mss(u64::from(peer_mss), timestamps);
         let real_time = &self.config.real_time;

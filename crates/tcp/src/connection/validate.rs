@@ -3,7 +3,6 @@
 use super::events::Event;
 use super::{Connection, Taken};
 use crate::send::ack::Heard;
-use crate::send::sender::Sender;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
@@ -32,7 +31,9 @@ impl Connection {
         self.lifetime.heard = cx.now;
         self.note_timestamp(cx.now, segment, range.start);
         self.note_mark(segment);
-        self.telling_drained(|sender| sender.on_acknowledgement(cx, &heard));
+        let was_drained = self.sender.is_drained();
+        self.sender.on_acknowledgement(cx, &heard);
+        self.tell_if_drained(was_drained);
         let has_fin = segment.flags.contains(Flags::FIN);
         if self.nobody_reads(&range, has_fin) {
             self.reset_peer(segment);
@@ -54,17 +55,22 @@ impl Connection {
         is_plain && is_stamped && !self.is_too_old(now, segment) && self.state.is_open()
     }
 
-    /// Takes a usual segment that is one of the two that are expected, for which all that follows has one outcome (header
+    /// Takes a usual segment that is one of those that are expected, for which most of what follows has one outcome (header
     /// prediction, Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
     #[inline]
     fn take_expected(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
-        let start = self.receiver.nxt();
-        if segment.seq != self.peer.origin.at(start) {
-            None
-        } else if segment.len > 0 {
-            self.take_next(cx.now, segment, start)
+        let nxt = self.receiver.nxt();
+        let is_next = segment.seq == self.peer.origin.at(nxt);
+        if segment.len == 0 {
+            return if is_next { self.take_progress(cx, segment, nxt) } else { None };
+        }
+        if segment.ack != self.local_origin.at(self.sender.board.una_position()) {
+            return None;
+        }
+        if is_next && self.receiver.has_simple_place(u64::from(segment.len)) {
+            self.take_next(cx.now, segment, nxt)
         } else {
-            self.take_progress(cx, segment, start)
+            self.take_payload(cx, segment)
         }
     }
 
@@ -72,25 +78,44 @@ impl Connection {
     /// receives.
     #[inline]
     fn take_next(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<Taken> {
+        if !self.hears_nothing(now, segment, start) {
+            return None;
+        }
         let len = u64::from(segment.len);
-        let is_repetition = segment.ack == self.local_origin.at(self.sender.board.una_position());
-        if !is_repetition || !self.receiver.has_simple_place(len) {
-            return None;
-        }
-        let window = u64::from(segment.window) << self.peer.window_shift;
-        if !self.sender.on_repetition(now, start, window, self.echoed(segment)) {
-            return None;
-        }
-        self.lifetime.heard = now;
-        self.note_timestamp(now, segment, start);
-        self.tell_circumstances(now, segment);
         self.receiver.take_next(now, len);
         self.events.tell(Event::Readable);
         Some(Taken { skip: 0, stream: start - 1..start - 1 + len })
     }
 
-    /// Takes an acknowledgement that goes forward: most of what comes to a side that only sends.
+    /// Takes other payload with such an acknowledgement: out of order, mostly.
+    #[inline(never)]
+    fn take_payload(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
+        let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt())?;
+        let range = start..start + u64::from(segment.len);
+        if !self.receiver.is_acceptable(&range) || !self.hears_nothing(cx.now, segment, start) {
+            return None;
+        }
+        let taken = self.on_payload(cx, range, false);
+        self.close_if_finished(cx.now);
+        Some(taken)
+    }
+
+    /// Takes note of a segment with payload that repeats the last acknowledgement, if that tells nothing but the window; says
+    /// whether it does.
     #[inline]
+    fn hears_nothing(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
+        let window = u64::from(segment.window) << self.peer.window_shift;
+        if !self.sender.on_repetition(now, start, window, self.echoed(segment)) {
+            return false;
+        }
+        self.lifetime.heard = now;
+        self.note_timestamp(now, segment, start);
+        self.tell_circumstances(now, segment);
+        true
+    }
+
+    /// Takes an acknowledgement that goes forward: most of what comes to a side that only sends.
+    #[inline(never)]
     fn take_progress(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<Taken> {
         let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position())?;
         if !self.sender.expects_progress(ack) {
@@ -99,7 +124,9 @@ impl Connection {
         self.lifetime.heard = cx.now;
         self.note_timestamp(cx.now, segment, start);
         let heard = self.plainly_heard(segment, ack, start);
-        self.telling_drained(|sender| sender.on_plain_progress(cx, &heard));
+        let was_drained = self.sender.is_drained();
+        self.sender.on_plain_progress(cx, &heard);
+        self.tell_if_drained(was_drained);
         Some(Taken::default())
     }
 
@@ -165,11 +192,9 @@ impl Connection {
         has_ack && !is_unstamped
     }
 
-    /// Lets the sender act on an ACK, and tells if that was what everything written waited for.
+    /// Tells that nothing of what was written waits for an acknowledgement any more, if that is so only since an ACK.
     #[inline]
-    fn telling_drained(&mut self, act: impl FnOnce(&mut Sender)) {
-        let was_drained = self.sender.is_drained();
-        act(&mut self.sender);
+    fn tell_if_drained(&mut self, was_drained: bool) {
         if !was_drained && self.sender.is_drained() {
             self.events.tell(Event::Drained);
         }
@@ -204,7 +229,6 @@ impl Connection {
             flags: segment.flags,
             origin: self.local_origin,
             sack: if self.peer.sack { &segment.options.sack } else { &SackBlocks::NONE },
-            has_timestamps: self.peer.timestamps,
             echo: self.echoed(segment),
             skip: None,
         }

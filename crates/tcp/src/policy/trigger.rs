@@ -102,6 +102,7 @@ struct DelayState {
 
 impl DelayEstimator {
     /// Takes an exact round-trip time.
+    #[inline(never)]
     pub fn on_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.as_nanos() as f64;
         let Some(state) = &mut self.state else {

@@ -28,8 +28,6 @@ pub(crate) struct Heard<'a> {
     /// Number of stream position 0.
     pub(crate) origin: SeqNum,
     pub(crate) sack: &'a SackBlocks,
-    /// Both sides use timestamps.
-    pub(crate) has_timestamps: bool,
     /// The timestamp that is echoed.
     pub(crate) echo: Option<u32>,
     /// What the peer's reader newly stepped over.
@@ -68,20 +66,17 @@ impl Sender {
     /// the receiver's window: it acknowledges a whole segment, and nothing unusual was agreed or is under way.
     #[inline]
     pub(crate) fn expects_progress(&self, ack: u64) -> bool {
-        let is_usual = !self.needs_details()
-            && self.sampler.is_none()
-            && self.queue.frames.is_none()
-            && self.marks.feedback == Feedback::None;
         let is_open = !self.persist.is_running() && self.board.sacked().is_empty() && self.recovery.is_open();
-        is_usual && is_open && self.board.is_advanced_by(ack)
+        self.reads_plainly && is_open && self.board.is_advanced_by(ack)
     }
 
     /// Acts on an ACK that [is expected](Self::expects_progress) as [`Self::on_acknowledgement`] would, most of whose questions
     /// have one answer then.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is heard is large to hand over")]
     pub(crate) fn on_plain_progress(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
         let window = self.window_told(heard.ack, heard.start, heard.window);
-        let ack = self.board.apply(heard.ack, heard.origin, &SackBlocks::NONE, heard.is_bare, cx.now);
+        let ack = self.board.apply_advance(heard.ack, cx.now);
         self.on_window(window);
         self.note_times(cx.now, &ack);
         let rtt = self.round_trip(cx.now, heard, &ack);
@@ -95,7 +90,7 @@ impl Sender {
     /// receiver's window; says whether it is. So it is on the side that only receives, with every segment.
     #[inline]
     pub(crate) fn on_repetition(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
-        let is_plain = self.is_silent() && (!self.needs_details() || self.has_seen_all(now, echo));
+        let is_plain = self.has_nothing_to_send() && (self.reads_plainly || self.reads_repetition_plainly(now, echo));
         if is_plain {
             let window = self.window_told(self.board.una_position(), start, window);
             self.learn_window(window);
@@ -103,21 +98,26 @@ impl Sender {
         is_plain
     }
 
-    /// Says whether ACKs tell nothing but the receiver's window.
+    /// Says whether ACKs tell nothing but the receiver's window: nothing was sent, or is to be.
     #[inline]
     fn has_nothing_to_learn(&self) -> bool {
-        self.is_silent() && !self.needs_details()
+        self.has_nothing_to_send() && self.is_unmarked() && !self.needs_details()
     }
 
-    /// Says whether nothing was sent, or is to be, of which ACKs or marks could tell.
+    /// Says whether ACKs tell of neither frames nor marks.
     #[inline]
-    fn is_silent(&self) -> bool {
-        self.has_nothing_to_send() && self.queue.frames.is_none() && self.marks.feedback == Feedback::None
+    pub(super) fn is_unmarked(&self) -> bool {
+        self.queue.frames.is_none() && self.marks.feedback == Feedback::None
+    }
+
+    /// Says whether a repeated ACK without blocks tells nothing, though ACKs may tell more than progress and duplicates.
+    #[inline(never)]
+    fn reads_repetition_plainly(&mut self, now: Instant, echo: Option<u32>) -> bool {
+        self.is_unmarked() && (!self.needs_details() || self.has_seen_all(now, echo))
     }
 
     /// Says whether a repeated ACK without blocks leaves a timed recovery, and the watch for needless retransmissions, as the
     /// ACK left them that acknowledged everything; then only its echo is looked at. All others may count it.
-    #[inline(never)]
     fn has_seen_all(&mut self, now: Instant, echo: Option<u32>) -> bool {
         let is_at_rest = self.is_timed
             && self.recovery.is_at_rest()
@@ -130,7 +130,7 @@ impl Sender {
 
     /// Some policies read duplicates and echoed times.
     #[inline]
-    fn needs_details(&self) -> bool {
+    pub(super) fn needs_details(&self) -> bool {
         self.is_timed || self.spurious.is_some()
     }
 
@@ -154,8 +154,7 @@ impl Sender {
     /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
     #[inline]
     fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
-        let measures = heard.has_timestamps || self.timer.samples_each_ack();
-        if !measures || ack.bytes == 0 || ack.skipped > 0 {
+        if !self.timer.samples_each_ack || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
         ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard.echo, ack)?)))
@@ -178,7 +177,8 @@ impl Sender {
     }
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {
             self.watch.last_progress = now;

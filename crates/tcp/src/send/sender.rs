@@ -47,6 +47,8 @@ pub(crate) struct Sender {
     pub(crate) trigger: LossTrigger,
     /// The recovery finds losses by time.
     pub(super) is_timed: bool,
+    /// Nothing was agreed for which an ACK would have to be read more closely than for progress and duplicates.
+    pub(super) reads_plainly: bool,
     /// Watches retransmissions that may prove needless.
     pub(crate) spurious: Option<Box<Spurious>>,
     pub(crate) reduction: Falling,
@@ -97,6 +99,7 @@ impl Sender {
             pacer: (config.paces || control.is_paced()).then(Pacer::default),
             control,
             is_timed: recovery.is_timed(),
+            reads_plainly: false,
             spurious: Spurious::new(config.spurious).map(Box::new),
             reduction: Falling::new(config.window_reduction),
             recovery,
@@ -323,6 +326,7 @@ impl Sender {
 
     /// The handshake is done: the window opens. A lost opening segment leaves one segment (RFC 5681 §3.1).
     pub(crate) fn on_opened(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
+        self.reads_plainly = !self.needs_details() && self.is_unmarked() && self.sampler.is_none();
         let was_lost = self.statistics.timeouts > 0;
         if was_lost {
             self.timer.on_opening_lost();

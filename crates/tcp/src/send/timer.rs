@@ -19,6 +19,8 @@ pub(crate) struct RetransmissionTimer {
     measuring: Option<(u64, Instant)>,
     /// Highest number ever measured: no segment is measured twice.
     measured: Option<u64>,
+    /// Every ACK that goes forward measures, not one segment at a time.
+    pub(crate) samples_each_ack: bool,
     shortest: Option<Duration>,
 }
 
@@ -50,6 +52,7 @@ impl RetransmissionTimer {
             deadline: Instant::NEVER,
             measuring: None,
             measured: None,
+            samples_each_ack: limits.rule == RtoRule::Linux,
             shortest: None,
         };
         timer.set_back_off(1);
@@ -75,12 +78,6 @@ impl RetransmissionTimer {
         self.back_off = back_off;
         let base = self.estimator.base().unwrap_or(self.limits.initial).max(self.limits.floor);
         self.timeout = (base * back_off).min(self.limits.ceiling).max(self.limits.tick * 2);
-    }
-
-    /// Says whether every ACK that goes forward measures, not one segment at a time.
-    #[inline]
-    pub(crate) fn samples_each_ack(&self) -> bool {
-        self.limits.rule == RtoRule::Linux
     }
 
     #[inline]

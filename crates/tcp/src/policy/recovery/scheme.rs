@@ -12,6 +12,7 @@ use earlybird_units::Instant;
 /// A scheme of recovery. Those of the profiles stand here by name, so that their few instructions per packet are compiled into
 /// the way of a segment.
 #[derive(Debug)]
+#[repr(u8)]
 pub(crate) enum Scheme {
     Sack1(Sack1),
     Rfc6675(Rfc6675),
