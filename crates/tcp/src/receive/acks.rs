@@ -61,38 +61,33 @@ impl Acks {
         nxt.saturating_sub(self.told) > self.full
     }
 
-    /// Decides after an arrival of `len` bytes in order, which filled no hole and left none; `window` is what was told.
+    /// Decides after an arrival of `len` bytes in order up to `nxt`, which filled no hole and left none, where the policy does
+    /// not adapt.
     #[inline]
-    pub(super) fn on_plain_data(
+    pub(super) fn on_plain_data(&mut self, now: Instant, due: AckDue, nxt: u64, len: u64) -> AckDue {
+        let acking = self.acking;
+        acking.on_data(now, due, || {
+            self.note_length(len);
+            self.exceeds_segment(nxt)
+        })
+    }
+
+    #[inline]
+    fn note_length(&mut self, len: u64) {
+        self.full = self.full.max(len.min(self.mss));
+    }
+
+    /// Decides the same where the policy adapts; `window` is what was told.
+    pub(super) fn on_data(
         &mut self,
         now: Instant,
         due: AckDue,
         (nxt, len, window): (u64, u64, u64),
         circumstances: &Circumstances,
     ) -> AckDue {
-        if self.acking == Acking::EverySegment {
-            return AckDue::Now;
-        }
         let is_short = len < self.full;
-        self.full = self.full.max(len.min(self.mss));
+        self.note_length(len);
         let exceeds_segment = self.exceeds_segment(nxt);
-        if self.adaptive.is_none() {
-            return self.acking.on_data(now, due, exceeds_segment);
-        }
-        self.adapt(now, due, is_short, exceeds_segment, window, circumstances)
-    }
-
-    // Apart, so that the way of the others is short.
-    #[inline(never)]
-    fn adapt(
-        &mut self,
-        now: Instant,
-        due: AckDue,
-        is_short: bool,
-        exceeds_segment: bool,
-        window: u64,
-        circumstances: &Circumstances,
-    ) -> AckDue {
         let Circumstances { timeout, round_trip, is_pushed, .. } = *circumstances;
         let is_last = match (is_short, is_pushed) {
             (true, _) => IsLast::Short,

@@ -47,6 +47,8 @@ pub(crate) struct Receiver {
     skipped: u64,
     /// For frames and skipping.
     reader: Option<Box<Reader>>,
+    /// There is neither a reader nor a buffer that grows, and no FIN has come.
+    is_simple: bool,
 }
 
 /// Ranges, frames and waits held for each segment of the buffer: a peer that sends a byte at a time must not fill the memory.
@@ -84,12 +86,14 @@ impl Receiver {
             fin: None,
             skipped: 0,
             reader: Reader::new(config).map(Box::new),
+            is_simple: false,
         }
     }
 
     /// Takes the peer's SYN: position 0 is in.
     pub(crate) fn on_syn(&mut self) {
         self.nxt = 1;
+        self.is_simple = self.reader.is_none() && self.tuning.is_none();
         self.room.begin();
         self.due = AckDue::Now;
     }
@@ -149,8 +153,7 @@ impl Receiver {
     /// grow, and nobody reads frame by frame.
     #[inline]
     pub(crate) fn has_simple_place(&self, len: u64) -> bool {
-        let is_whole = self.above.is_empty() && self.fin.is_none();
-        is_whole && self.reader.is_none() && self.tuning.is_none() && len <= self.room.free(self.unread)
+        self.is_simple && self.above.is_empty() && len <= self.room.free(self.unread)
     }
 
     /// Takes the next payload in order, for which [`Self::has_simple_place`], as [`Self::on_data`] would.
@@ -165,6 +168,7 @@ impl Receiver {
     /// Notes where the stream ends. An end before what came already, or another than the first, is a lie, and no byte of the
     /// stream either.
     fn hear_fin(&mut self, range: Range<u64>) -> Range<u64> {
+        self.is_simple = false;
         let fin = range.end - 1;
         if fin >= self.nxt.max(self.above.end()) {
             self.fin.get_or_insert(fin);
@@ -188,8 +192,17 @@ impl Receiver {
 
     #[inline]
     fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
+        if self.acks.is_adaptive() {
+            self.adapted_due(now, len)
+        } else {
+            self.acks.on_plain_data(now, self.due, self.nxt, len)
+        }
+    }
+
+    #[inline(never)]
+    fn adapted_due(&mut self, now: Instant, len: u64) -> AckDue {
         let window = self.room.window(self.nxt);
-        self.acks.on_plain_data(now, self.due, (self.nxt, len, window), &self.circumstances)
+        self.acks.on_data(now, self.due, (self.nxt, len, window), &self.circumstances)
     }
 
     /// Says whether the ACK of a segment up to `end` may wait though it came before: ns-2's sink looks at nothing but whether

@@ -46,10 +46,11 @@ impl AckDue {
 impl Acking {
     /// Decides after an arrival in order, which filled no hole and left none. `exceeds_segment` says that more than one full
     /// segment is not acknowledged.
-    pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: bool) -> AckDue {
+    #[inline]
+    pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
         match (self, due) {
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),
-            (Self::Delayed(delay), _) if !exceeds_segment => due.by(now + delay),
+            (Self::Delayed(delay), _) if !exceeds_segment() => due.by(now + delay),
             _ => AckDue::Now,
         }
     }
