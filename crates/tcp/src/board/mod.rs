@@ -288,7 +288,8 @@ impl Board {
         let before = self.una();
         let (mut was_retransmitted, mut departed) = (false, self.last_in_order_at);
         self.segments.take_up_to(ack, |number, sent| {
-            (was_retransmitted, departed) = (was_retransmitted | (sent.transmissions > 1), sent.departed);
+            was_retransmitted |= sent.transmissions > 1;
+            departed = sent.departed;
             if self.lists_delivered && !self.sacked.contains(number) {
                 self.delivered.push(sent.delivered(number));
             }
@@ -329,15 +330,23 @@ impl Board {
 
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
         let before = self.sacked.total();
-        let known = core::mem::take(&mut self.entered);
-        for block in blocks.as_slice() {
-            if known.as_slice().contains(block) || self.enter(origin, *block) {
-                self.entered.push(*block);
-            } else {
-                self.refused_blocks += 1;
+        let known = core::mem::replace(&mut self.entered, *blocks);
+        for (place, block) in blocks.as_slice().iter().enumerate() {
+            // Most have the same place again.
+            let is_known = known.as_slice().get(place) == Some(block) || known.as_slice().contains(block);
+            if !is_known && !self.enter(origin, *block) {
+                self.refuse(*block);
             }
         }
         self.sacked.total() != before
+    }
+
+    /// A block cannot be: it is not known the next time either.
+    #[cold]
+    fn refuse(&mut self, block: SackBlock) {
+        self.refused_blocks += 1;
+        let entered = core::mem::take(&mut self.entered);
+        entered.as_slice().iter().filter(|other| **other != block).for_each(|other| self.entered.push(*other));
     }
 
     /// Enters a block; says whether it can be.

@@ -103,7 +103,8 @@ impl Connection {
 
     /// Takes note of a segment with payload that repeats the last acknowledgement, if that tells nothing but the window; says
     /// whether it does.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly all payload comes by")]
     fn hears_nothing(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let window = u64::from(segment.window) << self.peer.window_shift;
         if !self.sender.on_repetition(now, start, window, self.echoed(segment)) {
