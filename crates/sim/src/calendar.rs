@@ -5,12 +5,11 @@
 //! long a page is, and how many there are, follows from the events themselves: a few on a page, and most of them in the
 //! calendar when they come. Neither has any influence on their order.
 
-mod lists;
 mod pages;
 
-use crate::events::{Event, Place};
+use crate::events::Event;
+use crate::slots::{Place, Slots};
 use earlybird_units::Instant;
-use lists::Lists;
 use pages::Pages;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +17,9 @@ use std::collections::BinaryHeap;
 /// Events in their order; equal ones in that of their entry.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    lists: Lists,
+    pub(crate) slots: Slots,
+    /// Slots of what concerns no packet.
+    appointments: usize,
     /// What is left of the page opened last, and what was entered for those before.
     open: Place,
     /// The number of the first page that was not opened yet.
@@ -26,8 +27,8 @@ pub(crate) struct Calendar {
     /// Pages are 2 to this power of nanoseconds long.
     length: u32,
     pages: Pages,
-    /// Events beyond the pages, with the number of their entry.
-    later: BinaryHeap<Reverse<(Event, u64)>>,
+    /// Events beyond the pages by their keys and the numbers of their entry.
+    later: BinaryHeap<Reverse<(u128, u64, Place)>>,
     entries: u64,
     season: Season,
 }
@@ -55,7 +56,8 @@ const SEASON: u64 = 1 << 12;
 impl Default for Calendar {
     fn default() -> Self {
         Self {
-            lists: Lists::default(),
+            slots: Slots::default(),
+            appointments: 0,
             open: Place::NONE,
             closed: 0,
             length: LENGTH_AT_FIRST,
@@ -68,41 +70,67 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// Enters an event, not before the last one that was taken out.
+    /// Enters an event into a slot, not before the last one that was taken out.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by several times, and an event is large to hand over")]
-    pub(crate) fn push(&mut self, event: Event) {
-        let page = self.page_of(&event);
+    pub(crate) fn push(&mut self, place: Place, event: Event) {
+        let page = self.page_of(event.at());
         let list = if page < self.closed {
             &mut self.open
         } else if page - self.closed < self.pages.count() {
             self.pages.fill(page)
         } else {
-            return self.push_later(event);
+            return self.push_later(place, event);
         };
-        self.lists.insert(list, event);
+        self.slots.insert(list, place, event);
+    }
+
+    /// Enters an event that concerns no packet.
+    pub(crate) fn appoint(&mut self, event: Event) {
+        let place = self.slots.take();
+        self.appointments += 1;
+        self.push(place, event);
+    }
+
+    /// Sets the slot free of an event that concerned no packet.
+    pub(crate) fn keep_appointment(&mut self, place: Place) {
+        self.slots.set_free(place);
+        self.appointments -= 1;
+    }
+
+    /// Gives how many packets there are: entered, or kept elsewhere.
+    pub(crate) fn packets(&self) -> usize {
+        self.slots.len() - self.appointments
     }
 
     #[inline]
-    fn page_of(&self, event: &Event) -> u64 {
-        event.at().as_nanos() >> self.length
+    fn page_of(&self, at: Instant) -> u64 {
+        at.as_nanos() >> self.length
     }
 
     #[inline(never)]
-    fn push_later(&mut self, event: Event) {
+    fn push_later(&mut self, place: Place, event: Event) {
         self.entries += 1;
-        self.later.push(Reverse((event, self.entries)));
+        self.slots.get_mut(place).event = event;
+        self.later.push(Reverse((event.key(), self.entries, place)));
     }
 
-    /// Takes out the first event if it comes before `end`.
+    /// Takes out the slot of the first event if that comes before `end`.
     #[inline]
-    pub(crate) fn pop_before(&mut self, end: Instant) -> Option<Event> {
+    pub(crate) fn pop_before(&mut self, end: Instant) -> Option<Place> {
         if self.open == Place::NONE {
             self.turn();
         }
-        let event = self.lists.take_first_if(&mut self.open, |first| first.at() < end)?;
+        let place = self.slots.take_first_if(&mut self.open, |first| first.at() < end)?;
         self.season.events += 1;
-        Some(event)
+        Some(place)
+    }
+
+    /// Gives the first event beyond the pages, and its page.
+    fn first_beyond(&self) -> Option<(Event, u64)> {
+        let Reverse((_, _, place)) = self.later.peek()?;
+        let event = self.slots.get(*place).event;
+        Some((event, self.page_of(event.at())))
     }
 
     /// Opens the next page that has something on it.
@@ -112,7 +140,7 @@ impl Calendar {
             self.adjust();
         }
         let next = self.pages.next_from(self.closed).unwrap_or(u64::MAX);
-        let beyond = self.later.peek().map_or(u64::MAX, |Reverse((event, _))| self.page_of(event));
+        let beyond = self.first_beyond().map_or(u64::MAX, |(_, page)| page);
         if beyond.min(next) == u64::MAX {
             return;
         }
@@ -130,15 +158,14 @@ impl Calendar {
     /// among equals.
     fn open_from_beyond(&mut self) {
         let mut entered = std::mem::replace(&mut self.open, Place::NONE);
-        while let Some(Reverse((event, _))) =
-            self.later.peek().filter(|Reverse((event, _))| self.page_of(event) < self.closed)
-        {
-            self.lists.insert(&mut self.open, *event);
-            self.later.pop();
+        while let Some((event, _)) = self.first_beyond().filter(|(_, page)| *page < self.closed) {
+            if let Some(Reverse((_, _, place))) = self.later.pop() {
+                self.slots.insert(&mut self.open, place, event);
+            }
             self.season.from_beyond += 1;
         }
-        while let Some(event) = self.lists.take_first(&mut entered) {
-            self.lists.insert(&mut self.open, event);
+        while let Some(place) = self.slots.take_first(&mut entered) {
+            self.slots.insert(&mut self.open, place, self.slots.get(place).event);
         }
     }
 
@@ -167,8 +194,8 @@ impl Calendar {
         self.closed = self.closed.saturating_sub(1) << self.length >> length;
         self.length = length;
         for mut list in pages.into_lists() {
-            while let Some(event) = self.lists.take_first(&mut list) {
-                self.push(event);
+            while let Some(place) = self.slots.take_first(&mut list) {
+                self.push(place, self.slots.get(place).event);
             }
         }
     }
@@ -180,7 +207,6 @@ mod tests {
     use crate::events::Kind;
     use crate::ids::LinkId;
     use crate::moment::Moment;
-    use crate::packet::PacketId;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -188,19 +214,27 @@ mod tests {
         Moment::fresh(Instant::from_nanos(nanos))
     }
 
-    fn arrival(nanos: u64, link: u32, packet: u32) -> Event {
-        Event::arrival(at(nanos), LinkId(link), PacketId::numbered(packet))
+    fn arrival(calendar: &mut Calendar, nanos: u64, link: u32) -> Place {
+        let place = calendar.slots.take();
+        calendar.push(place, Event::arrival(at(nanos), LinkId(link)));
+        place
+    }
+
+    fn pop_before(calendar: &mut Calendar, end: Instant) -> Option<(Place, Event)> {
+        let place = calendar.pop_before(end)?;
+        calendar.slots.set_free(place);
+        Some((place, calendar.slots.get(place).event))
     }
 
     #[test]
     fn simultaneous_events_come_by_kind_then_number_whatever_the_order_of_insertion() {
         let mut calendar = Calendar::default();
         for (kind, number) in [(Kind::Probe, 0), (Kind::Wake, 1), (Kind::Arrival, 9), (Kind::Arrival, 2)] {
-            calendar.push(Event::new(at(5), kind, number));
+            calendar.appoint(Event::new(at(5), kind, number));
         }
-        calendar.push(Event::new(at(4), Kind::Probe, 7));
-        let events = std::iter::from_fn(|| calendar.pop_before(Instant::NEVER));
-        let order: Vec<_> = events.map(|event| (event.at().as_nanos(), event.kind(), event.number())).collect();
+        calendar.appoint(Event::new(at(4), Kind::Probe, 7));
+        let events = std::iter::from_fn(|| pop_before(&mut calendar, Instant::NEVER));
+        let order: Vec<_> = events.map(|(_, event)| (event.at().as_nanos(), event.kind(), event.number())).collect();
         let expected = [
             (4, Kind::Probe, 7),
             (5, Kind::Arrival, 2),
@@ -215,9 +249,9 @@ mod tests {
     fn what_comes_at_the_end_or_later_stays() {
         let mut calendar = Calendar::default();
         for nanos in [3, 4, 1 << 40] {
-            calendar.push(arrival(nanos, 0, 0));
+            arrival(&mut calendar, nanos, 0);
         }
-        let mut before = |end| std::iter::from_fn(|| calendar.pop_before(Instant::from_nanos(end))).count();
+        let mut before = |end| std::iter::from_fn(|| pop_before(&mut calendar, Instant::from_nanos(end))).count();
         assert_eq!([4, 4, 5, 1 << 40, 1 << 41].map(&mut before), [1, 0, 1, 0, 1]);
     }
 
@@ -233,26 +267,24 @@ mod tests {
         ) {
             let mut calendar = Calendar::default();
             let mut sorted = std::collections::BTreeMap::new();
-            let (mut now, mut packet) = (0, 0);
+            let (mut now, mut entries) = (0, 0);
             let mut enter = |calendar: &mut Calendar, now: u64, (bits, part, link): (u32, u64, u32)| {
                 let span = part & ((1 << (bits + scale)) - 1);
-                let event = arrival(now + span, link, packet);
-                calendar.push(event);
-                packet += 1;
-                ((now + span, link, packet - 1), event)
+                entries += 1;
+                ((now + span, link, entries), arrival(calendar, now + span, link))
             };
             for span in &spans {
-                let (key, event) = enter(&mut calendar, now, *span);
-                sorted.insert(key, event);
+                let (key, place) = enter(&mut calendar, now, *span);
+                sorted.insert(key, place);
             }
             // Each event that comes brings another one, as packets do; ties are in the order of entry.
             for round in 0..20_000 {
-                let event = calendar.pop_before(Instant::NEVER).expect("as many come as go");
+                let (place, event) = pop_before(&mut calendar, Instant::NEVER).expect("as many come as go");
                 let (key, expected) = sorted.pop_first().expect("the same");
-                prop_assert_eq!((event.at().as_nanos(), event.number(), event.packet()), (key.0, key.1, expected.packet()));
+                prop_assert_eq!((event.at().as_nanos(), event.number(), place), (key.0, key.1, expected));
                 now = key.0;
-                let (key, event) = enter(&mut calendar, now, spans[round % spans.len()]);
-                sorted.insert(key, event);
+                let (key, place) = enter(&mut calendar, now, spans[round % spans.len()]);
+                sorted.insert(key, place);
             }
         }
     }

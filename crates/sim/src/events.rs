@@ -2,7 +2,7 @@
 
 use crate::ids::LinkId;
 use crate::moment::Moment;
-use crate::packet::PacketId;
+use crate::slots::Place;
 use earlybird_units::Instant;
 use std::cmp::Ordering;
 
@@ -26,54 +26,41 @@ pub(crate) enum Kind {
     Probe = 6,
 }
 
-/// Something that happens to the link, ticket, endpoint or application of a number. Events are ordered by time, ns-2's opinion
-/// on ties, kind and number.
+/// Something that happens to the packet in whose slot it is, or to the link, ticket, endpoint or application of a number. Events
+/// are ordered by time, ns-2's opinion on ties, kind and number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     moment: Moment,
     /// What decides where times are equal: ns-2's opinion (24 bits), kind (8), number (32).
     rank: u64,
-    packet: PacketId,
-    /// The event behind it in its list, while it is in one: in here it takes no room, and both fill half a line of the cache.
+    /// The event behind it in its list, while it is in one.
     pub(crate) next: Place,
 }
 
-/// The place of an event among those that wait, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(pub(crate) u32);
-
-impl Place {
-    pub(crate) const NONE: Self = Self(u32::MAX);
-
-    /// Gives an index, which lies beyond everything if there is none.
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl Event {
+    /// Stands where nothing is to happen.
+    pub(crate) const NONE: Self = Self { moment: Moment::ZERO, rank: 0, next: Place::NONE };
+
     /// Makes an event that concerns no packet.
     pub(crate) fn new(moment: Moment, kind: Kind, number: u32) -> Self {
-        let moment = Moment::from_tie_order(moment.at, moment.tie_order());
-        Self { packet: PacketId::NONE, ..Self::ranked(moment, kind, number) }
+        Self::ranked(Moment::from_tie_order(moment.at, moment.tie_order()), kind, number)
     }
 
     /// Makes the arrival of a packet at the far end of a link.
     #[inline]
-    pub(crate) fn arrival(moment: Moment, link: LinkId, packet: PacketId) -> Self {
-        Self { packet, ..Self::ranked(moment, Kind::Arrival, link.0) }
+    pub(crate) fn arrival(moment: Moment, link: LinkId) -> Self {
+        Self::ranked(moment, Kind::Arrival, link.0)
     }
 
     #[inline]
     fn ranked(moment: Moment, kind: Kind, number: u32) -> Self {
         let rank = u64::from(moment.tie_order()) << 40 | (kind as u64) << 32 | u64::from(number);
-        Self { moment, rank, packet: PacketId::NONE, next: Place::NONE }
+        Self { moment, rank, next: Place::NONE }
     }
 
     /// Gives time and rank as one number, which is compared in two instructions.
     #[inline]
-    fn key(&self) -> u128 {
+    pub(crate) fn key(&self) -> u128 {
         u128::from(self.moment.at.as_nanos()) << 64 | u128::from(self.rank)
     }
 
@@ -109,12 +96,6 @@ impl Event {
     #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.rank as u32
-    }
-
-    /// Gives the packet that arrives.
-    #[inline]
-    pub(crate) fn packet(&self) -> PacketId {
-        self.packet
     }
 }
 

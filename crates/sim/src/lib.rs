@@ -21,6 +21,7 @@ mod packet;
 mod queue;
 mod scope;
 mod serialiser;
+mod slots;
 mod world;
 
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};

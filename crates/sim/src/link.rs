@@ -4,6 +4,7 @@
 //! order, so the moment of departure is known at once and no event is needed for it. All other links are served packet
 //! by packet, see [`served`].
 
+mod line;
 mod served;
 
 use crate::loss::Loss;
@@ -17,7 +18,7 @@ use earlybird_units::{Duration, Instant, Random, Rate};
 use served::Server;
 
 pub(crate) use served::Offer;
-use std::collections::VecDeque;
+use line::Line;
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -115,27 +116,27 @@ pub struct Link {
     clock: Serialiser,
     delay: Duration,
     delay_seconds: f64,
+    /// Packets that are smaller are taken at once by an idle link: none unless nothing waits, nothing gets lost in front of the
+    /// queue, and nobody asks who was in it.
+    clear_room: u64,
     /// An idle link takes packets that are smaller.
     room_when_idle: u64,
+    /// Everything since the start.
+    pub total: Counters,
     /// Where packets wait if their departure is not known beforehand.
     server: Option<Box<Server>>,
     /// Nothing gets lost in front of the queue, and nobody asks who was in it.
     is_plain: bool,
-    /// So it is, and nothing waits.
-    is_clear: bool,
-    /// One link alone feeds this one, in order: then arrivals need no event, they are known beforehand.
-    pub(crate) is_private: bool,
     /// Packets may leave it out of order or twice; see `Network::impair`.
     pub(crate) is_impaired: bool,
     has_losses: bool,
     /// The packet that came last was taken by a rule of losses.
     was_lost: bool,
-    /// Everything since the start.
-    pub total: Counters,
     limit: QueueLimit,
-    /// Start of transmission and size of each packet that has not begun it; none where a server has them.
-    waiting: VecDeque<(Moment, u32)>,
-    waiting_bytes: u64,
+    /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
+    waiting: Line,
+    /// Bytes that a server's queue holds.
+    queued_bytes: u64,
     /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
     /// From when on groups are counted, if they are.
@@ -156,24 +157,24 @@ pub struct Link {
 impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
         let has_losses = !settings.losses.is_empty();
+        let room_when_idle = settings.limit.room_when_idle();
         Self {
             free_at: Moment::ZERO,
             end: Instant::NEVER,
             clock: Serialiser::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
-            room_when_idle: settings.limit.room_when_idle(),
+            clear_room: if has_losses { 0 } else { room_when_idle },
+            room_when_idle,
+            total: Counters::default(),
             server: Server::of(&settings).map(Box::new),
             is_plain: !has_losses,
-            is_clear: !has_losses,
-            is_private: false,
             is_impaired: false,
             has_losses,
             was_lost: false,
-            total: Counters::default(),
             limit: settings.limit,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
+            waiting: Line::default(),
+            queued_bytes: 0,
             groups: Vec::new(),
             counts_from: Instant::NEVER,
             positions: None,
@@ -213,7 +214,7 @@ impl Link {
 
     /// Lets no packet by unseen.
     fn look_at_all(&mut self) {
-        (self.is_plain, self.is_clear) = (false, false);
+        (self.is_plain, self.clear_room) = (false, 0);
     }
 
     /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
@@ -231,7 +232,7 @@ impl Link {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        if self.is_clear && self.free_at.is_by(now) && u64::from(packet.bytes) < self.room_when_idle {
+        if u64::from(packet.bytes) < self.clear_room && self.free_at.is_by(now) {
             self.total.count(packet.bytes, true);
             let time = self.clock.send_first(packet.bytes);
             return Some(self.send_from(now, time));
@@ -240,8 +241,8 @@ impl Link {
     }
 
     /// Takes a packet that may get lost, has to wait, or is looked at by somebody.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `accept`")]
+    // Apart, so that the way of the others is short.
+    #[inline(never)]
     fn accept_closely(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
         let is_lost = self.has_losses && self.is_lost(now.at, packet);
         let is_idle = self.free_at.is_by(now);
@@ -264,36 +265,30 @@ impl Link {
 
     #[inline]
     fn has_room(&mut self, now: Moment, is_idle: bool, packet: &Packet) -> bool {
-        if !self.waiting.is_empty() {
-            self.begin_by(now, is_idle);
+        if is_idle {
+            self.waiting.clear();
+        } else if !self.has_room_beside_all(packet.bytes) {
+            self.waiting.leave_by(now);
         }
         if let Some(positions) = &mut self.positions {
             positions.count(now.at, packet, self.waiting.len());
         }
-        self.limit.has_room(self.waiting.len(), self.waiting_bytes, packet.bytes)
+        self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
-    /// Takes note of the packets whose transmission has begun: of an idle link, all.
-    fn begin_by(&mut self, now: Moment, is_idle: bool) {
-        if is_idle {
-            self.waiting.clear();
-            self.waiting_bytes = 0;
-        } else {
-            self.serve_until(now);
-        }
-    }
-
-    fn serve_until(&mut self, now: Moment) {
-        while let Some((_, bytes)) = self.waiting.pop_front_if(|(start, _)| start.is_by(now)) {
-            self.waiting_bytes -= u64::from(bytes);
-        }
+    /// Says whether there is room even if all waited that are in the line still, and whether as many have waited before: then
+    /// nobody needs to know how many do.
+    #[inline]
+    fn has_room_beside_all(&self, bytes: u32) -> bool {
+        let waiting = self.waiting.len();
+        let is_seldom = waiting < self.most_waiting && self.positions.is_none();
+        is_seldom && self.limit.has_room(waiting, self.waiting.bytes(), bytes)
     }
 
     /// Gives the time at which the packet arrives at the far end.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `accept`")]
+    #[inline]
     fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
-        self.is_clear = is_idle && self.is_plain;
+        self.clear_room = if is_idle && self.is_plain { self.room_when_idle } else { 0 };
         if is_idle {
             let time = self.clock.send_first(bytes);
             self.send_from(now, time)
@@ -322,8 +317,7 @@ impl Link {
 
     #[inline]
     fn wait(&mut self, now: Moment, bytes: u32) {
-        self.waiting.push_back((self.free_at, bytes));
-        self.waiting_bytes += u64::from(bytes);
+        self.waiting.push(self.free_at, bytes);
         self.waited += self.free_at.at - now.at;
         self.most_waiting = self.most_waiting.max(self.waiting.len());
     }
@@ -347,7 +341,7 @@ impl Link {
         if let Some(server) = &self.server {
             return server.len();
         }
-        self.serve_until(Moment::fresh(at));
+        self.waiting.leave_by(Moment::fresh(at));
         self.waiting.len()
     }
 }

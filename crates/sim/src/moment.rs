@@ -59,8 +59,14 @@ impl Moment {
     ///
     /// So do those of one tie order: where a rate does not give whole nanoseconds, ns-2's clock strays further from ours than
     /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.
+    #[inline]
     pub(crate) fn is_by(self, other: Self) -> bool {
-        self.at < other.at || (self.at == other.at && (self.ns2 <= other.ns2 || self.tie_order() == other.tie_order()))
+        self.at < other.at || (self.at == other.at && self.is_by_clock(other))
+    }
+
+    #[inline(never)]
+    fn is_by_clock(self, other: Self) -> bool {
+        self.ns2 <= other.ns2 || self.tie_order() == other.tie_order()
     }
 }
 

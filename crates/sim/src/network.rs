@@ -6,7 +6,37 @@ use crate::link::{Link, LinkSettings};
 use earlybird_units::Duration;
 use std::collections::VecDeque;
 
-const END_OF_ROUTE: LinkId = LinkId(u32::MAX);
+/// A step of a route: its link and how it goes on, in one number, as every packet reads it at every link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step(u32);
+
+impl Step {
+    /// Stands behind the last step: the packet is there.
+    pub(crate) const END: Self = Self(u32::MAX);
+    /// Nothing can be said before the packet comes to the link: this is the end, or the link is served packet by packet.
+    const STOPS: u32 = 1 << 31;
+    /// What leaves the link goes on to the next one, which no other link feeds: its arrival there is known beforehand and needs
+    /// no event.
+    const GOES_ON: u32 = 1 << 30;
+
+    /// Gives the link.
+    #[inline]
+    pub(crate) const fn link(self) -> LinkId {
+        LinkId(self.0 & !(Self::STOPS | Self::GOES_ON))
+    }
+
+    /// Says whether more must happen than that the link carries a packet.
+    #[inline]
+    pub(crate) const fn stops(self) -> bool {
+        self.0 & Self::STOPS != 0
+    }
+
+    /// Says whether a packet goes on to the next link at once.
+    #[inline]
+    pub(crate) const fn goes_on(self) -> bool {
+        self.0 & Self::GOES_ON != 0
+    }
+}
 
 /// There is no way between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +64,8 @@ pub struct Network {
     feeders: Vec<Feeder>,
     /// By link; empty for most.
     impairments: Vec<Impairments>,
-    /// The links of all routes, one route behind the other, each closed by [`END_OF_ROUTE`].
-    steps: Vec<LinkId>,
+    /// The steps of all routes, one route behind the other, each closed by [`Step::END`].
+    steps: Vec<Step>,
     nodes: u32,
 }
 
@@ -71,15 +101,31 @@ impl Network {
         for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
             *known = if *known == Feeder::Nobody || *known == feeder { feeder } else { Feeder::Many };
-            let is_fed_by_one = matches!(known, Feeder::One(_));
-            let link_itself = &mut self.links[link.0 as usize];
-            link_itself.is_private = is_fed_by_one && !link_itself.is_served();
             feeder = Feeder::One(link);
         }
         let start = self.steps.len() as u32;
-        self.steps.extend(links);
-        self.steps.push(END_OF_ROUTE);
+        self.steps.extend(links.into_iter().map(|link| Step(link.0)));
+        self.steps.push(Step::END);
         RouteId(start)
+    }
+
+    /// Finds out, when all is known about the links, where packets go on by themselves.
+    pub(crate) fn settle(&mut self) {
+        for index in 0..self.steps.len() {
+            if self.steps[index] == Step::END {
+                continue;
+            }
+            let link = self.steps[index].link();
+            let stops = if self.link(link).is_served() { Step::STOPS } else { 0 };
+            let goes_on = if self.goes_on(link, self.steps[index + 1]) { Step::GOES_ON } else { 0 };
+            self.steps[index] = Step(link.0 | stops | goes_on);
+        }
+    }
+
+    fn goes_on(&self, link: LinkId, next: Step) -> bool {
+        let is_private = |link: LinkId| matches!(self.feeders[link.0 as usize], Feeder::One(_));
+        let is_known = next != Step::END && is_private(next.link()) && !self.link(next.link()).is_served();
+        is_known && !self.link(link).is_impaired && !self.link(link).is_served()
     }
 
     fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
@@ -110,9 +156,10 @@ impl Network {
         route
     }
 
-    /// Gives the first link of a route, or of what is left of it.
-    pub(crate) fn first_link(&self, route: RouteId) -> Option<LinkId> {
-        Some(self.steps[route.0 as usize]).filter(|link| *link != END_OF_ROUTE)
+    /// Gives the first step of a route, or of what is left of it.
+    #[inline]
+    pub(crate) fn first_step(&self, route: RouteId) -> Step {
+        self.steps[route.0 as usize]
     }
 
     /// Gives the propagation time of a route.
@@ -131,7 +178,7 @@ impl Network {
 
     /// Gives the links of a route in order.
     pub fn links_of(&self, route: RouteId) -> impl Iterator<Item = LinkId> + '_ {
-        self.steps[route.0 as usize..].iter().copied().take_while(|link| *link != END_OF_ROUTE)
+        self.steps[route.0 as usize..].iter().take_while(|step| **step != Step::END).map(|step| step.link())
     }
 
     /// Gives a link.
@@ -195,11 +242,16 @@ mod tests {
         let [a, b, c, d] = [(); 4].map(|()| network.add_node());
         let [ac, bc, cd] = [(a, c), (b, c), (c, d)].map(|(from, to)| network.add_link(from, to, settings()));
         let route = network.add_route(a, d).unwrap();
-        assert_eq!([network.first_link(route), network.first_link(route.rest())], [Some(ac), Some(cd)]);
-        assert_eq!(network.first_link(route.rest().rest()), None);
-        assert!(network.link(cd).is_private && !network.link(ac).is_private);
-        network.add_route(b, d).unwrap();
-        assert!(!network.link(cd).is_private && !network.link(bc).is_private);
+        let goes_on = |network: &mut Network, route: RouteId| {
+            network.settle();
+            network.first_step(route).goes_on()
+        };
+        assert_eq!(network.links_of(route).collect::<Vec<_>>(), [ac, cd]);
+        assert_eq!(network.first_step(route.rest().rest()), Step::END);
+        assert!(goes_on(&mut network, route) && !goes_on(&mut network, route.rest()));
+        let other = network.add_route(b, d).unwrap();
+        assert!(!goes_on(&mut network, route) && !goes_on(&mut network, other));
+        assert_eq!(network.first_step(other).link(), bc);
         assert_eq!(network.add_route(d, a), Err(NoRoute { from: d, to: a }));
     }
 }

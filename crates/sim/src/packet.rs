@@ -10,12 +10,10 @@ pub enum Content {
     Datagram(Datagram),
 }
 
-/// A segment or datagram on its way. Aligned so that what every link reads lies in one line of the cache.
+/// A segment or datagram on its way. In this order: what every link reads comes first.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C)]
 pub struct Packet {
-    /// What it carries.
-    pub content: Content,
     /// Where it goes …
     pub to: EndpointId,
     /// … and which user of that endpoint it is for: endpoints are used again.
@@ -30,6 +28,8 @@ pub struct Packet {
     pub bytes: u32,
     /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
+    /// What it carries.
+    pub content: Content,
 }
 
 impl Packet {
@@ -75,79 +75,5 @@ impl Packet {
             Content::Segment(segment) => segment.ecn = Ecn::Congested,
             Content::Datagram(datagram) => datagram.ecn = Ecn::Congested,
         }
-    }
-}
-
-/// A packet's place among those on their way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PacketId(u32);
-
-impl PacketId {
-    /// Stands where there is no packet.
-    pub(crate) const NONE: Self = Self(u32::MAX);
-}
-
-#[cfg(test)]
-impl PacketId {
-    pub(crate) const fn numbered(number: u32) -> Self {
-        Self(number)
-    }
-
-    pub(crate) const fn number(self) -> u32 {
-        self.0
-    }
-}
-
-/// All packets on their way. Places are used again, the last one first, so that they stay in the cache: rings of whole
-/// packets per link would be walked through from end to end.
-#[derive(Debug, Default)]
-pub(crate) struct Packets {
-    places: Vec<Packet>,
-    free: Vec<PacketId>,
-}
-
-impl Packets {
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        *self.vacant() = packet;
-        self.occupy()
-    }
-
-    /// Gives the place of the next packet, with an old one in it, to be written where it is: packets are large to copy. It
-    /// stays vacant until [`Self::occupy`].
-    #[inline]
-    pub(crate) fn vacant(&mut self) -> &mut Packet {
-        let id = self.free.last().copied().unwrap_or_else(|| self.grow());
-        &mut self.places[id.0 as usize]
-    }
-
-    /// Takes the place that [`Self::vacant`] gave.
-    #[inline]
-    pub(crate) fn occupy(&mut self) -> PacketId {
-        self.free.pop().unwrap_or_else(|| self.grow())
-    }
-
-    #[cold]
-    fn grow(&mut self) -> PacketId {
-        let id = PacketId(self.places.len() as u32);
-        let content = Content::Segment(Segment::default());
-        let (to, route, flow, group) = (EndpointId(0), RouteId(0), FlowId(0), GroupId(0));
-        self.places.push(Packet { content, to, generation: 0, route, flow, group, bytes: 0, number: 0 });
-        self.free.push(id);
-        id
-    }
-
-    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.places[id.0 as usize]
-    }
-
-    /// Gives how many packets are on their way.
-    pub(crate) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
-    }
-
-    /// Sets a place free; what was there can be read until another packet is put in.
-    pub(crate) fn remove(&mut self, id: PacketId) -> &Packet {
-        self.free.push(id);
-        &self.places[id.0 as usize]
     }
 }

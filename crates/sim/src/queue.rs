@@ -16,7 +16,8 @@ pub use fq_codel::FqCodelSettings;
 pub use pie::PieSettings;
 pub use red::RedSettings;
 
-use crate::packet::{Packet, PacketId};
+use crate::packet::Packet;
+use crate::slots::Place;
 use earlybird_units::{Instant, Random, Rate};
 use earlybird_wire::Ecn;
 use std::collections::VecDeque;
@@ -92,7 +93,7 @@ impl Discipline {
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    pub(crate) id: PacketId,
+    pub(crate) id: Place,
     pub(crate) bytes: u32,
     /// When it came.
     pub(crate) since: Instant,
@@ -105,7 +106,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn new(now: Instant, id: PacketId, packet: &Packet) -> Self {
+    pub(crate) fn new(now: Instant, id: Place, packet: &Packet) -> Self {
         Self {
             id,
             bytes: packet.bytes,
@@ -141,7 +142,7 @@ mod testing {
     //! Packets and queues for unit tests.
 
     use super::{Dropped, Queue, Waiting};
-    use crate::packet::PacketId;
+    use crate::slots::Place;
     use earlybird_units::{Duration, Instant};
     use earlybird_wire::Ecn;
 
@@ -151,7 +152,7 @@ mod testing {
 
     pub(super) fn packet(since: Instant, number: u32) -> Waiting {
         Waiting {
-            id: PacketId::numbered(number),
+            id: Place::numbered(number),
             bytes: 1000,
             since,
             ecn: Ecn::NotCapable,

@@ -49,16 +49,17 @@ impl Serialiser {
     #[inline]
     fn time_of(&mut self, bytes: u32) -> Transmission {
         if self.last.bytes != bytes {
-            self.last = self.transmission(bytes);
+            self.compute(bytes);
         }
         self.last
     }
 
-    #[cold]
-    fn transmission(&self, bytes: u32) -> Transmission {
+    // Apart, so that the way of the others is short.
+    #[inline(never)]
+    fn compute(&mut self, bytes: u32) {
         let mut remainder = 0;
         let span = self.rate.transmission_time(u64::from(bytes), &mut remainder);
         let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second() as f64;
-        Transmission { bytes, span, remainder, seconds }
+        self.last = Transmission { bytes, span, remainder, seconds };
     }
 }

@@ -10,9 +10,10 @@ use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, He
 use crate::events::{Event, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
-use crate::network::Network;
+use crate::network::{Network, Step};
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::{Content, PacketId, Packets};
+use crate::packet::Content;
+use crate::slots::Place;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
@@ -57,7 +58,6 @@ pub struct World<O: Observer = ()> {
     now: Moment,
     events: Calendar,
     network: Network,
-    packets: Packets,
     stragglers: Stragglers,
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
@@ -75,12 +75,12 @@ const MARK: u32 = 1;
 
 impl<O: Observer> World<O> {
     /// Makes a world of this network, without traffic.
-    pub fn new(network: Network, observer: O) -> Self {
+    pub fn new(mut network: Network, observer: O) -> Self {
+        network.settle();
         Self {
             now: Moment::ZERO,
             events: Calendar::default(),
             network,
-            packets: Packets::default(),
             stragglers: Stragglers::default(),
             paths: Vec::new(),
             endpoints: Vec::new(),
@@ -111,24 +111,24 @@ impl<O: Observer> World<O> {
     pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
         let id = AppId(self.apps.len() as u32);
         self.apps.push(App { application: Some(application), flow, wake: start });
-        self.events.push(Event::new(Moment::fresh(start), Kind::Wake, id.0));
+        self.events.appoint(Event::new(Moment::fresh(start), Kind::Wake, id.0));
         id
     }
 
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.events.push(Event::new(self.now, Kind::Probe, SAMPLE));
+        self.events.appoint(Event::new(self.now, Kind::Probe, SAMPLE));
     }
 
     /// Tells the observer at this time how much every open connection has received.
     pub fn mark_at(&mut self, at: Instant) {
-        self.events.push(Event::new(Moment::fresh(at), Kind::Probe, MARK));
+        self.events.appoint(Event::new(Moment::fresh(at), Kind::Probe, MARK));
     }
 
     /// Gives how many packets are on their way: waiting, being sent, or carried.
     pub fn packets_under_way(&self) -> usize {
-        self.packets.len()
+        self.events.packets()
     }
 
     /// Gives the network and the observer, at the end.
@@ -139,15 +139,16 @@ impl<O: Observer> World<O> {
     /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
-            let Some(event) = self.events.pop_before(end) else {
+            let Some(place) = self.events.pop_before(end) else {
                 self.now = Moment::fresh(end);
                 return true;
             };
+            let event = self.events.slots.get(place).event;
             self.now = event.moment();
             if event.is_arrival() {
-                self.forward(event.packet());
+                self.forward(place);
             } else {
-                self.on_appointment(event);
+                self.on_appointment(place, event);
             }
         }
         false
@@ -165,7 +166,8 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn on_appointment(&mut self, event: Event) {
+    fn on_appointment(&mut self, place: Place, event: Event) {
+        self.events.keep_appointment(place);
         match event.kind() {
             Kind::Service => self.serve_link(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
@@ -178,59 +180,58 @@ impl<O: Observer> World<O> {
 
     /// Lets a packet go on.
     #[inline]
-    fn forward(&mut self, id: PacketId) {
-        match self.network.first_link(self.packets.get_mut(id).route) {
-            Some(link) => self.carry(link, id),
-            None => self.deliver(id),
+    fn forward(&mut self, place: Place) {
+        let step = self.network.first_step(self.events.slots.get(place).packet.route);
+        if !step.stops() {
+            self.carry(place, step);
+        } else if step == Step::END {
+            self.deliver(place);
+        } else {
+            self.queue_up(step.link(), place);
         }
     }
 
     /// Carries a packet over its next links as far as its fate is known now.
     #[inline(never)]
-    fn carry(&mut self, first: LinkId, id: PacketId) {
-        let packet = self.packets.get_mut(id);
-        let (mut link, mut moment) = (first, self.now);
-        let mut entered = self.network.link_mut(link);
-        if entered.is_served() {
-            return self.queue_up(link, id);
-        }
+    fn carry(&mut self, place: Place, first: Step) {
+        let packet = &mut self.events.slots.get_mut(place).packet;
+        let (mut step, mut moment) = (first, self.now);
         loop {
-            let Some(arrival) = entered.accept(moment, packet) else {
-                return self.drop_at(link, moment.at, id);
+            let link = self.network.link_mut(step.link());
+            let Some(arrival) = link.accept(moment, packet) else {
+                return self.drop_at(step.link(), moment.at, place);
             };
             if O::PACKETS {
-                self.observer.on_packet(moment.at, PacketEvent::Entered(link), packet);
+                self.observer.on_packet(moment.at, PacketEvent::Entered(step.link()), packet);
             }
             packet.route = packet.route.rest();
             moment = arrival;
-            if entered.is_impaired {
-                return self.leave_impaired(link, moment, id);
-            }
-            let Some(next) = self.network.first_link(packet.route) else { break };
-            entered = self.network.link_mut(next);
-            if !entered.is_private {
+            if !step.goes_on() {
                 break;
             }
-            link = next;
+            step = self.network.first_step(packet.route);
         }
-        self.push_into_pipe(link, moment, id);
+        if self.network.link(step.link()).is_impaired {
+            return self.leave_impaired(step.link(), moment, place);
+        }
+        self.push_into_pipe(step.link(), moment, place);
     }
 
     #[cold]
-    fn drop_at(&mut self, link: LinkId, at: Instant, id: PacketId) {
+    fn drop_at(&mut self, link: LinkId, at: Instant, place: Place) {
         let cause = self.network.link(link).drop_cause();
-        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.packets.remove(id));
+        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.slots.set_free(place));
     }
 
     #[inline]
-    fn push_into_pipe(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
-        self.events.push(Event::arrival(arrival, link, id));
+    fn push_into_pipe(&mut self, link: LinkId, arrival: Moment, place: Place) {
+        self.events.push(place, Event::arrival(arrival, link));
     }
 
     /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
     #[inline(never)]
-    fn deliver(&mut self, id: PacketId) {
-        let packet = self.packets.remove(id);
+    fn deliver(&mut self, place: Place) {
+        let packet = self.events.slots.set_free(place);
         let to = packet.to;
         let endpoint = &mut self.endpoints[to.0 as usize];
         if endpoint.generation != packet.generation {
@@ -327,9 +328,9 @@ impl<O: Observer> World<O> {
     /// Puts the next packet that an agent wants to be sent among those on their way; says whether it carries data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
-    fn next_packet(&mut self, id: EndpointId) -> Option<(PacketId, bool)> {
+    fn next_packet(&mut self, id: EndpointId) -> Option<(Place, bool)> {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let packet = self.packets.vacant();
+        let packet = self.events.slots.next_packet();
         let (number, is_again) = match &mut endpoint.agent {
             Agent::Tcp(connection) => {
                 let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
@@ -352,7 +353,7 @@ impl<O: Observer> World<O> {
             let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
             self.observer.on_packet(self.now.at, event, packet);
         }
-        Some((self.packets.occupy(), number.is_some()))
+        Some((self.events.slots.take(), number.is_some()))
     }
 
     /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
@@ -376,7 +377,7 @@ impl<O: Observer> World<O> {
         let (deadline, set) = (endpoint.deadline, endpoint.deadline_set);
         endpoint.armed = deadline;
         let kind = if deadline - set.at <= endpoint.last_hop { Kind::ShortTimer } else { Kind::Timer };
-        self.events.push(Event::new(set.until(deadline), kind, id.0));
+        self.events.appoint(Event::new(set.until(deadline), kind, id.0));
     }
 
     fn on_timer(&mut self, id: EndpointId) {
@@ -428,7 +429,7 @@ impl<O: Observer> World<O> {
 
     fn on_sample(&mut self) {
         if let Some(period) = self.probe_period {
-            self.events.push(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
+            self.events.appoint(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {

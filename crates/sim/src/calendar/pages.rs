@@ -1,6 +1,6 @@
 //! The pages of a calendar, used again one lap after the other.
 
-use crate::events::Place;
+use crate::slots::Place;
 
 /// A ring of lists, each known by its first place, by the number of their page.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use super::{Link, LinkSettings};
 use crate::moment::Moment;
 use crate::pace::{Chances, RateChanges, Wire};
-use crate::packet::{Packet, PacketId};
+use crate::packet::Packet;
+use crate::slots::Place;
 use crate::queue::{Discipline, Dropped, Queue, Waiting};
 use earlybird_units::Instant;
 use std::sync::Arc;
@@ -126,18 +127,18 @@ impl Link {
     pub(super) fn unsent_by(&self, server: &Server) -> f64 {
         let until = |time| self.settings.bits_before(time);
         let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
-        (self.waiting_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
+        (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
     }
 
     /// Takes a packet at its entrance.
-    pub(crate) fn offer(&mut self, now: Moment, id: PacketId, packet: &Packet) -> Offer {
+    pub(crate) fn offer(&mut self, now: Moment, id: Place, packet: &Packet) -> Offer {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
         self.count(now.at, packet, is_kept);
         let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return Offer::Lost };
         if let Some(positions) = &mut self.positions {
             positions.count(now.at, packet, server.queue.len());
         }
-        self.waiting_bytes += u64::from(packet.bytes);
+        self.queued_bytes += u64::from(packet.bytes);
         server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
         if is_refused { Offer::Refused } else { Offer::Accepted }
@@ -170,7 +171,7 @@ impl Link {
     pub(crate) fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
         self.waited += now.at - packet.since;
-        self.waiting_bytes -= u64::from(packet.bytes);
+        self.queued_bytes -= u64::from(packet.bytes);
         Some((packet, sent.after(self.delay, self.delay_seconds)))
     }
 
@@ -189,7 +190,7 @@ impl Link {
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
         self.waited += now - since;
         self.waited_in_vain += now - since;
-        self.waiting_bytes -= u64::from(packet.bytes);
+        self.queued_bytes -= u64::from(packet.bytes);
         self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
     }
 

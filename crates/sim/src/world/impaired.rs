@@ -5,7 +5,7 @@ use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::moment::Moment;
 use crate::observer::{Observer, PacketEvent};
-use crate::packet::PacketId;
+use crate::slots::Place;
 use earlybird_units::Instant;
 
 /// Packets that are kept back, by ticket. Each has an event of its own at its deadline, and perhaps one before.
@@ -18,12 +18,12 @@ pub(super) struct Stragglers {
 #[derive(Debug)]
 struct Straggler {
     /// None once it was set free.
-    packet: Option<PacketId>,
+    packet: Option<Place>,
     deadline: Instant,
 }
 
 impl Stragglers {
-    fn keep(&mut self, packet: PacketId, deadline: Instant) -> u32 {
+    fn keep(&mut self, packet: Place, deadline: Instant) -> u32 {
         let straggler = Straggler { packet: Some(packet), deadline };
         if let Some(ticket) = self.free.pop() {
             self.places[ticket as usize] = straggler;
@@ -34,7 +34,7 @@ impl Stragglers {
     }
 
     /// Gives the packet if it is still there. The ticket is free again after its deadline, which is its last event.
-    fn release(&mut self, ticket: u32, now: Instant) -> Option<PacketId> {
+    fn release(&mut self, ticket: u32, now: Instant) -> Option<Place> {
         let straggler = &mut self.places[ticket as usize];
         if straggler.deadline == now {
             self.free.push(ticket);
@@ -45,29 +45,30 @@ impl Stragglers {
 
 impl<O: Observer> World<O> {
     /// Lets a packet out that would reach the far end at this moment, and perhaps a copy.
-    pub(super) fn leave_impaired(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
-        let packet = *self.packets.get_mut(id);
+    pub(super) fn leave_impaired(&mut self, link: LinkId, arrival: Moment, id: Place) {
+        let packet = self.events.slots.get_mut(id).packet;
         let is_doubled = self.network.impairments_mut(link).doubles(&packet);
         self.leave_in_disorder(link, arrival, id);
         if is_doubled {
             self.observer.on_packet(arrival.at, PacketEvent::Duplicated(link), &packet);
-            let copy = self.packets.insert(packet);
+            *self.events.slots.next_packet() = packet;
+            let copy = self.events.slots.take();
             self.leave_in_disorder(link, arrival, copy);
         }
     }
 
-    fn leave_in_disorder(&mut self, link: LinkId, arrival: Moment, id: PacketId) {
-        let packet = *self.packets.get_mut(id);
+    fn leave_in_disorder(&mut self, link: LinkId, arrival: Moment, id: Place) {
+        let packet = self.events.slots.get_mut(id).packet;
         let impairments = self.network.impairments_mut(link);
         if let Some(delay) = impairments.keeps_back(&packet) {
             let due = arrival.after(delay, delay.as_secs_f64());
             let ticket = self.stragglers.keep(id, due.at);
             impairments.wait(ticket, due.at);
-            self.events.push(Event::new(due, Kind::Straggler, ticket));
+            self.events.appoint(Event::new(due, Kind::Straggler, ticket));
             return;
         }
         for ticket in impairments.pass(arrival.at, &packet) {
-            self.events.push(Event::new(arrival, Kind::Straggler, ticket));
+            self.events.appoint(Event::new(arrival, Kind::Straggler, ticket));
         }
         self.push_into_pipe(link, arrival, id);
     }

@@ -28,7 +28,7 @@ impl<'a, O: Observer> AppIo<'a, O> {
 
     fn wake_at_moment(&mut self, moment: Moment) {
         self.world.apps[self.app.0 as usize].wake = moment.at;
-        self.world.events.push(Event::new(moment, Kind::Wake, self.app.0));
+        self.world.events.appoint(Event::new(moment, Kind::Wake, self.app.0));
     }
 
     fn agent(&mut self, id: ConnectionId) -> &mut Agent {

@@ -68,7 +68,7 @@ impl<O: Observer> World<O> {
         let seat = &mut self.listeners[id.0 as usize];
         if seat.wake != at {
             seat.wake = at;
-            self.events.push(Event::new(self.now.until(at), Kind::Wake, FIRST_LISTENER + id.0));
+            self.events.appoint(Event::new(self.now.until(at), Kind::Wake, FIRST_LISTENER + id.0));
         }
     }
 

@@ -5,17 +5,17 @@ use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::link::Offer;
 use crate::observer::{DropCause, Observer, PacketEvent};
-use crate::packet::PacketId;
+use crate::slots::Place;
 
 impl<O: Observer> World<O> {
     /// Puts a packet into the queue of a link that is served packet by packet.
-    pub(super) fn queue_up(&mut self, link: LinkId, id: PacketId) {
-        let packet = self.packets.get_mut(id);
+    pub(super) fn queue_up(&mut self, link: LinkId, id: Place) {
+        let packet = &mut self.events.slots.get_mut(id).packet;
         let served = self.network.link_mut(link);
         match served.offer(self.now, id, packet) {
             Offer::Lost => {
                 self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Loss), packet);
-                self.packets.remove(id);
+                self.events.slots.set_free(id);
             }
             Offer::Accepted if O::PACKETS => {
                 self.observer.on_packet(self.now.at, PacketEvent::Entered(link), packet);
@@ -25,7 +25,7 @@ impl<O: Observer> World<O> {
         self.clear_dropped(link);
         match self.network.link_mut(link).wake(self.now) {
             Some(moment) if moment == self.now => self.serve_link(link),
-            Some(moment) => self.events.push(Event::new(moment, Kind::Service, link.0)),
+            Some(moment) => self.events.appoint(Event::new(moment, Kind::Service, link.0)),
             None => {}
         }
     }
@@ -34,7 +34,7 @@ impl<O: Observer> World<O> {
     pub(super) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
-            let packet = self.packets.get_mut(waiting.id);
+            let packet = &mut self.events.slots.get_mut(waiting.id).packet;
             packet.route = packet.route.rest();
             if waiting.is_marked {
                 packet.mark();
@@ -48,14 +48,14 @@ impl<O: Observer> World<O> {
         }
         self.clear_dropped(link);
         if let Some(next) = self.network.link_mut(link).end_service(self.now) {
-            self.events.push(Event::new(next, Kind::Service, link.0));
+            self.events.appoint(Event::new(next, Kind::Service, link.0));
         }
     }
 
     /// Does away with the packets that a queue has dropped.
     fn clear_dropped(&mut self, link: LinkId) {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
-            let packet = self.packets.remove(waiting.id);
+            let packet = self.events.slots.set_free(waiting.id);
             self.network.link_mut(link).count_drop(self.now.at, waiting.since, packet);
             self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Queue), packet);
         }

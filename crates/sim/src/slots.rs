@@ -1,0 +1,153 @@
+//! Places for packets under way and for what is to happen, in lists.
+
+use crate::events::Event;
+use crate::ids::{EndpointId, FlowId, GroupId, RouteId};
+use crate::packet::{Content, Packet};
+use earlybird_wire::Segment;
+
+/// The number of a slot, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place(u32);
+
+impl Place {
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// Gives an index, which lies beyond everything if there is none.
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[cfg(test)]
+impl Place {
+    pub(crate) const fn numbered(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// A packet and what happens to it next; or an event that concerns none, and an old packet.
+///
+/// A packet waits for one thing at a time. So its event lies beside what links read of it: that is one line of the cache, and
+/// nothing is moved when it goes from one link to the next.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Slot {
+    pub(crate) event: Event,
+    pub(crate) packet: Packet,
+}
+
+impl Slot {
+    fn vacant() -> Self {
+        let content = Content::Segment(Segment::default());
+        let (to, route, flow, group) = (EndpointId(0), RouteId(0), FlowId(0), GroupId(0));
+        let packet = Packet { to, generation: 0, route, flow, group, bytes: 0, number: 0, content };
+        Self { event: Event::NONE, packet }
+    }
+}
+
+/// All slots. They are used again, the last one first, so that they stay in the cache: rings of whole packets per link would be
+/// walked through from end to end.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    /// The list of those that are not in use, and how many are.
+    free: Place,
+    taken: usize,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Place::NONE, taken: 0 }
+    }
+}
+
+impl Slots {
+    #[inline]
+    pub(crate) fn get(&self, place: Place) -> &Slot {
+        &self.slots[place.index()]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, place: Place) -> &mut Slot {
+        &mut self.slots[place.index()]
+    }
+
+    /// Gives the packet of the slot that is taken next, an old one, to be written where it is: packets are large to copy. The
+    /// slot stays free until [`Self::take`].
+    #[inline]
+    pub(crate) fn next_packet(&mut self) -> &mut Packet {
+        if self.free == Place::NONE {
+            self.grow();
+        }
+        &mut self.slots[self.free.index()].packet
+    }
+
+    /// Takes a free slot, the one that [`Self::next_packet`] told of.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Place {
+        if self.free == Place::NONE {
+            self.grow();
+        }
+        let place = self.free;
+        self.free = self.slots[place.index()].event.next;
+        self.taken += 1;
+        place
+    }
+
+    /// Sets a slot free; what is in it can be read until it is taken again.
+    #[inline]
+    pub(crate) fn set_free(&mut self, place: Place) -> &Packet {
+        let slot = &mut self.slots[place.index()];
+        slot.event.next = std::mem::replace(&mut self.free, place);
+        self.taken -= 1;
+        &slot.packet
+    }
+
+    /// Gives how many are in use.
+    pub(crate) fn len(&self) -> usize {
+        self.taken
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.free = Place(self.slots.len() as u32);
+        self.slots.push(Slot::vacant());
+    }
+
+    /// Writes an event into a slot and enters it into a list, behind those that are equal. A list is known by its first slot.
+    #[inline]
+    pub(crate) fn insert(&mut self, first: &mut Place, place: Place, mut event: Event) {
+        let mut before = Place::NONE;
+        event.next = *first;
+        while let Some(other) = self.slots.get(event.next.index()).filter(|other| other.event <= event) {
+            before = event.next;
+            event.next = other.event.next;
+        }
+        self.slots[place.index()].event = event;
+        match self.slots.get_mut(before.index()) {
+            Some(before) => before.event.next = place,
+            None => *first = place,
+        }
+    }
+
+    /// Takes the first slot off a list if its event is one that is asked for.
+    #[inline]
+    pub(crate) fn take_first_if(
+        &self,
+        first: &mut Place,
+        is_asked_for: impl FnOnce(&Event) -> bool,
+    ) -> Option<Place> {
+        let slot = self.slots.get(first.index()).filter(|slot| is_asked_for(&slot.event))?;
+        Some(std::mem::replace(first, slot.event.next))
+    }
+
+    /// Takes the first slot off a list.
+    pub(crate) fn take_first(&self, first: &mut Place) -> Option<Place> {
+        self.take_first_if(first, |_| true)
+    }
+}
