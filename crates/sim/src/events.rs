@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 /// are ordered by time, ns-2's opinion on ties, kind and number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    moment: Moment,
+    pub(crate) moment: Moment,
     /// What decides where times are equal: ns-2's opinion (24 bits), kind (8), number (32).
     rank: u64,
     /// The event behind it in its list, while it is in one.
@@ -67,11 +67,6 @@ impl Event {
     #[inline]
     pub(crate) fn at(&self) -> Instant {
         self.moment.at
-    }
-
-    #[inline]
-    pub(crate) fn moment(&self) -> Moment {
-        self.moment
     }
 
     #[inline]

@@ -116,15 +116,21 @@ pub struct Link {
     clock: Serialiser,
     delay: Duration,
     delay_seconds: f64,
-    /// Packets that are smaller are taken at once by an idle link: none unless nothing waits, nothing gets lost in front of the
-    /// queue, and nobody asks who was in it.
-    clear_room: u64,
-    /// An idle link takes packets that are smaller.
-    room_when_idle: u64,
+    /// The size of packets that can be taken without a look: the last one was as large, the link takes it when it is idle, and
+    /// is plain. 0 if none can.
+    usual_bytes: u32,
+    /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
+    waiting: Line,
+    /// If fewer are there, one more changes nothing but their number: there is room, and as many have waited before.
+    usual: usize,
+    /// Sum of all waiting times.
+    pub waited: Duration,
     /// Everything since the start.
     pub total: Counters,
     /// Where packets wait if their departure is not known beforehand.
     server: Option<Box<Server>>,
+    /// An idle link takes packets that are smaller.
+    room_when_idle: u64,
     /// Nothing gets lost in front of the queue, and nobody asks who was in it.
     is_plain: bool,
     /// Packets may leave it out of order or twice; see `Network::impair`.
@@ -133,8 +139,6 @@ pub struct Link {
     /// The packet that came last was taken by a rule of losses.
     was_lost: bool,
     limit: QueueLimit,
-    /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
-    waiting: Line,
     /// Bytes that a server's queue holds.
     queued_bytes: u64,
     /// By group, as [`Link::count_groups`] asked.
@@ -143,9 +147,7 @@ pub struct Link {
     counts_from: Instant,
     /// As [`Link::count_positions`] asked.
     positions: Option<Box<Positions>>,
-    /// Sum of all waiting times.
-    pub waited: Duration,
-    /// The part of it that packets waited which the queue dropped later.
+    /// The part of [`Link::waited`] that packets waited which the queue dropped later.
     pub waited_in_vain: Duration,
     /// The most packets that ever waited.
     pub most_waiting: usize,
@@ -157,28 +159,28 @@ pub struct Link {
 impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
         let has_losses = !settings.losses.is_empty();
-        let room_when_idle = settings.limit.room_when_idle();
         Self {
             free_at: Moment::ZERO,
             end: Instant::NEVER,
             clock: Serialiser::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
-            clear_room: if has_losses { 0 } else { room_when_idle },
-            room_when_idle,
+            usual_bytes: 0,
+            waiting: Line::default(),
+            usual: 0,
+            waited: Duration::ZERO,
             total: Counters::default(),
             server: Server::of(&settings).map(Box::new),
+            room_when_idle: settings.limit.room_when_idle(),
             is_plain: !has_losses,
             is_impaired: false,
             has_losses,
             was_lost: false,
             limit: settings.limit,
-            waiting: Line::default(),
             queued_bytes: 0,
             groups: Vec::new(),
             counts_from: Instant::NEVER,
             positions: None,
-            waited: Duration::ZERO,
             waited_in_vain: Duration::ZERO,
             most_waiting: 0,
             busy_after_end: Duration::ZERO,
@@ -214,7 +216,7 @@ impl Link {
 
     /// Lets no packet by unseen.
     fn look_at_all(&mut self) {
-        (self.is_plain, self.clear_room) = (false, 0);
+        (self.is_plain, self.usual_bytes) = (false, 0);
     }
 
     /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
@@ -228,27 +230,41 @@ impl Link {
         &self.settings
     }
 
-    /// Takes a packet at its entrance, and gives its time of arrival at the far end, or `None` if it is dropped.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
-    pub(crate) fn accept(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        if u64::from(packet.bytes) < self.clear_room && self.free_at.is_by(now) {
-            self.total.count(packet.bytes, true);
-            let time = self.clock.send_first(packet.bytes);
-            return Some(self.send_from(now, time));
+    /// Takes a packet at its entrance, and turns the moment at which it comes into that of its arrival at the far end; gives
+    /// `false` if it is dropped.
+    // Every packet comes by several times: this is short, and calls nothing but at its end.
+    #[inline(never)]
+    pub(crate) fn accept(&mut self, moment: &mut Moment, packet: &Packet) -> bool {
+        if packet.bytes != self.usual_bytes || self.free_at.at == moment.at {
+            return self.accept_closely(moment, packet);
         }
-        self.accept_closely(now, packet)
+        if self.free_at.at < moment.at {
+            self.waiting.clear();
+            let time = self.clock.repeat_first();
+            self.send_from(moment, time);
+        } else if self.waiting.len() < self.usual && self.waiting.push_into_place(self.free_at, packet.bytes) {
+            self.wait(moment);
+            let time = self.clock.repeat();
+            self.send_from(moment, time);
+        } else {
+            return self.accept_closely(moment, packet);
+        }
+        self.total.count(packet.bytes, true);
+        true
     }
 
-    /// Takes a packet that may get lost, has to wait, or is looked at by somebody.
-    // Apart, so that the way of the others is short.
+    /// Takes a packet that may get lost, for which there may be no room, which comes just when another one has left, or at which
+    /// somebody looks.
     #[inline(never)]
-    fn accept_closely(&mut self, now: Moment, packet: &Packet) -> Option<Moment> {
-        let is_lost = self.has_losses && self.is_lost(now.at, packet);
-        let is_idle = self.free_at.is_by(now);
-        let is_kept = !is_lost && self.has_room(now, is_idle, packet);
-        self.count(now.at, packet, is_kept);
-        if is_kept { Some(self.transmit(now, is_idle, packet.bytes)) } else { None }
+    fn accept_closely(&mut self, moment: &mut Moment, packet: &Packet) -> bool {
+        let is_lost = self.has_losses && self.is_lost(moment.at, packet);
+        let is_idle = self.free_at.is_by(*moment);
+        let is_kept = !is_lost && self.has_room(*moment, is_idle, packet);
+        self.count(moment.at, packet, is_kept);
+        if is_kept {
+            self.transmit(moment, is_idle, packet.bytes);
+        }
+        is_kept
     }
 
     #[cold]
@@ -267,7 +283,7 @@ impl Link {
     fn has_room(&mut self, now: Moment, is_idle: bool, packet: &Packet) -> bool {
         if is_idle {
             self.waiting.clear();
-        } else if !self.has_room_beside_all(packet.bytes) {
+        } else if self.waiting.len() >= self.usual || self.positions.is_some() {
             self.waiting.leave_by(now);
         }
         if let Some(positions) = &mut self.positions {
@@ -276,50 +292,50 @@ impl Link {
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
-    /// Says whether there is room even if all waited that are in the line still, and whether as many have waited before: then
-    /// nobody needs to know how many do.
-    #[inline]
-    fn has_room_beside_all(&self, bytes: u32) -> bool {
-        let waiting = self.waiting.len();
-        let is_seldom = waiting < self.most_waiting && self.positions.is_none();
-        is_seldom && self.limit.has_room(waiting, self.waiting.bytes(), bytes)
+    /// Lets a packet go, or wait, that comes at a moment, which becomes that of its arrival at the far end.
+    fn transmit(&mut self, moment: &mut Moment, is_idle: bool, bytes: u32) {
+        let fits = self.is_plain && u64::from(bytes) < self.room_when_idle;
+        self.usual_bytes = if fits { bytes } else { 0 };
+        let time = if is_idle {
+            self.clock.send_first(bytes)
+        } else {
+            self.waiting.push(self.free_at, bytes);
+            self.note_most_waiting();
+            self.wait(moment);
+            self.clock.send(bytes)
+        };
+        self.send_from(moment, time);
     }
 
-    /// Gives the time at which the packet arrives at the far end.
-    #[inline]
-    fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
-        self.clear_room = if is_idle && self.is_plain { self.room_when_idle } else { 0 };
-        if is_idle {
-            let time = self.clock.send_first(bytes);
-            self.send_from(now, time)
-        } else {
-            self.wait(now, bytes);
-            let time = self.clock.send(bytes);
-            self.send_from(self.free_at, time)
+    fn note_most_waiting(&mut self) {
+        if self.waiting.len() > self.most_waiting {
+            self.most_waiting = self.waiting.len();
+            self.usual = self.limit.packets_with_room(self.most_waiting);
         }
     }
 
-    /// Gives the time at which a packet arrives at the far end that leaves from now on for so long.
+    /// Lets a packet wait that comes at a moment, which becomes that at which it begins to be sent.
     #[inline]
-    fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
+    fn wait(&mut self, moment: &mut Moment) {
+        self.waited += self.free_at.at - moment.at;
+        *moment = self.free_at;
+    }
+
+    /// Lets a packet leave at a moment, for so long.
+    #[inline]
+    fn send_from(&mut self, moment: &mut Moment, (span, seconds): (Duration, f64)) {
+        let start = *moment;
         self.free_at = start.after(span, seconds);
         if self.free_at.at > self.end {
             self.count_after_end(start.at);
         }
-        start.after(span + self.delay, seconds + self.delay_seconds)
+        *moment = start.after(span + self.delay, seconds + self.delay_seconds);
     }
 
     /// Several links look ahead together: packets come to the later ones that leave the first after the end.
     #[cold]
     fn count_after_end(&mut self, start: Instant) {
         self.busy_after_end += self.free_at.at - start.max(self.end);
-    }
-
-    #[inline]
-    fn wait(&mut self, now: Moment, bytes: u32) {
-        self.waiting.push(self.free_at, bytes);
-        self.waited += self.free_at.at - now.at;
-        self.most_waiting = self.most_waiting.max(self.waiting.len());
     }
 
     fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {

@@ -44,6 +44,15 @@ impl QueueLimit {
         }
     }
 
+    /// Gives a number of packets, `most` at most, beside fewer of which there is room whatever their size.
+    pub(crate) fn packets_with_room(self, most: usize) -> usize {
+        match self {
+            Self::Unlimited => most,
+            Self::Packets(limit) => most.min((limit as usize).saturating_sub(1)),
+            Self::Bytes(_) => 0,
+        }
+    }
+
     /// Says whether one more packet may wait beside so many.
     #[inline]
     pub(crate) fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {
@@ -183,6 +192,27 @@ mod testing {
         /// Gives the numbers of the packets dropped so far.
         pub(super) fn dropped(&self) -> Vec<u32> {
             self.dropped.iter().map(|packet| packet.id.number()).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod limits {
+    use super::QueueLimit;
+
+    #[test]
+    fn beside_fewer_packets_than_have_room_there_is_room() {
+        for (limit, most, expected) in [
+            (QueueLimit::Unlimited, 7, 7),
+            (QueueLimit::Packets(5), 2, 2),
+            (QueueLimit::Packets(5), 4, 4),
+            (QueueLimit::Packets(5), 9, 4),
+            (QueueLimit::Packets(0), 9, 0),
+            (QueueLimit::Bytes(10_000), 9, 0),
+        ] {
+            let packets = limit.packets_with_room(most);
+            assert_eq!(packets, expected, "{limit:?}");
+            assert!((0..packets).all(|waiting| limit.has_room(waiting, 0, 1000)), "{limit:?}");
         }
     }
 }

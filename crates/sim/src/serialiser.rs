@@ -30,15 +30,28 @@ impl Serialiser {
     /// Sends a packet after a rest.
     #[inline]
     pub(crate) fn send_first(&mut self, bytes: u32) -> (Duration, f64) {
-        let first = self.time_of(bytes);
-        self.remainder = first.remainder;
-        (first.span, first.seconds)
+        self.look_at(bytes);
+        self.repeat_first()
     }
 
     /// Sends a packet right behind the last one.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> (Duration, f64) {
-        self.remainder += self.time_of(bytes).remainder;
+        self.look_at(bytes);
+        self.repeat()
+    }
+
+    /// Sends a packet as large as the last one, after a rest.
+    #[inline]
+    pub(crate) fn repeat_first(&mut self) -> (Duration, f64) {
+        self.remainder = self.last.remainder;
+        (self.last.span, self.last.seconds)
+    }
+
+    /// Sends a packet as large as the last one, right behind it.
+    #[inline]
+    pub(crate) fn repeat(&mut self) -> (Duration, f64) {
+        self.remainder += self.last.remainder;
         if self.remainder < self.rate.bits_per_second() {
             return (self.last.span, self.last.seconds);
         }
@@ -46,12 +59,10 @@ impl Serialiser {
         (self.last.span + Duration::from_nanos(1), self.last.seconds)
     }
 
-    #[inline]
-    fn time_of(&mut self, bytes: u32) -> Transmission {
+    fn look_at(&mut self, bytes: u32) {
         if self.last.bytes != bytes {
             self.compute(bytes);
         }
-        self.last
     }
 
     // Apart, so that the way of the others is short.

@@ -13,7 +13,7 @@ use crate::moment::Moment;
 use crate::network::{Network, Step};
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::Content;
-use crate::slots::Place;
+use crate::slots::{Place, Slot};
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
@@ -144,7 +144,7 @@ impl<O: Observer> World<O> {
                 return true;
             };
             let event = self.events.slots.get(place).event;
-            self.now = event.moment();
+            self.now = event.moment;
             if event.is_arrival() {
                 self.forward(place);
             } else {
@@ -179,7 +179,8 @@ impl<O: Observer> World<O> {
     }
 
     /// Lets a packet go on.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     fn forward(&mut self, place: Place) {
         let step = self.network.first_step(self.events.slots.get(place).packet.route);
         if !step.stops() {
@@ -194,23 +195,24 @@ impl<O: Observer> World<O> {
     /// Carries a packet over its next links as far as its fate is known now.
     #[inline(never)]
     fn carry(&mut self, place: Place, first: Step) {
-        let packet = &mut self.events.slots.get_mut(place).packet;
-        let (mut step, mut moment) = (first, self.now);
+        let Slot { event: Event { moment, .. }, packet } = self.events.slots.get_mut(place);
+        let mut step = first;
+        *moment = self.now;
         loop {
-            let link = self.network.link_mut(step.link());
-            let Some(arrival) = link.accept(moment, packet) else {
-                return self.drop_at(step.link(), moment.at, place);
-            };
+            let entered = moment.at;
+            if !self.network.link_mut(step.link()).accept(moment, packet) {
+                return self.drop_at(step.link(), entered, place);
+            }
             if O::PACKETS {
-                self.observer.on_packet(moment.at, PacketEvent::Entered(step.link()), packet);
+                self.observer.on_packet(entered, PacketEvent::Entered(step.link()), packet);
             }
             packet.route = packet.route.rest();
-            moment = arrival;
             if !step.goes_on() {
                 break;
             }
             step = self.network.first_step(packet.route);
         }
+        let moment = *moment;
         if self.network.link(step.link()).is_impaired {
             return self.leave_impaired(step.link(), moment, place);
         }
@@ -223,7 +225,7 @@ impl<O: Observer> World<O> {
         self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.slots.set_free(place));
     }
 
-    #[inline]
+    #[inline(never)]
     fn push_into_pipe(&mut self, link: LinkId, arrival: Moment, place: Place) {
         self.events.push(place, Event::arrival(arrival, link));
     }

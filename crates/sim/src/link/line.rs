@@ -6,16 +6,17 @@ use crate::moment::Moment;
 /// than a ring, which is examined at each end of each step.
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    packets: Vec<(Moment, u32)>,
-    /// So many have left.
-    left: usize,
+    places: Vec<(Moment, u32)>,
+    /// The places of those that wait.
+    first: usize,
+    end: usize,
     bytes: u64,
 }
 
 impl Line {
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.packets.len() - self.left
+        self.end - self.first
     }
 
     #[inline]
@@ -23,37 +24,48 @@ impl Line {
         self.bytes
     }
 
-    /// Adds a packet that begins at a time, not before the others.
+    /// Adds a packet that begins at a time, not before the others, if there is a place; says whether there was.
     #[inline]
-    pub(super) fn push(&mut self, start: Moment, bytes: u32) {
-        if self.packets.len() == self.packets.capacity() {
-            self.make_room();
-        }
-        self.packets.push((start, bytes));
+    pub(super) fn push_into_place(&mut self, start: Moment, bytes: u32) -> bool {
+        let Some(place) = self.places.get_mut(self.end) else { return false };
+        *place = (start, bytes);
+        self.end += 1;
         self.bytes += u64::from(bytes);
+        true
     }
 
-    #[cold]
-    fn make_room(&mut self) {
-        self.packets.drain(..self.left);
-        self.left = 0;
-        // Half of it, so that this is done seldom.
-        self.packets.reserve(self.packets.len());
+    pub(super) fn push(&mut self, start: Moment, bytes: u32) {
+        if self.end == self.places.len() {
+            self.make_places();
+        }
+        self.push_into_place(start, bytes);
+    }
+
+    /// Makes places for as many as wait, so that this is done seldom.
+    fn make_places(&mut self) {
+        self.places.copy_within(self.first..self.end, 0);
+        (self.first, self.end) = (0, self.len());
+        let wanted = (2 * self.end).max(FEWEST_PLACES);
+        if wanted > self.places.len() {
+            self.places.resize(wanted, (Moment::ZERO, 0));
+        }
     }
 
     /// Lets all leave.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.packets.clear();
-        (self.left, self.bytes) = (0, 0);
+        (self.first, self.end, self.bytes) = (0, 0, 0);
     }
 
     /// Lets those leave that begin until now.
     #[inline]
     pub(super) fn leave_by(&mut self, now: Moment) {
-        while let Some((_, bytes)) = self.packets.get(self.left).filter(|(start, _)| start.is_by(now)) {
-            self.bytes -= u64::from(*bytes);
-            self.left += 1;
-        }
+        let waiting = &self.places[self.first..self.end];
+        let left = waiting.iter().take_while(|(start, _)| start.is_by(now));
+        let (count, bytes) = left.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
+        self.first += count;
+        self.bytes -= bytes;
     }
 }
+
+const FEWEST_PLACES: usize = 4;
