@@ -70,26 +70,26 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// Enters an event into a slot, not before the last one that was taken out.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes by several times, and an event is large to hand over")]
-    pub(crate) fn push(&mut self, place: Place, event: Event) {
-        let page = self.page_of(event.at());
+    /// Enters the event in a slot, not before the last one that was taken out.
+    #[inline]
+    pub(crate) fn push(&mut self, place: Place) {
+        let page = self.page_of(place);
         let list = if page < self.closed {
             &mut self.open
         } else if page - self.closed < self.pages.count() {
             self.pages.fill(page)
         } else {
-            return self.push_later(place, event);
+            return self.push_later(place);
         };
-        self.slots.insert(list, place, event);
+        self.slots.insert(list, place);
     }
 
     /// Enters an event that concerns no packet.
     pub(crate) fn appoint(&mut self, event: Event) {
         let place = self.slots.take();
         self.appointments += 1;
-        self.push(place, event);
+        self.slots.get_mut(place).event = event;
+        self.push(place);
     }
 
     /// Sets the slot free of an event that concerned no packet.
@@ -104,15 +104,14 @@ impl Calendar {
     }
 
     #[inline]
-    fn page_of(&self, at: Instant) -> u64 {
-        at.as_nanos() >> self.length
+    fn page_of(&self, place: Place) -> u64 {
+        self.slots.get(place).event.at().as_nanos() >> self.length
     }
 
     #[inline(never)]
-    fn push_later(&mut self, place: Place, event: Event) {
+    fn push_later(&mut self, place: Place) {
         self.entries += 1;
-        self.slots.get_mut(place).event = event;
-        self.later.push(Reverse((event.key(), self.entries, place)));
+        self.later.push(Reverse((self.slots.get(place).event.key(), self.entries, place)));
     }
 
     /// Takes out the slot of the first event if that comes before `end`.
@@ -126,11 +125,9 @@ impl Calendar {
         Some(place)
     }
 
-    /// Gives the first event beyond the pages, and its page.
-    fn first_beyond(&self) -> Option<(Event, u64)> {
-        let Reverse((_, _, place)) = self.later.peek()?;
-        let event = self.slots.get(*place).event;
-        Some((event, self.page_of(event.at())))
+    /// Gives the slot of the first event beyond the pages, and its page.
+    fn first_beyond(&self) -> Option<(Place, u64)> {
+        self.later.peek().map(|Reverse((_, _, place))| (*place, self.page_of(*place)))
     }
 
     /// Opens the next page that has something on it.
@@ -158,14 +155,13 @@ impl Calendar {
     /// among equals.
     fn open_from_beyond(&mut self) {
         let mut entered = std::mem::replace(&mut self.open, Place::NONE);
-        while let Some((event, _)) = self.first_beyond().filter(|(_, page)| *page < self.closed) {
-            if let Some(Reverse((_, _, place))) = self.later.pop() {
-                self.slots.insert(&mut self.open, place, event);
-            }
+        while let Some((place, _)) = self.first_beyond().filter(|(_, page)| *page < self.closed) {
+            self.later.pop();
+            self.slots.insert(&mut self.open, place);
             self.season.from_beyond += 1;
         }
         while let Some(place) = self.slots.take_first(&mut entered) {
-            self.slots.insert(&mut self.open, place, self.slots.get(place).event);
+            self.slots.insert(&mut self.open, place);
         }
     }
 
@@ -195,7 +191,7 @@ impl Calendar {
         self.length = length;
         for mut list in pages.into_lists() {
             while let Some(place) = self.slots.take_first(&mut list) {
-                self.push(place, self.slots.get(place).event);
+                self.push(place);
             }
         }
     }
@@ -216,7 +212,10 @@ mod tests {
 
     fn arrival(calendar: &mut Calendar, nanos: u64, link: u32) -> Place {
         let place = calendar.slots.take();
-        calendar.push(place, Event::arrival(at(nanos), LinkId(link)));
+        let event = &mut calendar.slots.get_mut(place).event;
+        event.moment = at(nanos);
+        event.become_arrival(LinkId(link));
+        calendar.push(place);
         place
     }
 

@@ -4,7 +4,6 @@ use crate::ids::LinkId;
 use crate::moment::Moment;
 use crate::slots::Place;
 use earlybird_units::Instant;
-use std::cmp::Ordering;
 
 /// What happens; simultaneous events happen in this order, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,22 +42,22 @@ impl Event {
 
     /// Makes an event that concerns no packet.
     pub(crate) fn new(moment: Moment, kind: Kind, number: u32) -> Self {
-        Self::ranked(Moment::from_tie_order(moment.at, moment.tie_order()), kind, number)
+        let moment = Moment::from_tie_order(moment.at, moment.tie_order());
+        Self { moment, rank: Self::rank(moment, kind, number), next: Place::NONE }
     }
 
-    /// Makes the arrival of a packet at the far end of a link.
+    /// Turns it into the arrival of a packet at the far end of a link, at the moment that stands there.
     #[inline]
-    pub(crate) fn arrival(moment: Moment, link: LinkId) -> Self {
-        Self::ranked(moment, Kind::Arrival, link.0)
+    pub(crate) fn become_arrival(&mut self, link: LinkId) {
+        self.rank = Self::rank(self.moment, Kind::Arrival, link.0);
     }
 
     #[inline]
-    fn ranked(moment: Moment, kind: Kind, number: u32) -> Self {
-        let rank = u64::from(moment.tie_order()) << 40 | (kind as u64) << 32 | u64::from(number);
-        Self { moment, rank, next: Place::NONE }
+    fn rank(moment: Moment, kind: Kind, number: u32) -> u64 {
+        u64::from(moment.tie_order()) << 40 | (kind as u64) << 32 | u64::from(number)
     }
 
-    /// Gives time and rank as one number, which is compared in two instructions.
+    /// Gives time and rank as one number, by which events are ordered: it is compared in two instructions.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
         u128::from(self.moment.at.as_nanos()) << 64 | u128::from(self.rank)
@@ -93,25 +92,3 @@ impl Event {
         self.rank as u32
     }
 }
-
-impl Ord for Event {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl PartialOrd for Event {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Event {}

@@ -119,6 +119,8 @@ pub struct Link {
     /// The size of packets that can be taken without a look: the last one was as large, the link takes it when it is idle, and
     /// is plain. 0 if none can.
     usual_bytes: u32,
+    /// From when on groups are counted, if they are.
+    counts_from: Instant,
     /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
     waiting: Line,
     /// If fewer are there, one more changes nothing but their number: there is room, and as many have waited before.
@@ -131,7 +133,7 @@ pub struct Link {
     server: Option<Box<Server>>,
     /// An idle link takes packets that are smaller.
     room_when_idle: u64,
-    /// Nothing gets lost in front of the queue, and nobody asks who was in it.
+    /// Nothing gets lost in front of the queue, and nobody asks how long it was.
     is_plain: bool,
     /// Packets may leave it out of order or twice; see `Network::impair`.
     pub(crate) is_impaired: bool,
@@ -143,8 +145,6 @@ pub struct Link {
     queued_bytes: u64,
     /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
-    /// From when on groups are counted, if they are.
-    counts_from: Instant,
     /// As [`Link::count_positions`] asked.
     positions: Option<Box<Positions>>,
     /// The part of [`Link::waited`] that packets waited which the queue dropped later.
@@ -166,6 +166,7 @@ impl Link {
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
             usual_bytes: 0,
+            counts_from: Instant::NEVER,
             waiting: Line::default(),
             usual: 0,
             waited: Duration::ZERO,
@@ -179,7 +180,6 @@ impl Link {
             limit: settings.limit,
             queued_bytes: 0,
             groups: Vec::new(),
-            counts_from: Instant::NEVER,
             positions: None,
             waited_in_vain: Duration::ZERO,
             most_waiting: 0,
@@ -190,14 +190,13 @@ impl Link {
 
     /// Counts the packets of each of `groups` groups from a given time on.
     pub fn count_groups(&mut self, groups: usize, from: Instant) {
-        self.look_at_all();
         self.groups = vec![Counters::default(); groups];
         self.counts_from = from;
     }
 
     /// Counts how many packets each packet of `groups` groups finds waiting, from a given time on.
     pub fn count_positions(&mut self, groups: usize, from: Instant) {
-        self.look_at_all();
+        (self.is_plain, self.usual_bytes) = (false, 0);
         self.positions = Some(Box::new(Positions { from, counts: vec![Vec::new(); groups] }));
     }
 
@@ -212,11 +211,6 @@ impl Link {
         let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
         let unsent = self.server.as_ref().map_or_else(known, |server| self.unsent_by(server));
         self.total.bytes_out as f64 * 8.0 - unsent
-    }
-
-    /// Lets no packet by unseen.
-    fn look_at_all(&mut self) {
-        (self.is_plain, self.usual_bytes) = (false, 0);
     }
 
     /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
@@ -235,21 +229,22 @@ impl Link {
     // Every packet comes by several times: this is short, and calls nothing but at its end.
     #[inline(never)]
     pub(crate) fn accept(&mut self, moment: &mut Moment, packet: &Packet) -> bool {
-        if packet.bytes != self.usual_bytes || self.free_at.at == moment.at {
+        let now = *moment;
+        if packet.bytes != self.usual_bytes || self.free_at.at == now.at {
             return self.accept_closely(moment, packet);
         }
-        if self.free_at.at < moment.at {
+        if self.free_at.at < now.at {
             self.waiting.clear();
             let time = self.clock.repeat_first();
-            self.send_from(moment, time);
+            *moment = self.send_from(now, time);
         } else if self.waiting.len() < self.usual && self.waiting.push_into_place(self.free_at, packet.bytes) {
-            self.wait(moment);
+            self.waited += self.free_at.at - now.at;
             let time = self.clock.repeat();
-            self.send_from(moment, time);
+            *moment = self.send_from(self.free_at, time);
         } else {
             return self.accept_closely(moment, packet);
         }
-        self.total.count(packet.bytes, true);
+        self.count(now.at, packet, true);
         true
     }
 
@@ -262,7 +257,7 @@ impl Link {
         let is_kept = !is_lost && self.has_room(*moment, is_idle, packet);
         self.count(moment.at, packet, is_kept);
         if is_kept {
-            self.transmit(moment, is_idle, packet.bytes);
+            *moment = self.transmit(*moment, is_idle, packet.bytes);
         }
         is_kept
     }
@@ -292,19 +287,20 @@ impl Link {
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
-    /// Lets a packet go, or wait, that comes at a moment, which becomes that of its arrival at the far end.
-    fn transmit(&mut self, moment: &mut Moment, is_idle: bool, bytes: u32) {
+    /// Gives the moment at which a packet arrives at the far end.
+    fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
         let fits = self.is_plain && u64::from(bytes) < self.room_when_idle;
         self.usual_bytes = if fits { bytes } else { 0 };
-        let time = if is_idle {
-            self.clock.send_first(bytes)
+        if is_idle {
+            let time = self.clock.send_first(bytes);
+            self.send_from(now, time)
         } else {
             self.waiting.push(self.free_at, bytes);
             self.note_most_waiting();
-            self.wait(moment);
-            self.clock.send(bytes)
-        };
-        self.send_from(moment, time);
+            self.waited += self.free_at.at - now.at;
+            let time = self.clock.send(bytes);
+            self.send_from(self.free_at, time)
+        }
     }
 
     fn note_most_waiting(&mut self) {
@@ -314,22 +310,14 @@ impl Link {
         }
     }
 
-    /// Lets a packet wait that comes at a moment, which becomes that at which it begins to be sent.
+    /// Gives the moment at which a packet arrives at the far end that leaves at a moment, for so long.
     #[inline]
-    fn wait(&mut self, moment: &mut Moment) {
-        self.waited += self.free_at.at - moment.at;
-        *moment = self.free_at;
-    }
-
-    /// Lets a packet leave at a moment, for so long.
-    #[inline]
-    fn send_from(&mut self, moment: &mut Moment, (span, seconds): (Duration, f64)) {
-        let start = *moment;
+    fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
         self.free_at = start.after(span, seconds);
         if self.free_at.at > self.end {
             self.count_after_end(start.at);
         }
-        *moment = start.after(span + self.delay, seconds + self.delay_seconds);
+        start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
     /// Several links look ahead together: packets come to the later ones that leave the first after the end.
@@ -338,11 +326,13 @@ impl Link {
         self.busy_after_end += self.free_at.at - start.max(self.end);
     }
 
+    #[inline]
     fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {
         self.each_counter(at, packet, |counters| counters.count(packet.bytes, is_kept));
     }
 
     /// Changes the counters that concern a packet which came at this time.
+    #[inline]
     fn each_counter(&mut self, at: Instant, packet: &Packet, change: impl Fn(&mut Counters)) {
         change(&mut self.total);
         if at >= self.counts_from

@@ -34,7 +34,7 @@ impl Place {
 ///
 /// A packet waits for one thing at a time. So its event lies beside what links read of it: that is one line of the cache, and
 /// nothing is moved when it goes from one link to the next.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     pub(crate) event: Event,
@@ -119,16 +119,15 @@ impl Slots {
         self.slots.push(Slot::vacant());
     }
 
-    /// Writes an event into a slot and enters it into a list, behind those that are equal. A list is known by its first slot.
+    /// Enters the event in a slot into a list, behind those that are equal. A list is known by its first slot.
     #[inline]
-    pub(crate) fn insert(&mut self, first: &mut Place, place: Place, mut event: Event) {
-        let mut before = Place::NONE;
-        event.next = *first;
-        while let Some(other) = self.slots.get(event.next.index()).filter(|other| other.event <= event) {
-            before = event.next;
-            event.next = other.event.next;
+    pub(crate) fn insert(&mut self, first: &mut Place, place: Place) {
+        let key = self.get(place).event.key();
+        let (mut before, mut next) = (Place::NONE, *first);
+        while let Some(other) = self.slots.get(next.index()).filter(|other| other.event.key() <= key) {
+            (before, next) = (next, other.event.next);
         }
-        self.slots[place.index()].event = event;
+        self.get_mut(place).event.next = next;
         match self.slots.get_mut(before.index()) {
             Some(before) => before.event.next = place,
             None => *first = place,

@@ -3,9 +3,8 @@
 use super::World;
 use crate::events::{Event, Kind};
 use crate::ids::LinkId;
-use crate::moment::Moment;
 use crate::observer::{Observer, PacketEvent};
-use crate::slots::Place;
+use crate::slots::{Place, Slot};
 use earlybird_units::Instant;
 
 /// Packets that are kept back, by ticket. Each has an event of its own at its deadline, and perhaps one before.
@@ -44,25 +43,26 @@ impl Stragglers {
 }
 
 impl<O: Observer> World<O> {
-    /// Lets a packet out that would reach the far end at this moment, and perhaps a copy.
-    pub(super) fn leave_impaired(&mut self, link: LinkId, arrival: Moment, id: Place) {
-        let packet = self.events.slots.get_mut(id).packet;
+    /// Lets a packet out that would reach the far end at the moment in its slot, and perhaps a copy.
+    pub(super) fn leave_impaired(&mut self, link: LinkId, place: Place) {
+        let Slot { event: Event { moment, .. }, packet } = *self.events.slots.get(place);
         let is_doubled = self.network.impairments_mut(link).doubles(&packet);
-        self.leave_in_disorder(link, arrival, id);
+        self.leave_in_disorder(link, place);
         if is_doubled {
-            self.observer.on_packet(arrival.at, PacketEvent::Duplicated(link), &packet);
+            self.observer.on_packet(moment.at, PacketEvent::Duplicated(link), &packet);
             *self.events.slots.next_packet() = packet;
             let copy = self.events.slots.take();
-            self.leave_in_disorder(link, arrival, copy);
+            self.events.slots.get_mut(copy).event.moment = moment;
+            self.leave_in_disorder(link, copy);
         }
     }
 
-    fn leave_in_disorder(&mut self, link: LinkId, arrival: Moment, id: Place) {
-        let packet = self.events.slots.get_mut(id).packet;
+    fn leave_in_disorder(&mut self, link: LinkId, place: Place) {
+        let Slot { event: Event { moment: arrival, .. }, packet } = *self.events.slots.get(place);
         let impairments = self.network.impairments_mut(link);
         if let Some(delay) = impairments.keeps_back(&packet) {
             let due = arrival.after(delay, delay.as_secs_f64());
-            let ticket = self.stragglers.keep(id, due.at);
+            let ticket = self.stragglers.keep(place, due.at);
             impairments.wait(ticket, due.at);
             self.events.appoint(Event::new(due, Kind::Straggler, ticket));
             return;
@@ -70,7 +70,7 @@ impl<O: Observer> World<O> {
         for ticket in impairments.pass(arrival.at, &packet) {
             self.events.appoint(Event::new(arrival, Kind::Straggler, ticket));
         }
-        self.push_into_pipe(link, arrival, id);
+        self.push_into_pipe(link, place);
     }
 
     pub(super) fn on_straggler(&mut self, ticket: u32) {

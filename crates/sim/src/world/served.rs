@@ -5,7 +5,7 @@ use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::link::Offer;
 use crate::observer::{DropCause, Observer, PacketEvent};
-use crate::slots::Place;
+use crate::slots::{Place, Slot};
 
 impl<O: Observer> World<O> {
     /// Puts a packet into the queue of a link that is served packet by packet.
@@ -34,16 +34,17 @@ impl<O: Observer> World<O> {
     pub(super) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
-            let packet = &mut self.events.slots.get_mut(waiting.id).packet;
+            let Slot { event, packet } = self.events.slots.get_mut(waiting.id);
+            event.moment = arrival;
             packet.route = packet.route.rest();
             if waiting.is_marked {
                 packet.mark();
                 self.network.link_mut(link).count_mark(self.now.at, packet);
             }
             if self.network.link(link).is_impaired {
-                self.leave_impaired(link, arrival, waiting.id);
+                self.leave_impaired(link, waiting.id);
             } else {
-                self.push_into_pipe(link, arrival, waiting.id);
+                self.push_into_pipe(link, waiting.id);
             }
         }
         self.clear_dropped(link);
