@@ -1,6 +1,6 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
-use crate::ids::{AppId, EndpointId, FlowId, GroupId, ListenerId, RouteId};
+use crate::ids::{AppId, FlowId, GroupId, ListenerId, RouteId};
 use crate::ledger::Ledger;
 use crate::moment::Moment;
 use crate::observer::Observer;
@@ -135,6 +135,14 @@ impl Agent {
         }
     }
 
+    /// Reads everything there is, without an event; see [`Connection::read_untold`].
+    #[inline]
+    pub(crate) fn read_untold(&mut self) {
+        if let Self::Tcp(connection) = self {
+            connection.read_untold();
+        }
+    }
+
     /// Says whether [`Self::poll_event`] may have something to tell.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
@@ -233,6 +241,8 @@ pub(crate) struct Endpoint {
     pub(crate) last_hop: Duration,
     pub(crate) is_in_use: bool,
     pub(crate) reader: Reader,
+    /// Nobody needs to be told of what can be read here.
+    pub(crate) reads_untold: bool,
     /// What was written here, if the peer's reader asks what it is.
     pub(crate) ledger: Option<Box<Ledger>>,
 }
@@ -243,21 +253,5 @@ impl Endpoint {
         if let Agent::Tcp(connection) = &self.agent {
             observer.on_state(at, self.flow, arrived, connection);
         }
-    }
-
-    /// Addresses a packet, whose content is written, to endpoint `to`.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "every packet comes by, with many values that would have to be handed over"
-    )]
-    pub(crate) fn address(&self, packet: &mut Packet, to: EndpointId, number: Option<u64>) {
-        packet.to = to;
-        packet.generation = self.generation;
-        packet.route = self.route;
-        packet.flow = self.flow;
-        packet.group = self.group;
-        packet.bytes = self.headers.bytes_of(&packet.content);
-        packet.number = number.map_or(Packet::PURE_ACK, |number| number as u32);
     }
 }

@@ -22,6 +22,7 @@ mod queue;
 mod scope;
 mod serialiser;
 mod slots;
+mod transit;
 mod world;
 
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};

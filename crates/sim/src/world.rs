@@ -1,24 +1,22 @@
 //! The world: everything that happens, in order.
 
-mod impaired;
+mod exchange;
 mod io;
 mod listening;
-mod served;
 
-use crate::calendar::Calendar;
 use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{Event, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
-use crate::network::{Network, Step};
-use crate::observer::{Observer, PacketEvent};
-use crate::packet::Content;
-use crate::slots::{Place, Slot};
+use crate::network::Network;
+use crate::observer::Observer;
+use crate::slots::Place;
+use crate::transit::Transit;
 use earlybird_datagram as datagram;
-use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace, TraceEvent};
+use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
-use impaired::Stragglers;
+use exchange::Tracer;
 use io::AppIo;
 use listening::{FIRST_LISTENER, Seat};
 
@@ -55,10 +53,7 @@ struct Flow {
 /// A network with its endpoints and applications, and the events to come.
 #[derive(Debug)]
 pub struct World<O: Observer = ()> {
-    now: Moment,
-    events: Calendar,
-    network: Network,
-    stragglers: Stragglers,
+    transit: Transit<O>,
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
@@ -66,7 +61,6 @@ pub struct World<O: Observer = ()> {
     listeners: Vec<Seat>,
     flows: Vec<Flow>,
     probe_period: Option<Duration>,
-    observer: O,
 }
 
 /// The two probes.
@@ -75,13 +69,9 @@ const MARK: u32 = 1;
 
 impl<O: Observer> World<O> {
     /// Makes a world of this network, without traffic.
-    pub fn new(mut network: Network, observer: O) -> Self {
-        network.settle();
+    pub fn new(network: Network, observer: O) -> Self {
         Self {
-            now: Moment::ZERO,
-            events: Calendar::default(),
-            network,
-            stragglers: Stragglers::default(),
+            transit: Transit::new(network, observer),
             paths: Vec::new(),
             endpoints: Vec::new(),
             free: Vec::new(),
@@ -89,7 +79,6 @@ impl<O: Observer> World<O> {
             listeners: Vec::new(),
             flows: Vec::new(),
             probe_period: None,
-            observer,
         }
     }
 
@@ -111,44 +100,44 @@ impl<O: Observer> World<O> {
     pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
         let id = AppId(self.apps.len() as u32);
         self.apps.push(App { application: Some(application), flow, wake: start });
-        self.events.appoint(Event::new(Moment::fresh(start), Kind::Wake, id.0));
+        self.transit.events.appoint(Event::new(Moment::fresh(start), Kind::Wake, id.0));
         id
     }
 
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.events.appoint(Event::new(self.now, Kind::Probe, SAMPLE));
+        self.transit.events.appoint(Event::new(self.transit.now, Kind::Probe, SAMPLE));
     }
 
     /// Tells the observer at this time how much every open connection has received.
     pub fn mark_at(&mut self, at: Instant) {
-        self.events.appoint(Event::new(Moment::fresh(at), Kind::Probe, MARK));
+        self.transit.events.appoint(Event::new(Moment::fresh(at), Kind::Probe, MARK));
     }
 
     /// Gives how many packets are on their way: waiting, being sent, or carried.
     pub fn packets_under_way(&self) -> usize {
-        self.events.packets()
+        self.transit.events.packets()
     }
 
     /// Gives the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
-        (self.network, self.observer)
+        (self.transit.network, self.transit.observer)
     }
 
     /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
-            let Some(place) = self.events.pop_before(end) else {
-                self.now = Moment::fresh(end);
+            let Some(place) = self.transit.events.pop_before(end) else {
+                self.transit.now = Moment::fresh(end);
                 return true;
             };
-            let event = self.events.slots.get(place).event;
-            self.now = event.moment;
-            if event.is_arrival() {
-                self.forward(place);
-            } else {
+            let event = self.transit.events.slots.get(place).event;
+            self.transit.now = event.moment;
+            if !event.is_arrival() {
                 self.on_appointment(place, event);
+            } else if self.transit.forward(place) {
+                self.deliver(place);
             }
         }
         false
@@ -156,7 +145,7 @@ impl<O: Observer> World<O> {
 
     /// Gives the time up to which events were handled.
     pub const fn now(&self) -> Instant {
-        self.now.at
+        self.transit.now.at
     }
 
     /// Tells the observer of every connection that is still open.
@@ -166,10 +155,18 @@ impl<O: Observer> World<O> {
         }
     }
 
+    fn on_straggler(&mut self, ticket: u32) {
+        if let Some(place) = self.transit.release_straggler(ticket)
+            && self.transit.forward(place)
+        {
+            self.deliver(place);
+        }
+    }
+
     fn on_appointment(&mut self, place: Place, event: Event) {
-        self.events.keep_appointment(place);
+        self.transit.events.keep_appointment(place);
         match event.kind() {
-            Kind::Service => self.serve_link(LinkId(event.number())),
+            Kind::Service => self.transit.serve_link(LinkId(event.number())),
             Kind::Straggler => self.on_straggler(event.number()),
             Kind::Timer | Kind::ShortTimer => self.on_timer(EndpointId(event.number())),
             Kind::Wake => self.on_wake(event.number()),
@@ -178,99 +175,31 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Lets a packet go that an endpoint has sent.
-    // Apart, so that the way of the others is short.
-    #[inline(never)]
-    fn depart(&mut self, place: Place) {
-        self.forward(place);
-    }
-
-    /// Lets a packet go on.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
-    fn forward(&mut self, place: Place) {
-        let step = self.network.first_step(self.events.slots.get(place).packet.route);
-        if !step.stops() {
-            self.carry(place, step);
-        } else if step == Step::END {
-            self.deliver(place);
-        } else {
-            self.queue_up(step.link(), place);
-        }
-    }
-
-    /// Carries a packet over its next links as far as its fate is known now.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `forward`")]
-    fn carry(&mut self, place: Place, first: Step) {
-        let Slot { event: Event { moment, .. }, packet } = self.events.slots.get_mut(place);
-        let mut step = first;
-        *moment = self.now;
-        loop {
-            let entered = moment.at;
-            if !self.network.link_mut(step.link()).accept(moment, packet) {
-                return self.drop_at(step.link(), entered, place);
-            }
-            if O::PACKETS {
-                self.observer.on_packet(entered, PacketEvent::Entered(step.link()), packet);
-            }
-            packet.route = packet.route.rest();
-            if !step.goes_on() {
-                break;
-            }
-            step = self.network.first_step(packet.route);
-        }
-        if self.network.link(step.link()).is_impaired {
-            return self.leave_impaired(step.link(), place);
-        }
-        self.push_into_pipe(step.link(), place);
-    }
-
-    #[cold]
-    fn drop_at(&mut self, link: LinkId, at: Instant, place: Place) {
-        let cause = self.network.link(link).drop_cause();
-        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.slots.set_free(place));
-    }
-
-    /// Enters the arrival of a packet at the far end of a link.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `forward`")]
-    fn push_into_pipe(&mut self, link: LinkId, place: Place) {
-        self.events.slots.get_mut(place).event.become_arrival(link);
-        self.events.push(place);
-    }
-
     /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
     #[inline(never)]
     fn deliver(&mut self, place: Place) {
-        let packet = self.events.slots.set_free(place);
-        let to = packet.to;
-        let endpoint = &mut self.endpoints[to.0 as usize];
-        if endpoint.generation != packet.generation {
+        let id = self.transit.events.slots.get(place).packet.to;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if !endpoint.take(id, place, &mut self.transit) {
             return;
         }
-        if O::PACKETS {
-            self.observer.on_packet(self.now.at, PacketEvent::Arrived, packet);
+        if endpoint.agent.has_events() {
+            self.serve(id);
+        } else {
+            endpoint.answer(id, &mut self.transit);
         }
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
-        endpoint.agent.on_packet(&mut Cx { now: self.now.at, trace: &mut tracer }, &packet.content);
-        if O::STATES && to.is_opener() {
-            endpoint.tell_state(self.now.at, Some(packet), &mut self.observer);
-        }
-        self.serve(to);
     }
 
     fn tell_state(&mut self, id: EndpointId) {
         if O::STATES && id.is_opener() {
-            self.endpoints[id.0 as usize].tell_state(self.now.at, None, &mut self.observer);
+            self.endpoints[id.0 as usize].tell_state(self.transit.now.at, None, &mut self.transit.observer);
         }
     }
 
     /// Does what an agent asks for after it was told something: events, then segments, then its timer.
     fn serve(&mut self, id: EndpointId) {
-        if !self.endpoints[id.0 as usize].agent.has_events() || self.tell_events(id) {
-            self.transmit(id);
-            self.arm(id);
+        if self.tell_events(id) {
+            self.endpoints[id.0 as usize].answer(id, &mut self.transit);
         }
     }
 
@@ -327,84 +256,19 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn transmit(&mut self, id: EndpointId) {
-        while let Some((packet, is_data)) = self.next_packet(id) {
-            self.depart(packet);
-            if !is_data && !self.endpoints[id.0 as usize].agent.has_data() {
-                // A packet without data is sent for want of anything better: nothing comes behind it.
-                return;
-            }
-        }
-    }
-
-    /// Puts the next packet that an agent wants to be sent among those on their way; says whether it carries data.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
-    fn next_packet(&mut self, id: EndpointId) -> Option<(Place, bool)> {
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let packet = self.events.slots.next_packet();
-        let (number, is_again) = match &mut endpoint.agent {
-            Agent::Tcp(connection) => {
-                let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
-                let segment = packet.segment_mut();
-                let carried =
-                    connection.poll_transmit_into(&mut Cx { now: self.now.at, trace: &mut tracer }, segment)?;
-                if let (Some(frame), false, Some(ledger)) = (carried.frame, carried.is_again, &mut endpoint.ledger) {
-                    ledger.on_sent(frame, u64::from(segment.len));
-                }
-                (carried.number, carried.is_again)
-            }
-            Agent::Datagrams(agent) => {
-                let transmit = agent.poll_transmit(self.now.at)?;
-                packet.content = Content::Datagram(transmit.datagram);
-                (transmit.number, transmit.is_again)
-            }
-        };
-        endpoint.address(packet, id.peer(), number);
-        if O::PACKETS {
-            let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-            self.observer.on_packet(self.now.at, event, packet);
-        }
-        Some((self.events.slots.take(), number.is_some()))
-    }
-
-    /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
-    /// is there: moving the timer with every ACK costs nothing.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as of `next_packet`")]
-    fn arm(&mut self, id: EndpointId) {
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let Some(deadline) = endpoint.agent.poll_timeout() else { return };
-        if deadline != endpoint.deadline {
-            (endpoint.deadline, endpoint.deadline_set) = (deadline, self.now);
-        }
-        if deadline < endpoint.armed {
-            self.enter_deadline(id);
-        }
-    }
-
-    #[inline(never)]
-    fn enter_deadline(&mut self, id: EndpointId) {
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let (deadline, set) = (endpoint.deadline, endpoint.deadline_set);
-        endpoint.armed = deadline;
-        let kind = if deadline - set.at <= endpoint.last_hop { Kind::ShortTimer } else { Kind::Timer };
-        self.events.appoint(Event::new(set.until(deadline), kind, id.0));
-    }
-
     fn on_timer(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if endpoint.armed != self.now.at || !endpoint.is_in_use {
+        if endpoint.armed != self.transit.now.at || !endpoint.is_in_use {
             return;
         }
         endpoint.armed = Instant::NEVER;
-        if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.now.at) {
-            let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
-            endpoint.agent.on_timeout(&mut Cx { now: self.now.at, trace: &mut tracer });
+        if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.transit.now.at) {
+            let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
+            endpoint.agent.on_timeout(&mut Cx { now: self.transit.now.at, trace: &mut tracer });
             self.tell_state(id);
             self.serve(id);
         } else {
-            self.arm(id);
+            endpoint.arm(id, &mut self.transit);
         }
     }
 
@@ -413,7 +277,7 @@ impl<O: Observer> World<O> {
             return self.on_wake_listener(ListenerId(listener));
         }
         let id = AppId(number);
-        if self.apps[id.0 as usize].wake == self.now.at {
+        if self.apps[id.0 as usize].wake == self.transit.now.at {
             self.with_app(id, |application, io| application.on_wake(io));
         }
     }
@@ -436,21 +300,21 @@ impl<O: Observer> World<O> {
     fn on_mark(&mut self) {
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
         let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].agent.received())).collect();
-        self.observer.on_mark(&received);
+        self.transit.observer.on_mark(&received);
     }
 
     fn on_sample(&mut self) {
         if let Some(period) = self.probe_period {
-            self.events.appoint(Event::new(self.now.until(self.now.at + period), Kind::Probe, SAMPLE));
+            self.transit.events.appoint(Event::new(self.transit.now.until(self.transit.now.at + period), Kind::Probe, SAMPLE));
         }
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {
-                Agent::Tcp(connection) => self.observer.on_flow_probe(self.now.at, endpoint.flow, connection),
-                Agent::Datagrams(sender) => self.observer.on_datagrams_probe(self.now.at, endpoint.flow, sender),
+                Agent::Tcp(connection) => self.transit.observer.on_flow_probe(self.transit.now.at, endpoint.flow, connection),
+                Agent::Datagrams(sender) => self.transit.observer.on_datagrams_probe(self.transit.now.at, endpoint.flow, sender),
             }
         }
-        for (number, link) in self.network.links.iter_mut().enumerate() {
-            self.observer.on_link_probe(self.now.at, LinkId(number as u32), link.backlog(self.now.at));
+        for (number, link) in self.transit.network.links.iter_mut().enumerate() {
+            self.transit.observer.on_link_probe(self.transit.now.at, LinkId(number as u32), link.backlog(self.transit.now.at));
         }
     }
 
@@ -459,7 +323,7 @@ impl<O: Observer> World<O> {
         let flow = &mut self.flows[flow_id.0 as usize];
         let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
-        let group = flow.group;
+        let (group, has_units) = (flow.group, flow.has_units);
         let (opener, listener, headers) = agents(&flow.carrier, seeds);
         let (there, back) = self.paths[path.0 as usize];
         let place = self.place_for_two();
@@ -476,9 +340,10 @@ impl<O: Observer> World<O> {
                 armed: Instant::NEVER,
                 deadline: Instant::NEVER,
                 deadline_set: Moment::ZERO,
-                last_hop: self.network.last_hop(coming),
+                last_hop: self.transit.network.last_hop(coming),
                 is_in_use: true,
                 reader: Reader::Anyone,
+                reads_untold: id.is_opener() || !has_units,
                 ledger: None,
             };
             self.put(id, endpoint);
@@ -532,10 +397,10 @@ impl<O: Observer> World<O> {
         match (&opener.agent, &listener.agent) {
             _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
-                self.observer.on_end(self.now.at, opener.flow, sender, receiver);
+                self.transit.observer.on_end(self.transit.now.at, opener.flow, sender, receiver);
             }
             (Agent::Datagrams(sender), receiver) => {
-                self.observer.on_datagrams_end(opener.flow, sender, receiver.received());
+                self.transit.observer.on_datagrams_end(opener.flow, sender, receiver.received());
             }
             (Agent::Tcp(_), Agent::Datagrams(_)) => {}
         }
@@ -554,17 +419,5 @@ fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
             let [sender, receiver] = datagram::Endpoint::pair(settings.config);
             (Agent::Datagrams(sender), Agent::Datagrams(receiver), settings.headers)
         }
-    }
-}
-
-/// Passes a connection's decisions on with the name of its flow.
-struct Tracer<'a, O> {
-    flow: FlowId,
-    observer: &'a mut O,
-}
-
-impl<O: Observer> Trace for Tracer<'_, O> {
-    fn record(&mut self, at: Instant, event: TraceEvent) {
-        self.observer.on_trace(at, self.flow, event);
     }
 }

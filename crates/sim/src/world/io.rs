@@ -28,7 +28,7 @@ impl<'a, O: Observer> AppIo<'a, O> {
 
     fn wake_at_moment(&mut self, moment: Moment) {
         self.world.apps[self.app.0 as usize].wake = moment.at;
-        self.world.events.appoint(Event::new(moment, Kind::Wake, self.app.0));
+        self.world.transit.events.appoint(Event::new(moment, Kind::Wake, self.app.0));
     }
 
     fn agent(&mut self, id: ConnectionId) -> &mut Agent {
@@ -39,7 +39,7 @@ impl<'a, O: Observer> AppIo<'a, O> {
 
 impl<O: Observer> Io for AppIo<'_, O> {
     fn now(&self) -> Instant {
-        self.world.now.at
+        self.world.transit.now.at
     }
 
     fn open(&mut self, path: PathId) -> ConnectionId {
@@ -56,8 +56,8 @@ impl<O: Observer> Io for AppIo<'_, O> {
         self.touched = Some(connection);
         self.world.write_unit(EndpointId(connection.0 * 2), bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.flows[flow.0 as usize].has_units = true;
-        self.world.observer.on_unit(self.world.now.at, flow, bytes);
+        self.world.note_units(flow);
+        self.world.transit.observer.on_unit(self.world.transit.now.at, flow, bytes);
     }
 
     fn close(&mut self, connection: ConnectionId) {
@@ -66,7 +66,7 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn wake_at(&mut self, at: Instant) {
-        self.wake_at_moment(self.world.now.until(at));
+        self.wake_at_moment(self.world.transit.now.until(at));
     }
 
     fn wake_at_seconds(&mut self, seconds: f64) {

@@ -1,6 +1,7 @@
 //! Applications at the other end of a connection.
 
-use super::{Tracer, World};
+use super::World;
+use super::exchange::Tracer;
 use crate::endpoint::{Agent, Carrier, Endpoint, Reader};
 use crate::events::{Event, Kind};
 use crate::ids::{EndpointId, FlowId, ListenerId};
@@ -50,6 +51,18 @@ impl<O: Observer> World<O> {
         self.endpoints[opener.0 as usize].reader = impatient;
         self.endpoints[opener.0 as usize].ledger = Some(Box::new(ledger));
         self.endpoints[opener.peer().0 as usize].reader = listener.map_or(impatient, Reader::Listener);
+        for id in [opener, opener.peer()] {
+            let endpoint = &mut self.endpoints[id.0 as usize];
+            endpoint.reads_untold &= endpoint.reader == Reader::Anyone;
+        }
+    }
+
+    /// Learns that units are written to a flow: how much of it has come is told from now on.
+    pub(super) fn note_units(&mut self, flow: FlowId) {
+        if !std::mem::replace(&mut self.flows[flow.0 as usize].has_units, true) {
+            let listeners = self.endpoints.iter_mut().skip(1).step_by(2);
+            listeners.filter(|listener| listener.flow == flow).for_each(|listener| listener.reads_untold = false);
+        }
     }
 
     /// Gives a flow's listener its place if it has none yet.
@@ -60,7 +73,7 @@ impl<O: Observer> World<O> {
             return None;
         }
         seat.endpoint = Some((id, self.endpoints[id.0 as usize].generation));
-        self.wake_listener_at(listener, self.now.at);
+        self.wake_listener_at(listener, self.transit.now.at);
         Some(listener)
     }
 
@@ -68,13 +81,13 @@ impl<O: Observer> World<O> {
         let seat = &mut self.listeners[id.0 as usize];
         if seat.wake != at {
             seat.wake = at;
-            self.events.appoint(Event::new(self.now.until(at), Kind::Wake, FIRST_LISTENER + id.0));
+            self.transit.events.appoint(Event::new(self.transit.now.until(at), Kind::Wake, FIRST_LISTENER + id.0));
         }
     }
 
     pub(super) fn on_wake_listener(&mut self, id: ListenerId) {
         let seat = &mut self.listeners[id.0 as usize];
-        if seat.wake != self.now.at {
+        if seat.wake != self.transit.now.at {
             return;
         }
         seat.wake = Instant::NEVER;
@@ -121,14 +134,14 @@ impl<O: Observer> World<O> {
     fn tell_delivered(&mut self, id: EndpointId) {
         let endpoint = &self.endpoints[id.0 as usize];
         if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
-            self.observer.on_delivered(self.now.at, endpoint.flow, endpoint.agent.received());
+            self.transit.observer.on_delivered(self.transit.now.at, endpoint.flow, endpoint.agent.received());
         }
     }
 
     /// All of a unit came as datagrams.
     pub(super) fn on_unit_arrived(&mut self, id: EndpointId, unit: u32) {
         let Endpoint { flow, reader, .. } = self.endpoints[id.0 as usize];
-        self.observer.on_unit_delivered(self.now.at, flow, unit);
+        self.transit.observer.on_unit_delivered(self.transit.now.at, flow, unit);
         if let Reader::Listener(listener) = reader {
             if let Some(ledger) = &mut self.endpoints[id.peer().0 as usize].ledger {
                 ledger.on_arrival(u64::from(unit));
@@ -145,9 +158,9 @@ impl<O: Observer> World<O> {
         }
         // What listeners send back is read and forgotten.
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
         if let Agent::Tcp(connection) = &mut endpoint.agent {
-            while connection.read_frame(&mut Cx { now: self.now.at, trace: &mut tracer }).is_some() {}
+            while connection.read_frame(&mut Cx { now: self.transit.now.at, trace: &mut tracer }).is_some() {}
             connection.read(u64::MAX);
         }
     }
@@ -156,12 +169,12 @@ impl<O: Observer> World<O> {
     fn read_part(&mut self, id: EndpointId, may_skip: bool) -> Option<Part> {
         let mut ledger = self.endpoints[id.peer().0 as usize].ledger.take()?;
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
-        let part = ledger.read(&mut endpoint.agent, &mut Cx { now: self.now.at, trace: &mut tracer }, may_skip);
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
+        let part = ledger.read(&mut endpoint.agent, &mut Cx { now: self.transit.now.at, trace: &mut tracer }, may_skip);
         if let Some(unit) = part.and_then(|part| ledger.complete(part))
             && !ledger.is_plain()
         {
-            self.observer.on_unit_delivered(self.now.at, endpoint.flow, unit as u32);
+            self.transit.observer.on_unit_delivered(self.transit.now.at, endpoint.flow, unit as u32);
         }
         self.endpoints[id.peer().0 as usize].ledger = Some(ledger);
         part
@@ -170,10 +183,10 @@ impl<O: Observer> World<O> {
     /// Writes a unit at the opener's side.
     pub(super) fn write_unit(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
         match &mut endpoint.ledger {
             Some(ledger) => {
-                let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
+                let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
                 let mss = self.flows[endpoint.flow.0 as usize].carrier.mss();
                 ledger.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
             }
@@ -184,9 +197,9 @@ impl<O: Observer> World<O> {
     /// Writes a message at the listener's side: where one write is one segment, a frame that nothing else belongs to.
     fn write_message(&mut self, id: EndpointId, bytes: u64, number: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.observer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
         let Agent::Tcp(connection) = &mut endpoint.agent else { return endpoint.agent.write(bytes) };
-        let cx = &mut Cx { now: self.now.at, trace: &mut tracer };
+        let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
         if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
             endpoint.agent.write(bytes);
         }
@@ -201,7 +214,7 @@ struct SeatIo<'a, O: Observer> {
 
 impl<O: Observer> ListenerIo for SeatIo<'_, O> {
     fn now(&self) -> Instant {
-        self.world.now.at
+        self.world.transit.now.at
     }
 
     fn read_in_order(&mut self) -> Option<Part> {
@@ -233,6 +246,6 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
 
     fn tell(&mut self, event: Playout) {
         let flow = self.world.listeners[self.id.0 as usize].flow;
-        self.world.observer.on_playout(self.world.now.at, flow, event);
+        self.world.transit.observer.on_playout(self.world.transit.now.at, flow, event);
     }
 }

@@ -64,6 +64,15 @@ impl Events {
         self.0 |= 1 << event as u16;
     }
 
+    /// Takes an event back; says whether it was to be told.
+    #[inline]
+    pub(super) fn forget(&mut self, event: Event) -> bool {
+        let bit = 1 << event as u16;
+        let was_told = self.0 & bit != 0;
+        self.0 &= !bit;
+        was_told
+    }
+
     fn next(&mut self) -> Option<Event> {
         if self.0 == 0 {
             return None;

@@ -132,4 +132,13 @@ impl Connection {
     pub fn read(&mut self, bytes: u64) -> u64 {
         self.receiver.read(bytes)
     }
+
+    /// Reads everything that arrived in order, if [`Event::Readable`] is to be told, which then is not: for readers that take
+    /// whatever comes, and only ask how much it was.
+    #[inline]
+    pub fn read_untold(&mut self) {
+        if self.events.forget(Event::Readable) {
+            self.receiver.read(u64::MAX);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! How packets leave links that do not keep their order.
 
-use super::World;
+use super::Transit;
 use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::observer::{Observer, PacketEvent};
@@ -42,7 +42,7 @@ impl Stragglers {
     }
 }
 
-impl<O: Observer> World<O> {
+impl<O: Observer> Transit<O> {
     /// Lets a packet out that would reach the far end at the moment in its slot, and perhaps a copy.
     pub(super) fn leave_impaired(&mut self, link: LinkId, place: Place) {
         let Slot { event: Event { moment, .. }, packet } = *self.events.slots.get(place);
@@ -73,9 +73,8 @@ impl<O: Observer> World<O> {
         self.push_into_pipe(link, place);
     }
 
-    pub(super) fn on_straggler(&mut self, ticket: u32) {
-        if let Some(packet) = self.stragglers.release(ticket, self.now.at) {
-            self.forward(packet);
-        }
+    /// Gives the packet of a ticket if it is still kept back.
+    pub(crate) fn release_straggler(&mut self, ticket: u32) -> Option<Place> {
+        self.stragglers.release(ticket, self.now.at)
     }
 }

@@ -1,13 +1,13 @@
 //! How packets wait at links that are served packet by packet.
 
-use super::World;
+use super::Transit;
 use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::link::Offer;
 use crate::observer::{DropCause, Observer, PacketEvent};
 use crate::slots::{Place, Slot};
 
-impl<O: Observer> World<O> {
+impl<O: Observer> Transit<O> {
     /// Puts a packet into the queue of a link that is served packet by packet.
     pub(super) fn queue_up(&mut self, link: LinkId, id: Place) {
         let packet = &mut self.events.slots.get_mut(id).packet;
@@ -31,7 +31,7 @@ impl<O: Observer> World<O> {
     }
 
     /// Sends what a link can send now.
-    pub(super) fn serve_link(&mut self, link: LinkId) {
+    pub(crate) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
             let Slot { event, packet } = self.events.slots.get_mut(waiting.id);

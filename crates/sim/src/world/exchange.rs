@@ -1,0 +1,128 @@
+//! What passes between an endpoint and that which carries its packets.
+
+use crate::endpoint::{Agent, Endpoint};
+use crate::events::{Event, Kind};
+use crate::ids::{EndpointId, FlowId};
+use crate::observer::{Observer, PacketEvent};
+use crate::packet::{Content, Packet};
+use crate::slots::Place;
+use crate::transit::Transit;
+use earlybird_tcp::{Cx, Trace, TraceEvent};
+use earlybird_units::Instant;
+
+impl Endpoint {
+    /// Takes a packet that has come; says whether it was for this endpoint, and not for one before it in its place.
+    #[inline]
+    pub(super) fn take<O: Observer>(&mut self, id: EndpointId, place: Place, transit: &mut Transit<O>) -> bool {
+        let packet = transit.events.slots.set_free(place);
+        if self.generation != packet.generation {
+            return false;
+        }
+        let now = transit.now.at;
+        if O::PACKETS {
+            transit.observer.on_packet(now, PacketEvent::Arrived, packet);
+        }
+        let mut tracer = Tracer { flow: self.flow, observer: &mut transit.observer };
+        self.agent.on_packet(&mut Cx { now, trace: &mut tracer }, &packet.content);
+        if O::STATES && id.is_opener() {
+            self.tell_state(now, Some(packet), &mut transit.observer);
+        }
+        if self.reads_untold {
+            self.agent.read_untold();
+        }
+        true
+    }
+
+    /// Sends what is to be sent, and sets the timer.
+    #[inline]
+    pub(super) fn answer<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
+        while let Some((packet, is_data)) = self.next_packet(id, transit) {
+            transit.depart(packet);
+            if !is_data && !self.agent.has_data() {
+                // A packet without data is sent for want of anything better: nothing comes behind it.
+                break;
+            }
+        }
+        self.arm(id, transit);
+    }
+
+    /// Puts the next packet that an agent wants to be sent among those on their way; says whether it carries data.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
+    fn next_packet<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<(Place, bool)> {
+        let now = transit.now.at;
+        let packet = transit.events.slots.next_packet();
+        let (number, is_again) = match &mut self.agent {
+            Agent::Tcp(connection) => {
+                let mut tracer = Tracer { flow: self.flow, observer: &mut transit.observer };
+                let segment = packet.segment_mut();
+                let carried = connection.poll_transmit_into(&mut Cx { now, trace: &mut tracer }, segment)?;
+                if let (Some(frame), false, Some(ledger)) = (carried.frame, carried.is_again, &mut self.ledger) {
+                    ledger.on_sent(frame, u64::from(segment.len));
+                }
+                (carried.number, carried.is_again)
+            }
+            Agent::Datagrams(agent) => {
+                let transmit = agent.poll_transmit(now)?;
+                packet.content = Content::Datagram(transmit.datagram);
+                (transmit.number, transmit.is_again)
+            }
+        };
+        self.address(packet, id.peer(), number);
+        if O::PACKETS {
+            let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+            transit.observer.on_packet(now, event, packet);
+        }
+        Some((transit.events.slots.take(), number.is_some()))
+    }
+
+    /// Addresses a packet, whose content is written, to endpoint `to`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "every packet comes by, with many values that would have to be handed over"
+    )]
+    fn address(&self, packet: &mut Packet, to: EndpointId, number: Option<u64>) {
+        packet.to = to;
+        packet.generation = self.generation;
+        packet.route = self.route;
+        packet.flow = self.flow;
+        packet.group = self.group;
+        packet.bytes = self.headers.bytes_of(&packet.content);
+        packet.number = number.map_or(Packet::PURE_ACK, |number| number as u32);
+    }
+
+    /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
+    /// is there: moving the timer with every ACK costs nothing.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `next_packet`")]
+    pub(super) fn arm<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
+        let Some(deadline) = self.agent.poll_timeout() else { return };
+        if deadline != self.deadline {
+            (self.deadline, self.deadline_set) = (deadline, transit.now);
+        }
+        if deadline < self.armed {
+            self.enter_deadline(id, transit);
+        }
+    }
+
+    #[inline(never)]
+    fn enter_deadline<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
+        let (deadline, set) = (self.deadline, self.deadline_set);
+        self.armed = deadline;
+        let kind = if deadline - set.at <= self.last_hop { Kind::ShortTimer } else { Kind::Timer };
+        transit.events.appoint(Event::new(set.until(deadline), kind, id.0));
+    }
+}
+
+/// Passes a connection's decisions on with the name of its flow.
+pub(super) struct Tracer<'a, O> {
+    pub(super) flow: FlowId,
+    pub(super) observer: &'a mut O,
+}
+
+impl<O: Observer> Trace for Tracer<'_, O> {
+    fn record(&mut self, at: Instant, event: TraceEvent) {
+        self.observer.on_trace(at, self.flow, event);
+    }
+}
