@@ -27,8 +27,9 @@ pub(crate) struct Calendar {
     /// Pages are 2 to this power of nanoseconds long.
     length: u32,
     pages: Pages,
-    /// Events beyond the pages by their keys and the numbers of their entry.
+    /// Events beyond the pages by their keys and the numbers of their entry, and the page of the first.
     later: BinaryHeap<Reverse<(u128, u64, Place)>>,
+    beyond: u64,
     entries: u64,
     season: Season,
 }
@@ -44,8 +45,8 @@ struct Season {
     from_beyond: u64,
 }
 
-/// 262 µs, and pages for a second: suits a few thousand packets per second.
-const LENGTH_AT_FIRST: u32 = 18;
+/// 131 µs, and pages for half a second: suits a few thousand packets per second.
+const LENGTH_AT_FIRST: u32 = 17;
 const PAGES_AT_FIRST: usize = 1 << 12;
 const FEWEST_PAGES: usize = 1 << 8;
 const MOST_PAGES: usize = 1 << 18;
@@ -63,6 +64,7 @@ impl Default for Calendar {
             length: LENGTH_AT_FIRST,
             pages: Pages::new(PAGES_AT_FIRST),
             later: BinaryHeap::new(),
+            beyond: u64::MAX,
             entries: 0,
             season: Season::default(),
         }
@@ -112,6 +114,11 @@ impl Calendar {
     fn push_later(&mut self, place: Place) {
         self.entries += 1;
         self.later.push(Reverse((self.slots.get(place).event.key(), self.entries, place)));
+        self.look_beyond();
+    }
+
+    fn look_beyond(&mut self) {
+        self.beyond = self.later.peek().map_or(u64::MAX, |Reverse((.., place))| self.page_of(*place));
     }
 
     /// Takes out the slot of the first event if that comes before `end`.
@@ -125,28 +132,32 @@ impl Calendar {
         Some(place)
     }
 
-    /// Gives the slot of the first event beyond the pages, and its page.
-    fn first_beyond(&self) -> Option<(Place, u64)> {
-        self.later.peek().map(|Reverse((_, _, place))| (*place, self.page_of(*place)))
+    /// Opens the next page that has something on it.
+    #[inline]
+    fn turn(&mut self) {
+        match self.pages.next_nearby(self.closed) {
+            Some(next) if next < self.beyond && self.season.events < SEASON => self.open_page(next),
+            _ => self.turn_far(),
+        }
     }
 
-    /// Opens the next page that has something on it.
+    #[inline]
+    fn open_page(&mut self, page: u64) {
+        self.season.pages += 1;
+        self.closed = page + 1;
+        self.open = self.pages.take(page);
+    }
+
     #[inline(never)]
-    fn turn(&mut self) {
+    fn turn_far(&mut self) {
         if self.season.events >= SEASON {
             self.adjust();
         }
         let next = self.pages.next_from(self.closed).unwrap_or(u64::MAX);
-        let beyond = self.first_beyond().map_or(u64::MAX, |(_, page)| page);
-        if beyond.min(next) == u64::MAX {
-            return;
+        if self.beyond.min(next) < u64::MAX {
+            self.open_page(self.beyond.min(next));
         }
-        self.season.pages += 1;
-        self.closed = beyond.min(next) + 1;
-        if next <= beyond {
-            self.open = self.pages.take(next);
-        }
-        if beyond <= next {
+        if self.beyond < self.closed {
             self.open_from_beyond();
         }
     }
@@ -155,27 +166,29 @@ impl Calendar {
     /// among equals.
     fn open_from_beyond(&mut self) {
         let mut entered = std::mem::replace(&mut self.open, Place::NONE);
-        while let Some((place, _)) = self.first_beyond().filter(|(_, page)| *page < self.closed) {
-            self.later.pop();
+        while self.beyond < self.closed
+            && let Some(Reverse((.., place))) = self.later.pop()
+        {
             self.slots.insert(&mut self.open, place);
             self.season.from_beyond += 1;
+            self.look_beyond();
         }
         while let Some(place) = self.slots.take_first(&mut entered) {
             self.slots.insert(&mut self.open, place);
         }
     }
 
-    /// Halves the pages if more than eight events lie on each, doubles them at less than three: what comes at random is then
-    /// at neither limit. Where most pages are empty, shorter ones would not part what comes at once. There are more
-    /// pages if much lies beyond.
+    /// Halves the pages if more than two events lie on each that has one, doubles them if hardly any has two: what comes at
+    /// random is then at neither limit. Where most pages are empty, shorter ones would not part what comes at once. There are
+    /// more pages if much lies beyond.
     #[cold]
     fn adjust(&mut self) {
         let passed = self.closed.saturating_sub(self.season.start);
         let Season { pages, events, from_beyond, .. } = self.season;
         let count = self.pages.count() as usize;
-        if events > 8 * pages && passed < 4 * pages && self.length > 0 {
+        if events > 2 * pages && passed < 4 * pages && self.length > 0 {
             self.rule(self.length - 1, 2 * count);
-        } else if events < 3 * pages && self.length < LONGEST {
+        } else if 5 * events < 6 * pages && self.length < LONGEST {
             self.rule(self.length + 1, count / 2);
         } else if from_beyond > events / 8 {
             self.rule(self.length, 2 * count);
@@ -194,6 +207,7 @@ impl Calendar {
                 self.push(place);
             }
         }
+        self.look_beyond();
     }
 }
 

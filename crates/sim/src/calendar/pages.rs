@@ -38,23 +38,25 @@ impl Pages {
         &mut self.lists[place]
     }
 
-    /// Gives the number of the first page from `from` on that is not empty.
+    /// Gives the number of the first page from `from` on that is not empty, if it lies nearby.
     #[inline]
+    pub(super) fn next_nearby(&self, from: u64) -> Option<u64> {
+        let ahead = self.busy[self.place(from) / 64] >> (from % 64);
+        (ahead != 0).then(|| from + u64::from(ahead.trailing_zeros()))
+    }
+
+    /// Gives the number of the first page from `from` on that is not empty.
     pub(super) fn next_from(&self, from: u64) -> Option<u64> {
         if self.count_busy == 0 {
             return None;
         }
-        let ahead = self.busy[self.place(from) / 64] >> (from % 64);
-        if ahead != 0 {
-            return Some(from + u64::from(ahead.trailing_zeros()));
-        }
-        let mut first_of_word = (from | 63) + 1;
+        let mut from = from;
         loop {
-            let word = self.busy[self.place(first_of_word) / 64];
-            if word != 0 {
-                return Some(first_of_word + u64::from(word.trailing_zeros()));
+            let next = self.next_nearby(from);
+            if next.is_some() {
+                return next;
             }
-            first_of_word += 64;
+            from = (from | 63) + 1;
         }
     }
 
