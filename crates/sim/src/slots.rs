@@ -77,26 +77,25 @@ impl Slots {
         &mut self.slots[place.index()]
     }
 
-    /// Gives the packet of the slot that is taken next, an old one, to be written where it is: packets are large to copy. The
-    /// slot stays free until [`Self::take`].
-    #[inline]
-    pub(crate) fn next_packet(&mut self) -> &mut Packet {
-        if self.free == Place::NONE {
-            self.grow();
-        }
-        &mut self.slots[self.free.index()].packet
+    /// Takes a free slot.
+    pub(crate) fn take(&mut self) -> Place {
+        self.fill(|_| Some(())).map_or(Place::NONE, |(place, ())| place)
     }
 
-    /// Takes a free slot, the one that [`Self::next_packet`] told of.
-    #[inline]
-    pub(crate) fn take(&mut self) -> Place {
+    /// Takes a free slot if a packet is written into it, in place of an old one: packets are large to copy. Gives what the
+    /// writer gives, too.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet comes by, and its writer with it")]
+    pub(crate) fn fill<T>(&mut self, write: impl FnOnce(&mut Packet) -> Option<T>) -> Option<(Place, T)> {
         if self.free == Place::NONE {
             self.grow();
         }
         let place = self.free;
-        self.free = self.slots[place.index()].event.next;
+        let slot = &mut self.slots[place.index()];
+        let told = write(&mut slot.packet)?;
+        self.free = slot.event.next;
         self.taken += 1;
-        place
+        Some((place, told))
     }
 
     /// Sets a slot free; what is in it can be read until it is taken again.

@@ -31,17 +31,17 @@ impl<O: Observer> Transit<O> {
     }
 
     /// Lets a packet go that an endpoint has sent.
-    // Apart, so that the way of the others is short.
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `forward`")]
     pub(crate) fn depart(&mut self, place: Place) {
+        self.events.slots.get_mut(place).event.moment = self.now;
         if self.forward(place) {
             // An endpoint that sends to itself.
-            self.events.slots.get_mut(place).event.moment = self.now;
             self.push_into_pipe(LinkId(0), place);
         }
     }
 
-    /// Lets a packet go on; says whether it has come to the end of its route.
+    /// Lets a packet go on at the moment in its slot, which is now; says whether it has come to the end of its route.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn forward(&mut self, place: Place) -> bool {
@@ -60,7 +60,6 @@ impl<O: Observer> Transit<O> {
     fn carry(&mut self, place: Place, first: Step) {
         let Slot { event: Event { moment, .. }, packet } = self.events.slots.get_mut(place);
         let mut step = first;
-        *moment = self.now;
         loop {
             let entered = moment.at;
             if !self.network.link_mut(step.link()).accept(moment, packet) {

@@ -50,9 +50,9 @@ impl<O: Observer> Transit<O> {
         self.leave_in_disorder(link, place);
         if is_doubled {
             self.observer.on_packet(moment.at, PacketEvent::Duplicated(link), &packet);
-            *self.events.slots.next_packet() = packet;
             let copy = self.events.slots.take();
-            self.events.slots.get_mut(copy).event.moment = moment;
+            let slot = self.events.slots.get_mut(copy);
+            (slot.packet, slot.event.moment) = (packet, moment);
             self.leave_in_disorder(link, copy);
         }
     }
@@ -73,8 +73,10 @@ impl<O: Observer> Transit<O> {
         self.push_into_pipe(link, place);
     }
 
-    /// Gives the packet of a ticket if it is still kept back.
+    /// Gives the packet of a ticket, as one that comes now, if it is still kept back.
     pub(crate) fn release_straggler(&mut self, ticket: u32) -> Option<Place> {
-        self.stragglers.release(ticket, self.now.at)
+        let place = self.stragglers.release(ticket, self.now.at)?;
+        self.events.slots.get_mut(place).event.moment = self.now;
+        Some(place)
     }
 }

@@ -50,30 +50,44 @@ impl Endpoint {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
     fn next_packet<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<(Place, bool)> {
-        let now = transit.now.at;
-        let packet = transit.events.slots.next_packet();
-        let (number, is_again) = match &mut self.agent {
+        let Transit { now, events, observer, .. } = transit;
+        events.slots.fill(|packet| {
+            let (number, is_again) = self.write(now.at, packet, observer)?;
+            self.address(packet, id.peer(), number);
+            if O::PACKETS {
+                let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+                observer.on_packet(now.at, event, packet);
+            }
+            Some(number.is_some())
+        })
+    }
+
+    /// Writes what an agent wants to be sent next into a packet; gives its number if it carries data, and whether it was sent
+    /// before.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as of `next_packet`")]
+    fn write<O: Observer>(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> Option<(Option<u64>, bool)> {
+        match &mut self.agent {
             Agent::Tcp(connection) => {
-                let mut tracer = Tracer { flow: self.flow, observer: &mut transit.observer };
+                let mut tracer = Tracer { flow: self.flow, observer };
                 let segment = packet.segment_mut();
                 let carried = connection.poll_transmit_into(&mut Cx { now, trace: &mut tracer }, segment)?;
                 if let (Some(frame), false, Some(ledger)) = (carried.frame, carried.is_again, &mut self.ledger) {
                     ledger.on_sent(frame, u64::from(segment.len));
                 }
-                (carried.number, carried.is_again)
+                Some((carried.number, carried.is_again))
             }
             Agent::Datagrams(agent) => {
                 let transmit = agent.poll_transmit(now)?;
                 packet.content = Content::Datagram(transmit.datagram);
-                (transmit.number, transmit.is_again)
+                Some((transmit.number, transmit.is_again))
             }
-        };
-        self.address(packet, id.peer(), number);
-        if O::PACKETS {
-            let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-            transit.observer.on_packet(now, event, packet);
         }
-        Some((transit.events.slots.take(), number.is_some()))
     }
 
     /// Addresses a packet, whose content is written, to endpoint `to`.
