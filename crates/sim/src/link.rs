@@ -17,8 +17,8 @@ use crate::serialiser::Serialiser;
 use earlybird_units::{Duration, Instant, Random, Rate};
 use served::Server;
 
-pub(crate) use served::Offer;
 use line::Line;
+pub(crate) use served::Offer;
 
 /// What a link is made of.
 #[derive(Clone, Debug)]

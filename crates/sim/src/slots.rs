@@ -54,7 +54,7 @@ impl Slot {
 /// walked through from end to end.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    slots: Vec<Slot>,
+    all: Vec<Slot>,
     /// The list of those that are not in use, and how many are.
     free: Place,
     taken: usize,
@@ -62,19 +62,19 @@ pub(crate) struct Slots {
 
 impl Default for Slots {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Place::NONE, taken: 0 }
+        Self { all: Vec::new(), free: Place::NONE, taken: 0 }
     }
 }
 
 impl Slots {
     #[inline]
     pub(crate) fn get(&self, place: Place) -> &Slot {
-        &self.slots[place.index()]
+        &self.all[place.index()]
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, place: Place) -> &mut Slot {
-        &mut self.slots[place.index()]
+        &mut self.all[place.index()]
     }
 
     /// Takes a free slot.
@@ -91,7 +91,7 @@ impl Slots {
             self.grow();
         }
         let place = self.free;
-        let slot = &mut self.slots[place.index()];
+        let slot = &mut self.all[place.index()];
         let told = write(&mut slot.packet)?;
         self.free = slot.event.next;
         self.taken += 1;
@@ -101,7 +101,7 @@ impl Slots {
     /// Sets a slot free; what is in it can be read until it is taken again.
     #[inline]
     pub(crate) fn set_free(&mut self, place: Place) -> &Packet {
-        let slot = &mut self.slots[place.index()];
+        let slot = &mut self.all[place.index()];
         slot.event.next = std::mem::replace(&mut self.free, place);
         self.taken -= 1;
         &slot.packet
@@ -114,8 +114,8 @@ impl Slots {
 
     #[cold]
     fn grow(&mut self) {
-        self.free = Place(self.slots.len() as u32);
-        self.slots.push(Slot::vacant());
+        self.free = Place(self.all.len() as u32);
+        self.all.push(Slot::vacant());
     }
 
     /// Enters the event in a slot into a list, behind those that are equal. A list is known by its first slot.
@@ -123,11 +123,11 @@ impl Slots {
     pub(crate) fn insert(&mut self, first: &mut Place, place: Place) {
         let key = self.get(place).event.key();
         let (mut before, mut next) = (Place::NONE, *first);
-        while let Some(other) = self.slots.get(next.index()).filter(|other| other.event.key() <= key) {
+        while let Some(other) = self.all.get(next.index()).filter(|other| other.event.key() <= key) {
             (before, next) = (next, other.event.next);
         }
         self.get_mut(place).event.next = next;
-        match self.slots.get_mut(before.index()) {
+        match self.all.get_mut(before.index()) {
             Some(before) => before.event.next = place,
             None => *first = place,
         }
@@ -135,12 +135,8 @@ impl Slots {
 
     /// Takes the first slot off a list if its event is one that is asked for.
     #[inline]
-    pub(crate) fn take_first_if(
-        &self,
-        first: &mut Place,
-        is_asked_for: impl FnOnce(&Event) -> bool,
-    ) -> Option<Place> {
-        let slot = self.slots.get(first.index()).filter(|slot| is_asked_for(&slot.event))?;
+    pub(crate) fn take_first_if(&self, first: &mut Place, is_asked_for: impl FnOnce(&Event) -> bool) -> Option<Place> {
+        let slot = self.all.get(first.index()).filter(|slot| is_asked_for(&slot.event))?;
         Some(std::mem::replace(first, slot.event.next))
     }
 

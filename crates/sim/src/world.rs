@@ -305,16 +305,21 @@ impl<O: Observer> World<O> {
 
     fn on_sample(&mut self) {
         if let Some(period) = self.probe_period {
-            self.transit.events.appoint(Event::new(self.transit.now.until(self.transit.now.at + period), Kind::Probe, SAMPLE));
+            self.transit.events.appoint(Event::new(
+                self.transit.now.until(self.transit.now.at + period),
+                Kind::Probe,
+                SAMPLE,
+            ));
         }
+        let Transit { now, network, observer, .. } = &mut self.transit;
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {
-                Agent::Tcp(connection) => self.transit.observer.on_flow_probe(self.transit.now.at, endpoint.flow, connection),
-                Agent::Datagrams(sender) => self.transit.observer.on_datagrams_probe(self.transit.now.at, endpoint.flow, sender),
+                Agent::Tcp(connection) => observer.on_flow_probe(now.at, endpoint.flow, connection),
+                Agent::Datagrams(sender) => observer.on_datagrams_probe(now.at, endpoint.flow, sender),
             }
         }
-        for (number, link) in self.transit.network.links.iter_mut().enumerate() {
-            self.transit.observer.on_link_probe(self.transit.now.at, LinkId(number as u32), link.backlog(self.transit.now.at));
+        for (number, link) in network.links.iter_mut().enumerate() {
+            observer.on_link_probe(now.at, LinkId(number as u32), link.backlog(now.at));
         }
     }
 

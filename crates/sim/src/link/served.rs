@@ -4,8 +4,8 @@ use super::{Link, LinkSettings};
 use crate::moment::Moment;
 use crate::pace::{Chances, RateChanges, Wire};
 use crate::packet::Packet;
-use crate::slots::Place;
 use crate::queue::{Discipline, Dropped, Queue, Waiting};
+use crate::slots::Place;
 use earlybird_units::Instant;
 use std::sync::Arc;
 
