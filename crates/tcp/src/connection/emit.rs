@@ -1,5 +1,6 @@
 //! From a decision to a segment.
 
+use super::events::Event;
 use super::rejection::Rejection;
 use super::{Carried, Connection};
 use crate::board::clock;
@@ -28,7 +29,12 @@ impl Due {
 
     /// Says whether there is something that goes before everything else.
     pub(super) fn is_first(&self) -> bool {
-        self.reset || self.opening
+        self.reset | self.opening
+    }
+
+    /// Says whether there is something that goes after everything else.
+    fn is_last(&self) -> bool {
+        self.probe || self.rejection.is_some()
     }
 }
 
@@ -44,8 +50,24 @@ impl Connection {
         self.emit_opening(now, segment)
     }
 
+    /// Emits what goes where there are no data.
+    #[inline]
+    pub(super) fn emit_beside(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
+        if self.sender.take_emptied() {
+            self.events.tell(Event::Drained);
+        }
+        if self.receiver.due == AckDue::Now {
+            Some(self.emit_bare(now, Flags::ACK, segment))
+        } else if self.due.is_last() || self.sender.persist.is_empty_due() {
+            self.emit_last(now, segment)
+        } else {
+            None
+        }
+    }
+
     /// Emits what goes where there is nothing else.
-    pub(super) fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
+    #[cold]
+    fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
         let asks = core::mem::take(&mut self.due.probe) | self.sender.persist.take_empty();
         if asks { Some(self.emit_probe(now, segment)) } else { self.emit_rejection(segment) }
     }
@@ -70,11 +92,14 @@ impl Connection {
         Carried::NOTHING
     }
 
-    /// Emits the next segment of the stream: a piece of one that is too large by now, or what the sender decides.
+    /// Emits the next segment of the stream, as the sender decides; else what may go without.
     #[inline(never)]
     pub(super) fn emit_next(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
-        let piece = self.sender.next(now)?;
-        Some(self.emit_piece(now, &piece, segment))
+        if let Some(piece) = self.sender.next(now) {
+            return Some(self.emit_piece(now, &piece, segment));
+        }
+        self.sender.note_limit(now, self.wants_room);
+        self.emit_beside(now, segment)
     }
 
     #[inline]

@@ -35,7 +35,6 @@ use self::lifetime::Lifetime;
 use self::refusals::Guard;
 use self::state::State;
 use crate::config::Config;
-use crate::policy::acking::AckDue;
 use crate::receive::Receiver;
 use crate::send::expiry::Expiry;
 use crate::send::sender::Sender;
@@ -43,7 +42,7 @@ use crate::trace::Cx;
 use alloc::boxed::Box;
 use core::ops::Range;
 use earlybird_units::{Instant, SeedTree};
-use earlybird_wire::{Flags, Segment, SeqNum, Trouble};
+use earlybird_wire::{Segment, SeqNum, Trouble};
 
 /// A TCP connection, from either side.
 #[derive(Debug)]
@@ -251,11 +250,7 @@ impl Connection {
 
     #[inline]
     fn may_send_data(&self) -> bool {
-        match self.state {
-            State::Transfer(_) => true,
-            State::SynReceived => self.may_send_early(),
-            State::Listen | State::SynSent | State::TimeWait | State::Closed => false,
-        }
+        matches!(self.state, State::Transfer(_)) || (self.state == State::SynReceived && self.may_send_early())
     }
 
     fn recovery_deadline(&self) -> Option<Instant> {
@@ -277,23 +272,13 @@ impl Connection {
         if self.due.is_first() {
             return Some(self.emit_first(cx.now, segment));
         }
-        if self.may_send_data() {
-            if !self.sender.has_nothing_to_send()
-                && let Some(carried) = self.emit_next(cx.now, segment)
-            {
-                return Some(carried);
-            }
+        if !self.may_send_data() {
+            self.sender.end_limits(cx.now);
+        } else if self.sender.has_nothing_to_send() {
             self.sender.note_limit(cx.now, self.wants_room);
         } else {
-            self.sender.end_limits(cx.now);
+            return self.emit_next(cx.now, segment);
         }
-        if self.sender.take_emptied() {
-            self.events.tell(Event::Drained);
-        }
-        if self.receiver.due == AckDue::Now {
-            Some(self.emit_bare(cx.now, Flags::ACK, segment))
-        } else {
-            self.emit_last(cx.now, segment)
-        }
+        self.emit_beside(cx.now, segment)
     }
 }

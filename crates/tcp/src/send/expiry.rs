@@ -106,7 +106,15 @@ impl Sender {
     /// A window too small for a segment may be opened by an ACK that gets lost: it is probed (RFC 9293 §3.8.6.1), by the
     /// retransmission timer where that runs idle. A congestion window below one segment, which ns-2's halving knows, holds
     /// back a FIN too.
+    #[inline]
     pub(super) fn watch_closed_window(&mut self, now: Instant) {
+        if self.board.outstanding() == 0 || self.queue.holding.is_some() {
+            self.watch_waiting(now);
+        }
+    }
+
+    #[inline(never)]
+    fn watch_waiting(&mut self, now: Instant) {
         if self.watch_held(now) {
             return;
         }

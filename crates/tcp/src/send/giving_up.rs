@@ -103,16 +103,19 @@ impl Sender {
         true
     }
 
-    /// Passes over a segment that was given up; says whether it was.
-    #[cold]
-    pub(super) fn passes_over(&mut self, now: Instant, number: u64) -> bool {
-        let is_given_up = self.is_given_up(now, number);
-        if is_given_up {
+    /// Decides which segment goes next. One that was given up is passed over.
+    pub(super) fn next_held(&mut self, now: Instant) -> Option<u64> {
+        self.expire(now);
+        loop {
+            let limits = self.limits();
+            let number = self.next_number(&limits)?;
+            if !self.is_given_up(now, number) {
+                return Some(number);
+            }
             self.recovery.pass_over(now, number, &self.board);
             self.board.go_past(number);
             self.ground();
         }
-        is_given_up
     }
 
     /// Says whether a segment must not be sent, or not again.

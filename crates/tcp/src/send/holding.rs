@@ -44,6 +44,7 @@ impl Sender {
     }
 
     fn holding(&mut self) -> &mut Holding {
+        self.is_plain = false;
         self.queue.holding.get_or_insert_default()
     }
 

@@ -30,6 +30,12 @@ impl Persist {
         self.intervals == Some(1)
     }
 
+    /// Says whether an empty segment is to leave that the peer must answer.
+    #[inline]
+    pub(crate) fn is_empty_due(&self) -> bool {
+        self.is_empty_due
+    }
+
     /// Says, once, that an empty segment is to leave that the peer must answer.
     pub(crate) fn take_empty(&mut self) -> bool {
         core::mem::take(&mut self.is_empty_due)
@@ -123,7 +129,7 @@ impl Sender {
         self.expire(now);
         if self.board.outstanding() == 0 {
             self.queue.probes_window = true;
-            let is_cut = self.cut_segment(now).is_some();
+            let is_cut = self.cut_segment(now, self.plain_segment()).is_some();
             self.queue.probes_window = false;
             self.statistics.segments_sent += u64::from(is_cut);
             return is_cut.then(|| self.board.una());

@@ -120,7 +120,7 @@ impl Sender {
     /// Gives the length of the next new segment if nothing but its size and the room for it decides: frames, records and
     /// probes aside.
     #[inline]
-    fn plain_segment(&self) -> Option<u64> {
+    pub(super) fn plain_segment(&self) -> Option<u64> {
         let len = self.queue.unsent.min(self.queue.mss);
         let is_plain = self.queue.frames.is_none() && self.queue.holding.is_none() && len > 0;
         (is_plain && len <= self.room()).then_some(len)
@@ -185,11 +185,11 @@ impl Sender {
         room > 0 && 2 * room >= self.peer_window.largest && self.board.outstanding() == 0
     }
 
-    /// Cuts the next new segment, which leaves now.
+    /// Cuts the next new segment, which leaves now; `plain` is its length as [`Self::plain_segment`] gives it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
-    pub(super) fn cut_segment(&mut self, now: Instant) -> Option<Piece> {
-        let (len, flags) = match self.plain_segment().filter(|_| !self.queue.is_real) {
+    pub(super) fn cut_segment(&mut self, now: Instant, plain: Option<u64>) -> Option<Piece> {
+        let (len, flags) = match plain.filter(|_| !self.queue.is_real) {
             Some(len) => (len, Flags::ACK),
             None => self.cut_special_segment()?,
         };

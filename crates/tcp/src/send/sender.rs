@@ -19,6 +19,7 @@ use crate::policy::choice::Recovery;
 use crate::policy::control::{CongestionControl, Flight, Handshake};
 use crate::policy::recovery::scheme::Scheme;
 use crate::policy::recovery::{Limits, Timing};
+use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
 use crate::policy::window_probe::WindowProbe;
@@ -49,6 +50,9 @@ pub(crate) struct Sender {
     pub(super) is_timed: bool,
     /// Nothing was agreed for which an ACK would have to be read more closely than for progress and duplicates.
     pub(super) reads_plainly: bool,
+    /// Nothing but windows and what was written decides what leaves, and nobody beside recovery and timer is told: most
+    /// simulations are so. What else there may be is looked for elsewhere.
+    pub(super) is_plain: bool,
     /// Watches retransmissions that may prove needless.
     pub(crate) spurious: Option<Box<Spurious>>,
     pub(crate) reduction: Falling,
@@ -87,7 +91,7 @@ impl Sender {
         let recovery = config.build_recovery(config.recovery);
         let mut control = config.build_control(seeds);
         let sampler = control.path_model().map(|_| Box::new(DeliverySampler::new()));
-        Self {
+        let mut sender = Self {
             queue: Queue::new(config),
             board: Board::new(recovery.is_timed() || sampler.is_some()),
             pieces: Pieces::default(),
@@ -100,6 +104,7 @@ impl Sender {
             control,
             is_timed: recovery.is_timed(),
             reads_plainly: false,
+            is_plain: false,
             spurious: Spurious::new(config.spurious).map(Box::new),
             reduction: Falling::new(config.window_reduction),
             recovery,
@@ -118,7 +123,18 @@ impl Sender {
             limited: Limited::default(),
             delivered: Delivered::default(),
             impossible_echoes: 0,
-        }
+        };
+        sender.look_at_choices();
+        sender
+    }
+
+    /// Sees whether it is plain.
+    pub(super) fn look_at_choices(&mut self) {
+        let is_cut_plainly = !self.queue.is_real && self.queue.frames.is_none() && self.queue.holding.is_none();
+        let is_sent_at_once = self.pacer.is_none() && !self.restarts_after_idle;
+        let is_watched = self.is_timed || self.usage.is_some() || self.spurious.is_some() || self.sampler.is_some();
+        let falls_at_once = self.reduction.rule == WindowReduction::Immediate;
+        self.is_plain = is_cut_plainly && is_sent_at_once && !is_watched && falls_at_once;
     }
 
     /// Learns whether the peer tells what it has got beyond a hole.
@@ -132,6 +148,7 @@ impl Sender {
     pub(crate) fn do_without_sack(&mut self, config: &Config) {
         self.recovery = config.build_recovery(Recovery::without_sack());
         self.is_timed = self.recovery.is_timed();
+        self.look_at_choices();
         self.board.set_lists_delivered(self.is_timed || self.sampler.is_some());
     }
 
@@ -148,19 +165,34 @@ impl Sender {
 
     #[inline]
     pub(crate) fn limits(&self) -> Limits {
-        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new: self.has_new_segment() }
+        self.limits_with(self.plain_segment())
+    }
+
+    /// Gives them where [`Self::plain_segment`] is known.
+    #[inline]
+    fn limits_with(&self, plain: Option<u64>) -> Limits {
+        let has_new = plain.is_some() || self.new_segment().is_some();
+        Limits { cwnd: self.cwnd(), wnd: self.largest_window, has_new }
     }
 
     /// Decides which segment to send now, and takes note of it: gives what of it leaves, all in most cases.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant) -> Option<Piece> {
-        let rest = match self.next_rest() {
+        let rest = if self.is_plain { None } else { self.next_rest() };
+        let rest = match rest {
             Some(rest) => rest,
             None if self.persist.is_running() => Rest::whole(self.next_probe(now)?),
+            None if !self.is_plain && self.is_kept_back(now) => return None,
             None => {
-                let number = self.choose(now)?;
+                let plain = self.plain_segment();
+                let Some(number) = self.choose(now, plain) else {
+                    self.watch_closed_window(now);
+                    return None;
+                };
                 if number == self.board.smax() {
-                    return self.send_new(now);
+                    let piece = self.cut_segment(now, plain)?;
+                    self.on_departure(now, piece.number, false);
+                    return Some(piece);
                 }
                 self.send_again(now, number)?;
                 Rest::whole(number)
@@ -169,40 +201,31 @@ impl Sender {
         self.piece(&rest)
     }
 
-    /// Decides which segment to send now: one that was sent before, or a new one.
+    /// Decides which segment to send now: one that was sent before, or a new one, with the length of a plain one if it is so.
     #[inline]
-    fn choose(&mut self, now: Instant) -> Option<u64> {
+    fn choose(&mut self, now: Instant, plain: Option<u64>) -> Option<u64> {
+        let limits = self.limits_with(plain);
+        if self.is_plain { self.recovery.next(&self.board, &limits) } else { self.choose_among_others(now, &limits) }
+    }
+
+    /// Decides it where other policies have a say, and a FIN waits for no window.
+    #[inline(never)]
+    fn choose_among_others(&mut self, now: Instant, limits: &Limits) -> Option<u64> {
+        let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(limits) };
+        next.or_else(|| self.may_close().then(|| self.board.smax()))
+    }
+
+    /// Says whether a pacer keeps all back; what grows old meanwhile is forgotten.
+    #[inline(never)]
+    fn is_kept_back(&mut self, now: Instant) -> bool {
         if self.restarts_after_idle && self.board.outstanding() == 0 {
             self.restart_after_idle(now);
         }
-        if self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now)) {
-            return None;
+        let is_held = self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now));
+        if !is_held {
+            self.queue.forget_old_limit(now);
         }
-        self.queue.forget_old_limit(now);
-        if self.queue.frames.is_some() {
-            self.expire(now);
-        }
-        let mut next = self.next_number();
-        while self.queue.frames.is_some()
-            && let Some(number) = next
-            && self.passes_over(now, number)
-        {
-            next = self.next_number();
-        }
-        if next.is_none() && self.may_close() {
-            return Some(self.board.smax());
-        }
-        if next.is_none() {
-            self.watch_closed_window(now);
-        }
-        next
-    }
-
-    #[inline]
-    fn send_new(&mut self, now: Instant) -> Option<Piece> {
-        let piece = self.cut_segment(now)?;
-        self.on_departure(now, piece.number, false);
-        Some(piece)
+        is_held
     }
 
     /// Sends a segment again, if the receiver's window still holds it.
@@ -220,14 +243,21 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
     fn on_departure(&mut self, now: Instant, number: u64, is_again: bool) {
-        if let Some(frames) = &mut self.queue.frames {
-            frames.on_sent(number);
-        }
         self.recovery.on_sent(now, number, &self.board);
         if self.sampler.is_some() {
             self.sample_sending(now, number);
         }
         self.on_sent(now, number, is_again);
+        if !self.is_plain {
+            self.tell_others(now, number, is_again);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_others(&mut self, now: Instant, number: u64, is_again: bool) {
+        if let Some(frames) = &mut self.queue.frames {
+            frames.on_sent(number);
+        }
         if is_again {
             self.watch_repetition(now, number);
         } else {

@@ -61,13 +61,10 @@ impl Sender {
     }
 
     /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
-    pub(super) fn next_number(&mut self) -> Option<u64> {
-        let limits = self.limits();
+    pub(super) fn next_number(&mut self, limits: &Limits) -> Option<u64> {
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
-            Some(left) => self.next_forward(&limits, left),
-            None => self.recovery.next(&self.board, &limits),
+            Some(left) => self.next_forward(limits, left),
+            None => self.recovery.next(&self.board, limits),
         }
     }
 

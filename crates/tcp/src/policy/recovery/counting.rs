@@ -16,8 +16,18 @@ pub enum Rules {
 /// new one.
 #[inline]
 pub(super) fn next_in_window(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
-    let is_sendable = board.nxt() < board.smax() || limits.has_new;
-    (is_sendable && board.nxt() - board.una() < window).then(|| board.nxt())
+    next_sendable(board, limits).filter(|next| next - board.una() < window)
+}
+
+/// Gives it if it fits into the usable window.
+#[inline]
+pub(super) fn next_in_usable_window(board: &Board, limits: &Limits) -> Option<u64> {
+    next_sendable(board, limits).filter(|next| limits.has_room_beside(next - board.una()))
+}
+
+#[inline]
+fn next_sendable(board: &Board, limits: &Limits) -> Option<u64> {
+    (board.nxt() < board.smax() || limits.has_new).then(|| board.nxt())
 }
 
 /// Limited transmit (RFC 3042; ns-2's `send_one`).

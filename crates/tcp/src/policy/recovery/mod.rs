@@ -74,6 +74,12 @@ impl Limits {
         // Through `i64`: the conversion is one instruction, and windows are never negative.
         (self.cwnd as i64 as u64).min(self.wnd)
     }
+
+    /// Says whether [`Self::usable`] is more than this: without the conversion, which has to think of all numbers.
+    #[inline]
+    pub(crate) fn has_room_beside(&self, in_flight: u64) -> bool {
+        in_flight < self.wnd && (in_flight + 1).cast_signed() as f64 <= self.cwnd
+    }
 }
 
 /// One ACK, with what is known when it comes.

@@ -3,7 +3,7 @@
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
 //! `SACKed` packet may be sent at once, each once per recovery.
 
-use super::counting::{is_new_window, limited_transmit, may_leave, next_in_window};
+use super::counting::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::{Acknowledgement, Board};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -122,14 +122,14 @@ impl Sack1 {
     /// reduction; else it sends nothing, and an application that writes slowly gets no further duplicate ACKs.
     #[inline(never)]
     fn next_beside_holes(&self, board: &Board, limits: &Limits) -> Option<u64> {
-        if board.nxt() - board.una() >= limits.usable() {
+        if !limits.has_room_beside(board.nxt() - board.una()) {
             return None;
         }
         if board.next_hole(self.repaired_below).is_some() {
             let hole = self.recover.and_then(|_| self.next_hole(board, limits));
-            hole.or_else(|| if self.holds_new_data { None } else { next_in_window(board, limits, limits.usable()) })
+            hole.or_else(|| if self.holds_new_data { None } else { next_in_usable_window(board, limits) })
         } else {
-            next_in_window(board, limits, limits.usable())
+            next_in_usable_window(board, limits)
         }
     }
 
@@ -198,7 +198,7 @@ impl LossRecovery for Sack1 {
         } else if self.recovering {
             self.next_in_recovery(board, limits)
         } else if board.sacked().is_empty() {
-            next_in_window(board, limits, limits.usable())
+            next_in_usable_window(board, limits)
         } else {
             self.next_beside_holes(board, limits)
         }

@@ -12,7 +12,7 @@ use earlybird_units::Instant;
 /// A scheme of recovery. Those of the profiles stand here by name, so that their few instructions per packet are compiled into
 /// the way of a segment.
 #[derive(Debug)]
-#[repr(u8)]
+#[repr(u8)] // Else the compiler hides in a field which one it is, and takes four instructions more each time to find it.
 pub(crate) enum Scheme {
     Sack1(Sack1),
     Rfc6675(Rfc6675),
