@@ -275,7 +275,7 @@ impl Connection {
         if !self.may_send_data() {
             self.sender.end_limits(cx.now);
         } else if self.sender.has_nothing_to_send() {
-            self.sender.note_limit(cx.now, self.wants_room);
+            self.sender.note_idle(cx.now);
         } else {
             return self.emit_next(cx.now, segment);
         }

@@ -74,6 +74,13 @@ impl Limited {
         times
     }
 
+    #[inline]
+    fn note(&mut self, now: Instant, limit: Limit) {
+        if self.limit != Some(limit) {
+            self.change(now, Some(limit));
+        }
+    }
+
     #[cold]
     fn change(&mut self, now: Instant, limit: Option<Limit>) {
         *self = Self { limit, since: now, times: self.times(now) };
@@ -84,10 +91,13 @@ impl Sender {
     /// Looks at what stops it, where nothing more leaves now; `wants_room`: a write was cut short.
     #[inline]
     pub(crate) fn note_limit(&mut self, now: Instant, wants_room: bool) {
-        let limit = Some(self.limit(wants_room));
-        if self.limited.limit != limit {
-            self.limited.change(now, limit);
-        }
+        self.limited.note(now, self.limit(wants_room));
+    }
+
+    /// The same where [`Self::has_nothing_to_send`].
+    #[inline]
+    pub(crate) fn note_idle(&mut self, now: Instant) {
+        self.limited.note(now, Limit::Idle);
     }
 
     /// The connection is not open: nothing counts.
@@ -102,6 +112,7 @@ impl Sender {
         self.limited.times(now)
     }
 
+    #[inline]
     fn limit(&self, wants_room: bool) -> Limit {
         let outstanding = self.board.outstanding();
         if self.queue.unsent == 0 {
@@ -117,7 +128,7 @@ impl Sender {
             Limit::Network
         } else if outstanding >= self.largest_window {
             Limit::LargestWindow
-        } else if outstanding as f64 + 1.0 > self.cwnd() {
+        } else if outstanding.cast_signed() as f64 + 1.0 > self.cwnd() {
             Limit::Network
         } else if self.is_held_back(self.most_of_segment()) {
             Limit::Application

@@ -50,8 +50,8 @@ pub(crate) struct Sender {
     pub(super) is_timed: bool,
     /// Nothing was agreed for which an ACK would have to be read more closely than for progress and duplicates.
     pub(super) reads_plainly: bool,
-    /// Nothing but windows and what was written decides what leaves, and nobody beside recovery and timer is told: most
-    /// simulations are so. What else there may be is looked for elsewhere.
+    /// Nothing but windows and what was written decides what leaves, and nobody wants to know more of it: most simulations
+    /// are so. What else there may be is looked for elsewhere.
     pub(super) is_plain: bool,
     /// Watches retransmissions that may prove needless.
     pub(crate) spurious: Option<Box<Spurious>>,
@@ -131,10 +131,9 @@ impl Sender {
     /// Sees whether it is plain.
     pub(super) fn look_at_choices(&mut self) {
         let is_cut_plainly = !self.queue.is_real && self.queue.frames.is_none() && self.queue.holding.is_none();
-        let is_sent_at_once = self.pacer.is_none() && !self.restarts_after_idle;
-        let is_watched = self.is_timed || self.usage.is_some() || self.spurious.is_some() || self.sampler.is_some();
+        let is_watched = self.is_timed || self.spurious.is_some() || self.sampler.is_some();
         let falls_at_once = self.reduction.rule == WindowReduction::Immediate;
-        self.is_plain = is_cut_plainly && is_sent_at_once && !is_watched && falls_at_once;
+        self.is_plain = is_cut_plainly && self.pacer.is_none() && !is_watched && falls_at_once;
     }
 
     /// Learns whether the peer tells what it has got beyond a hole.
@@ -182,8 +181,13 @@ impl Sender {
         let rest = match rest {
             Some(rest) => rest,
             None if self.persist.is_running() => Rest::whole(self.next_probe(now)?),
-            None if !self.is_plain && self.is_kept_back(now) => return None,
             None => {
+                if self.restarts_after_idle && self.board.outstanding() == 0 {
+                    self.restart_after_idle(now);
+                }
+                if !self.is_plain && self.is_kept_back(now) {
+                    return None;
+                }
                 let plain = self.plain_segment();
                 let Some(number) = self.choose(now, plain) else {
                     self.watch_closed_window(now);
@@ -216,11 +220,8 @@ impl Sender {
     }
 
     /// Says whether a pacer keeps all back; what grows old meanwhile is forgotten.
-    #[inline(never)]
+    #[inline]
     fn is_kept_back(&mut self, now: Instant) -> bool {
-        if self.restarts_after_idle && self.board.outstanding() == 0 {
-            self.restart_after_idle(now);
-        }
         let is_held = self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now));
         if !is_held {
             self.queue.forget_old_limit(now);
@@ -248,6 +249,9 @@ impl Sender {
             self.sample_sending(now, number);
         }
         self.on_sent(now, number, is_again);
+        if !is_again {
+            self.note_use();
+        }
         if !self.is_plain {
             self.tell_others(now, number, is_again);
         }
@@ -262,7 +266,6 @@ impl Sender {
             self.watch_repetition(now, number);
         } else {
             self.note_forward();
-            self.note_use();
             self.schedule(now);
         }
         if let Some(proportional) = &mut self.reduction.proportional {
@@ -309,6 +312,7 @@ impl Sender {
     }
 
     /// Gives the deadline of a timed recovery.
+    #[inline]
     pub(crate) fn recovery_deadline(&self) -> Option<Instant> {
         if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { None }
     }
@@ -323,8 +327,10 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn further_deadline(&self, is_open: bool) -> Instant {
         let recovery = if is_open { self.recovery_deadline() } else { None };
-        let deadlines = [recovery, self.pacer.as_ref().and_then(Pacer::deadline), self.held_until()];
-        deadlines.into_iter().map(|deadline| deadline.unwrap_or(Instant::NEVER)).fold(Instant::NEVER, Instant::min)
+        let pacer = self.pacer.as_ref().and_then(Pacer::deadline);
+        let [recovery, pacer, held] =
+            [recovery, pacer, self.held_until()].map(|deadline| deadline.unwrap_or(Instant::NEVER));
+        recovery.min(pacer).min(held)
     }
 
     /// Sends the opening segment, number 0, for the first time or again.

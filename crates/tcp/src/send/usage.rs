@@ -27,6 +27,7 @@ impl Usage {
 
 impl Sender {
     /// A new segment was sent.
+    #[inline]
     pub(super) fn note_use(&mut self) {
         if self.usage.is_none() {
             return;

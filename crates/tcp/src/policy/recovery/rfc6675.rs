@@ -1,5 +1,6 @@
 //! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
 
+use super::counting::next_in_usable_window;
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -94,6 +95,11 @@ impl Rfc6675 {
         new.or(hole).or_else(|| self.rescue(board))
     }
 
+    #[inline(never)]
+    fn next_in_recovery(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.pipe(board) as f64 + 1.0 <= limits.cwnd { self.next_segment(board, limits) } else { None }
+    }
+
     fn rescue(&mut self, board: &Board) -> Option<u64> {
         let candidate = (board.una()..board.smax()).rev().find(|&number| !board.sacked().contains(number))?;
         if board.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
@@ -103,12 +109,13 @@ impl Rfc6675 {
         Some(candidate)
     }
 
+    #[inline(never)]
     fn next_outside_recovery(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         let number = next_unsacked(board, board.nxt());
         let is_sendable = number < board.smax() || limits.has_new;
         let sacked = if self.limited_transmit || self.duplicates == 0 { board.sacked().count_below(number) } else { 0 };
         let in_flight = number - board.una() - sacked;
-        let in_window = in_flight < limits.usable() && number - board.una() < limits.wnd;
+        let in_window = limits.has_room_beside(in_flight) && number - board.una() < limits.wnd;
         if !(is_sendable && in_window) {
             return None;
         }
@@ -207,16 +214,20 @@ impl LossRecovery for Rfc6675 {
         board.go_on();
     }
 
+    #[inline]
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         if self.due.is_some() {
-            return self.due;
+            self.due
+        } else if self.recovering {
+            self.next_in_recovery(board, limits)
+        } else if self.duplicates == 0 && board.sacked().is_empty() {
+            next_in_usable_window(board, limits)
+        } else {
+            self.next_outside_recovery(board, limits)
         }
-        if !self.recovering {
-            return self.next_outside_recovery(board, limits);
-        }
-        if self.pipe(board) as f64 + 1.0 <= limits.cwnd { self.next_segment(board, limits) } else { None }
     }
 
+    #[inline]
     fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
         self.due = None;
         if self.recovering && board.next_hole(self.retransmitted_below) == Some(number) {

@@ -211,7 +211,7 @@ impl LossRecovery for Sack1 {
             return;
         }
         self.pipe += 1;
-        if board.next_hole(self.repaired_below) == Some(number) {
+        if !board.sacked().is_empty() && board.next_hole(self.repaired_below) == Some(number) {
             self.repaired_below = number + 1;
         }
     }

@@ -71,6 +71,11 @@ impl Scheme {
     }
 
     #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        of_each!(self, scheme => scheme.deadline())
+    }
+
+    #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         of_each!(self, scheme => scheme.is_recovering())
     }

@@ -183,7 +183,13 @@ impl Rack {
     }
 
     /// Counts what was lost and not sent again since, of what is still on the board.
+    #[inline]
     fn gone(&self, board: &Board) -> u64 {
+        if self.lost.is_empty() && self.written_off.is_empty() { 0 } else { self.count_gone(board) }
+    }
+
+    #[inline(never)]
+    fn count_gone(&self, board: &Board) -> u64 {
         let on_board = |set: &Ranges| match set.first() {
             Some(first) if first < board.una() => set.total() - set.count_below(board.una()),
             _ => set.total(),
@@ -298,16 +304,20 @@ impl LossRecovery for Rack {
             return None;
         }
         let next = self.lost.first().or(new);
-        let is_beyond = self.phase == Phase::Open && next == new && board.outstanding() >= limits.usable();
+        let is_beyond = self.phase == Phase::Open && next == new && !limits.has_room_beside(board.outstanding());
         self.limited += u64::from(is_beyond && next.is_some());
         next
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
-        let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.due = None;
-        self.lost.remove(number);
-        self.probe.on_sent(is_new, board);
+        if !self.lost.is_empty() {
+            self.lost.remove(number);
+        }
+        if self.probe.is_due() {
+            let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 1);
+            self.probe.on_sent(is_new, board);
+        }
         self.transmissions.on_sent(SentAt { departed: now, number });
     }
 
@@ -341,6 +351,7 @@ impl LossRecovery for Rack {
         self.lost.as_slice().iter().cloned().flatten().for_each(visit);
     }
 
+    #[inline]
     fn pipe(&self, board: &Board) -> u64 {
         board.outstanding().saturating_sub(board.sacked().total() + self.gone(board))
     }

@@ -107,12 +107,12 @@ impl Probe {
         self.is_due
     }
 
+    /// The probe that was due is sent.
     pub(super) fn on_sent(&mut self, is_new: bool, board: &Board) {
-        if core::mem::take(&mut self.is_due) {
-            self.flying = Some(Flying { end: board.smax(), position: board.end_position(), is_again: !is_new });
-            self.is_measured = false;
-            self.was_sent = true;
-        }
+        self.is_due = false;
+        self.flying = Some(Flying { end: board.smax(), position: board.end_position(), is_again: !is_new });
+        self.is_measured = false;
+        self.was_sent = true;
     }
 
     /// Reads an ACK (RFC 8985 §7.4.2).
