@@ -68,10 +68,11 @@ check-python: build
 	$(RUN) mypy
 	$(RUN) python -m mypy.stubtest earlybird._core
 
-bench: build ## Measure the simulator's speed in a minute (FULL=1: all transports and studies, beside ns-2 where `ns` is installed)
-	$(RUN) earlybird bench $(if $(FULL),--full)
+bench: build ## Measure the simulator's speed, then count instructions (FULL=1: all transports, many flows and studies, beside ns-2 where `ns` is installed)
+	@$(RUN) earlybird bench $(if $(FULL),--full)
+	@$(MAKE) --no-print-directory instructions
 
-instructions: $(SYNCED) ## Count the simulator's instructions per packet; fails at 3 % more (UPDATE=1 writes the table)
+instructions: build ## Count the simulator's instructions and cache misses per packet; fails at 3 % more (UPDATE=1 writes the table)
 	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)
 
 docs: build ## Write the reference of scenarios and transports, and the Rust documentation

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,6 +55,35 @@ CASES = (
 TRANSPORTS_SCENARIO = "bench-transports.toml"
 """Long transfers of one transport, behind a queue that is never empty."""
 
+
+@dataclass(frozen=True)
+class Crowd:
+    """So many long transfers at once: the 56 of the first case, each with the same share of link and queue."""
+
+    flows: int
+    duration: str
+    """Simulated time that makes a second of processor time or less."""
+    counted: str
+    """Simulated time that makes some seconds where every instruction is counted (`tools/instructions.py`)."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What makes them of the first case, each as KEY=VALUE, without the duration."""
+        return (
+            f"flows.file.count={self.flows}",
+            'flows.file.start.uniform=["0s", "250ms"]',
+            f"network.dumbbell.bottleneck.rate={25_000_000 * self.flows // 56}b/s",
+            f"network.dumbbell.bottleneck.queue.packets={160 * self.flows // 56}",
+        )
+
+
+CROWDS = (
+    Crowd(10, "500s", "20s"),
+    Crowd(100, "50s", "5s"),
+    Crowd(1000, "5s", "1s"),
+    Crowd(10_000, "2s", "500ms"),
+)
+
 LONGEST_STUDY = "early-retransmission"
 """The study whose full scale is measured too."""
 
@@ -73,6 +102,8 @@ class BenchmarkPlan:
         How often each is run; the best counts.
     transports
         Names, or None for all.
+    crowds
+        Numbers of flows from few to many.
     ns2
         Whether ns-2 is measured too, where it is installed.
     studies
@@ -81,28 +112,45 @@ class BenchmarkPlan:
 
     repetitions: int
     transports: tuple[str, ...] | None
+    crowds: tuple[Crowd, ...]
     ns2: bool
     studies: bool
 
 
-SHORT = BenchmarkPlan(repetitions=1, transports=(BASELINE, "cubic-rack", "bbr-rack"), ns2=False, studies=False)
-FULL = BenchmarkPlan(repetitions=3, transports=None, ns2=True, studies=True)
+SHORT = BenchmarkPlan(
+    repetitions=1, transports=(BASELINE, "cubic-rack", "bbr-rack"), crowds=(), ns2=False, studies=False
+)
+FULL = BenchmarkPlan(repetitions=3, transports=None, crowds=CROWDS, ns2=True, studies=True)
 
 
 def number_of_runs(plan: BenchmarkPlan = FULL) -> int:
     """Return how many runs `measure_all` makes, those of ns-2 included."""
     programs = 2 if plan.ns2 else 1
-    return (len(CASES) * programs + len(_names(plan))) * plan.repetitions
+    return (len(CASES) * programs + len(_names(plan)) + len(plan.crowds)) * plan.repetitions
 
 
 def duration_text(plan: BenchmarkPlan) -> str:
     """Say roughly how long measuring takes, from the packets that are carried."""
-    seconds = [cost_of(resolve(repository_file("scenarios", case.scenario))).seconds for case in CASES]
-    transport = cost_of(resolve(repository_file("scenarios", TRANSPORTS_SCENARIO))).seconds
-    ns2 = sum(seconds) * NS2_IS_SLOWER if plan.ns2 and shutil.which("ns") else 0.0
-    runs = sum(seconds) + transport * len(_names(plan)) + ns2
+    cases = sum(_expected(case.scenario) for case in CASES)
+    crowds = sum(_expected(CASES[0].scenario, *_settings(crowd)) for crowd in plan.crowds)
+    ns2 = cases * NS2_IS_SLOWER if plan.ns2 and shutil.which("ns") else 0.0
+    runs = cases + crowds + _expected(TRANSPORTS_SCENARIO) * len(_names(plan)) + ns2
     once = runs + SECONDS_TO_START * number_of_runs(plan) / plan.repetitions
     return time_text(once * plan.repetitions + (STUDIES_SECONDS if plan.studies else 0.0))
+
+
+def _expected(scenario: str, *settings: str) -> float:
+    """Return the seconds that a run takes on a slow machine."""
+    return cost_of(resolve(repository_file("scenarios", scenario), _overrides(settings))).seconds
+
+
+def _settings(crowd: Crowd) -> tuple[str, ...]:
+    return (*crowd.settings, f"duration={crowd.duration}")
+
+
+def _overrides(settings: Iterable[str]) -> list[tuple[str, str]]:
+    """Split KEY=VALUE, the values as they are written."""
+    return [(key, value) for key, _, value in (setting.partition("=") for setting in settings)]
 
 
 def _names(plan: BenchmarkPlan) -> list[str]:
@@ -125,7 +173,7 @@ def _carries_a_transfer(transport: str) -> bool:
 
 def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: None) -> Iterator[dict[str, Any]]:
     """
-    Measure every case, then the transports, then tell how long studies take.
+    Measure every case, then the transports, then few to many flows, then tell how long studies take.
 
     Parameters
     ----------
@@ -139,12 +187,15 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
     dict
         Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
         ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes). Per transport: `transport`,
-        `bottleneck_packets_per_cpu_second` and `relative_to_sack` (None without `sack`). Per study: see
-        `measure_studies`. An interruption passes through when what was measured of the transports is given.
+        `bottleneck_packets_per_cpu_second` and `relative_to_sack` (None without `sack`). Per number of flows: `flows`,
+        `bottleneck_packets_per_cpu_second`, `peak_memory_mb` and `memory_per_flow_kb` (in 10³ bytes, beyond those of
+        the fewest; None for these). Per study: see `measure_studies`.
+        An interruption passes through when what was measured of the transports is given.
     """
     for case in CASES:
         yield _measure(case, plan, done)
     yield from _measure_transports(plan, done)
+    yield from _measure_crowds(plan, done)
     if plan.studies:
         yield from measure_studies()
 
@@ -173,7 +224,7 @@ def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterat
     interruption: KeyboardInterrupt | None = None
     try:
         for name in _names(plan) * plan.repetitions:
-            run = _ours(TRANSPORTS_SCENARIO, ("transport", name))
+            run = _ours(TRANSPORTS_SCENARIO, f"transport={name}")
             speeds[name] = max(speeds.get(name, 0.0), run["packets_per_cpu_second"])
             done()
     except KeyboardInterrupt as error:
@@ -189,15 +240,34 @@ def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterat
         raise interruption
 
 
+def _measure_crowds(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterator[dict[str, Any]]:
+    few: dict[str, Any] = {}
+    for crowd in plan.crowds:
+        settings = _settings(crowd)
+        row = {"flows": crowd.flows, **_best_of(CASES[0].scenario, settings, plan.repetitions, done)}
+        few = few or row
+        more = crowd.flows - few["flows"]
+        growth = row["peak_memory_mb"] - few["peak_memory_mb"]
+        yield {**row, "memory_per_flow_kb": round(1e3 * growth / more, 1) if more else None}
+
+
+def _best_of(scenario: str, settings: Sequence[str], repetitions: int, done: Callable[[], None]) -> dict[str, float]:
+    """Run a scenario several times; return the largest speed and the smallest memory."""
+    runs = list(_repeated(lambda: _ours(scenario, *settings), repetitions, done))
+    return {
+        "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),
+        "peak_memory_mb": round(min(run["peak_memory_mb"] for run in runs), 1),
+    }
+
+
 def _measure(case: Case, plan: BenchmarkPlan, done: Callable[[], None]) -> dict[str, Any]:
-    runs = list(_repeated(lambda: _ours(case.scenario), plan.repetitions, done))
+    ours = _best_of(case.scenario, (), plan.repetitions, done)
     measured = _repeated(lambda: _ns2(case), plan.repetitions if plan.ns2 else 0, done)
     theirs = [speed for speed in measured if speed]
     return {
         "case": case.name,
-        "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),
+        **ours,
         "ns2_bottleneck_packets_per_cpu_second": round(max(theirs)) if theirs else None,
-        "peak_memory_mb": round(min(run["peak_memory_mb"] for run in runs), 1),
     }
 
 
@@ -207,9 +277,8 @@ def _repeated(measure: Callable[[], Measured], repetitions: int, done: Callable[
         done()
 
 
-def _ours(scenario: str, *overrides: tuple[str, str]) -> dict[str, float]:
+def _ours(scenario: str, *settings: str) -> dict[str, float]:
     path = repository_file("scenarios", scenario)
-    settings = [f"{key}={value}" for key, value in overrides]
     output = _output([sys.executable, "-m", "earlybird.benchmark", str(path), *settings])
     measured: dict[str, float] = json.loads(output)
     return measured
@@ -241,8 +310,7 @@ def _seconds_of_children() -> float:
 
 def measure_here(scenario: Path, settings: Sequence[str]) -> dict[str, float]:
     """Run a scenario in this process; return packets per second of processor time and the process' largest memory."""
-    overrides = dict(setting.split("=", 1) for setting in settings)
-    outcome = _core.run(resolve(scenario, overrides), DEFAULT_SEED)
+    outcome = _core.run(resolve(scenario, _overrides(settings)), DEFAULT_SEED)
     rate = outcome["summary"]["bottleneck_packets"] / outcome["cpu_s"]
     return {"packets_per_cpu_second": rate, "peak_memory_mb": _peak_memory_mb()}
 

@@ -6,10 +6,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, number_of_runs, transport_names
+from earlybird._core import rate
+from earlybird.benchmark import CASES, CROWDS, FULL, SHORT, duration_text, measure_all, number_of_runs, transport_names
 from earlybird.cli.application import application
 from earlybird.cli.display import show_bench
 from earlybird.cli.signals import Terminated
+from earlybird.description import resolve
+from earlybird.paths import repository_file
 
 
 def test_the_benchmark_leaves_out_transports_that_cannot_carry_a_long_transfer() -> None:
@@ -27,6 +30,30 @@ def test_the_short_benchmark_takes_less_than_a_minute_and_says_so_before(monkeyp
     assert int(duration_text(SHORT).removesuffix(" s")) < 60
     assert duration_text(FULL).endswith(" min")
     assert number_of_runs(SHORT) < 10 < number_of_runs(FULL)
+
+
+def test_every_flow_of_a_crowd_has_the_same_share_of_the_bottleneck() -> None:
+    for crowd in CROWDS:
+        settings = [(key, value) for key, _, value in (setting.partition("=") for setting in crowd.settings)]
+        scenario = json.loads(resolve(repository_file("scenarios", CASES[0].scenario), settings))
+        assert scenario["flows"][0]["count"] == crowd.flows
+        bottleneck = scenario["network"]["dumbbell"]["bottleneck"]
+        assert rate(bottleneck["rate"]) / crowd.flows == pytest.approx(25e6 / 56, rel=1e-6)
+        assert bottleneck["queue"]["packets"] / crowd.flows == pytest.approx(160 / 56, abs=1 / crowd.flows)
+
+
+def test_memory_per_flow_is_what_more_flows_take_beyond_the_fewest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    peaks = iter([40.0] * 4 + [*(40.0 + crowd.flows / 100 for crowd in CROWDS)])
+    monkeypatch.setattr(
+        "earlybird.benchmark._ours", lambda *_: {"packets_per_cpu_second": 2e6, "peak_memory_mb": next(peaks)}
+    )
+    plan = dataclasses.replace(SHORT, transports=("sack", "bbr-rack"), crowds=CROWDS)
+    show_bench(list(measure_all(plan)))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["10", "2.00", "million", "40", "MB", "–"] in lines
+    assert ["10,000", "2.00", "million", "140", "MB", "10.0", "kB"] in lines
 
 
 @pytest.mark.parametrize(("asked_to_end", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])

@@ -17,8 +17,8 @@ def command(
         bool,
         typer.Option(
             "--full",
-            help="Measure all transports, the best of three runs each, ns-2 where `ns` is installed, and what studies "
-            "take.",
+            help="Measure all transports and 10 to 10,000 flows, the best of three runs each, ns-2 where `ns` is "
+            "installed, and what studies take.",
         ),
     ] = False,
     json: Json = False,
@@ -26,8 +26,8 @@ def command(
     """
     Measure bottleneck packets per second of processor time: some transports, in less than a minute.
 
-    With --full every transport, ns-2 beside it where `ns` is installed, and roughly how long the studies take here: all
-    at medium, early retransmission at full. Ended early, it prints what it has measured.
+    With --full every transport, 10 to 10,000 flows, ns-2 where `ns` is installed, and roughly how long the studies take
+    here: all at medium, early retransmission at full. Ended early, it prints what it has measured.
     """
     from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, number_of_runs
     from earlybird.cli.display import show_bench

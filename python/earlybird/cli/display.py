@@ -205,6 +205,8 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
     show(table)
     if transports := [row for row in rows if "transport" in row]:
         _show_speeds(transports)
+    if crowds := [row for row in rows if "flows" in row]:
+        _show_crowds(crowds)
     if studies := [row for row in rows if "study" in row]:
         show_costs(studies, "told roughly from their packets")
 
@@ -216,6 +218,17 @@ def _show_speeds(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         speed, beside = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million", row["relative_to_sack"]
         table.add_row(row["transport"], speed, NOTHING if beside is None else f"{beside:.2f}")
+    show(table)
+
+
+def _show_crowds(rows: Sequence[dict[str, Any]]) -> None:
+    table = _table("\nPer number of long transfers, each with the same share of the bottleneck", ["flows"])
+    for title in ("earlybird", "peak memory", "memory per flow"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        speed, each = f"{row['bottleneck_packets_per_cpu_second'] / 1e6:.2f} million", row["memory_per_flow_kb"]
+        own = NOTHING if each is None else f"{each:.1f} kB"
+        table.add_row(f"{row['flows']:,}", speed, f"{row['peak_memory_mb']:.0f} MB", own)
     show(table)
 
 
