@@ -12,7 +12,7 @@ from earlybird.report.pictures import small_picture
 from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import start_context, verdict_table
 from earlybird.report.templates import rendered
-from earlybird.report.writer import write_drawings
+from earlybird.report.writer import write_drawings, write_each
 from earlybird.study.definition import Study
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.register import Register
@@ -66,8 +66,7 @@ def write_publication(
         with TemporaryDirectory(dir=place.parent) as drafts:
             draft = Path(drafts, place.name)
             draft.mkdir()
-            for evaluation in evaluations.values():
-                _write_study(evaluation, draft)
+            write_each(_write_study, evaluations.values(), draft)
             verdict_table(rows).write_csv(draft / "verdicts.csv")
             context = start_context(register, studies, evaluations, scale, rows)
             (draft / START).write_text(MARK + rendered("results.md.j2", context), encoding="utf-8")
@@ -92,7 +91,8 @@ def _replace(folder: Path, draft: Path) -> None:
     draft.rename(folder)
 
 
-def _write_study(evaluation: Evaluation, folder: Path) -> None:
+def _write_study(task: tuple[Evaluation, Path]) -> None:
+    evaluation, folder = task
     name = evaluation.study.name
     drawings = write_drawings(evaluation, folder / name, small_picture)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings))

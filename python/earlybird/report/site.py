@@ -12,7 +12,7 @@ from earlybird.report.headline import conclusion, headline
 from earlybird.report.overview import NO_STUDY, Row, overview, tallies
 from earlybird.report.statements import REASONS, WORDS
 from earlybird.report.templates import rendered
-from earlybird.report.writer import PAGE, write_assets, write_study
+from earlybird.report.writer import PAGE, write_assets, write_each, write_study
 from earlybird.study.definition import LEVELS, Study
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.plan import plan
@@ -68,8 +68,7 @@ def write_site(
     rows = overview(register, {study.name: study for study in studies}, evaluations)
     try:
         write_assets(folder)
-        for name, evaluation in evaluations.items():
-            write_study(evaluation, folder / name, home="../")
+        write_each(_write_page, evaluations.values(), folder)
         verdict_table(rows).write_csv(folder / "verdicts.csv")
         page = folder / PAGE
         context = start_context(register, studies, evaluations, scale, rows)
@@ -77,6 +76,11 @@ def write_site(
     except OSError as error:
         raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
     return page, rows
+
+
+def _write_page(task: tuple[Evaluation, Path]) -> None:
+    evaluation, folder = task
+    write_study(evaluation, folder / evaluation.study.name, home="../")
 
 
 def verdict_table(rows: Sequence[Row]) -> pl.DataFrame:

@@ -1,12 +1,14 @@
 """Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
 import polars as pl
 
 from earlybird.errors import StoreError, because
+from earlybird.pool import spread
 from earlybird.report.page import Drawing, page, runs_text
 from earlybird.report.pictures import Pictures, both_pictures, write_plot
 from earlybird.report.search_page import write_search
@@ -58,6 +60,19 @@ def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path
     if evaluation.search:
         write_search(evaluation.search, evaluation.study, folder / "search", home=f"../{home}")
     return path
+
+
+def write_each(
+    write: Callable[[tuple[Evaluation, Path]], None], evaluations: Iterable[Evaluation], folder: Path
+) -> None:
+    """Write something of each study into a folder, in several processes: drawing the plots takes most of the time."""
+    most_first = sorted(evaluations, key=_number_of_plots, reverse=True)
+    spread(write, [(evaluation, folder) for evaluation in most_first], os.cpu_count() or 1)
+
+
+def _number_of_plots(evaluation: Evaluation) -> int:
+    plots = sum(len(item.plots) for item in evaluation.study.items)
+    return plots + sum(len(panels) for panels in evaluation.sensitivities.values())
 
 
 def write_assets(folder: Path) -> None:
