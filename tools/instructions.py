@@ -68,7 +68,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("valgrind is missing, which counts instructions: apt-get install valgrind")
         return 0
-    print("Instructions and cache misses are counted, which takes about a minute.", file=sys.stderr)
+    print("Instructions and cache misses are counted, which takes about half a minute.", file=sys.stderr)
     subprocess.run(BUILD, cwd=REPOSITORY, check=True)
     counts = counted()
     if "--update" in sys.argv:
