@@ -21,13 +21,13 @@ from earlybird.errors import (
 from earlybird.lazy import loader
 from earlybird.result import Result
 from earlybird.runs import run
-from earlybird.scenario import Scenario
 from earlybird.sweeps import SweepResult, sweep
 
 if TYPE_CHECKING:
     from earlybird import compare, study
+    from earlybird.scenario import Scenario
 else:
-    __getattr__ = loader(__name__, {"compare": "compare", "study": "study"})
+    __getattr__ = loader(__name__, {"compare": "compare", "study": "study", "Scenario": "scenario"})
 
 __version__ = version()
 

@@ -2,14 +2,17 @@
 
 import dataclasses
 import json
+import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from earlybird import _core
 from earlybird.errors import InputError, ScenarioWarning, because
-from earlybird.scenario import Scenario
+
+if TYPE_CHECKING:
+    from earlybird.scenario import Scenario
 
 ScenarioLike: TypeAlias = "str | Path | Scenario | Mapping[str, object]"
 """A path, TOML or JSON text, a dictionary with the keys of the TOML form, or typed objects."""
@@ -128,11 +131,11 @@ def _key(name: str) -> str:
 
 def _read(scenario: ScenarioLike) -> str:
     """Return the scenario's text."""
-    if isinstance(scenario, Scenario | Mapping):
-        return json.dumps(to_document(scenario), ensure_ascii=False)
     if isinstance(scenario, str) and _is_text(scenario):
         return scenario
-    return _read_file(Path(scenario))
+    if isinstance(scenario, str | os.PathLike):
+        return _read_file(Path(scenario))
+    return json.dumps(to_document(scenario), ensure_ascii=False)
 
 
 def path_of(scenario: ScenarioLike) -> Path | None:

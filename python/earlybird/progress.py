@@ -88,14 +88,12 @@ def progress_bar(
 
 
 @contextmanager
-def share_bar(*, visible: bool = True, what: str = "simulating") -> Iterator[Callable[[float], None]]:
+def share_bar(what: str = "simulating") -> Iterator[Callable[[float], None]]:
     """
     Show how far one run is, once it has taken more than a moment.
 
     Parameters
     ----------
-    visible
-        Whether to show it at all.
     what
         The word before the bar.
 
@@ -104,9 +102,6 @@ def share_bar(*, visible: bool = True, what: str = "simulating") -> Iterator[Cal
     Callable
         To be called with the share that is done, from 0 to 1.
     """
-    if not visible:
-        yield lambda _: None
-        return
     console, begun = Console(stderr=True), time.monotonic()
     columns = (
         TextColumn("{task.description}"),

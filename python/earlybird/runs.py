@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,8 @@ from earlybird.result import Result
 from earlybird.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     import polars as pl
 
@@ -141,10 +143,8 @@ def simulate(
     progress: bool = False,
 ) -> Result:
     """Run a scenario that `resolve` returned; a run that takes all memory is ended."""
-    from earlybird.progress import share_bar
-
     guard = memory_guard()
-    with share_bar(visible=progress) as advance:
+    with _bar() if progress else nullcontext(_show_nothing) as advance:
 
         def watch(done: float) -> None:
             guard()
@@ -163,6 +163,17 @@ def simulate(
     summary = {"seed": seed, **outcome["summary"], **spent}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)
+
+
+def _bar() -> AbstractContextManager[Callable[[float], None]]:
+    """Return what shows how far a run is; workers show nothing and need not load it."""
+    from earlybird.progress import share_bar
+
+    return share_bar()
+
+
+def _show_nothing(done: float) -> None:
+    """Take the share that is done."""
 
 
 def make(resolved: str, seed: int) -> Result:
