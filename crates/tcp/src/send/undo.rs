@@ -61,6 +61,7 @@ impl Sender {
     }
 
     /// Decides which segment goes next: recovery does, unless F-RTO sends new ones or nothing.
+    #[inline]
     pub(super) fn next_number(&mut self, limits: &Limits) -> Option<u64> {
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
             Some(left) => self.next_forward(limits, left),

@@ -202,7 +202,7 @@ impl Rack {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
         let in_flight = self.pipe(board) + if counts_sacked { 0 } else { board.sacked().total() };
         // A probe may have revealed the loss of a lone segment, and half a window carries nothing.
-        in_flight as f64 + 1.0 <= limits.cwnd.max(1.0)
+        in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd.max(1.0)
     }
 }
 
