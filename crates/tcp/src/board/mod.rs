@@ -163,10 +163,10 @@ impl Board {
         self.acknowledged
     }
 
-    /// Says whether an ACK up to stream position `ack` acknowledges a whole segment, and nothing that was not sent.
+    /// Says whether an ACK up to stream position `ack` acknowledges a whole segment.
     #[inline]
     pub(crate) fn is_advanced_by(&self, ack: u64) -> bool {
-        ack <= self.end_position && self.segments.first().is_some_and(|first| first.end <= ack)
+        self.segments.first().is_some_and(|first| first.end <= ack)
     }
 
     /// Gives the stream position after the last segment sent.
@@ -264,7 +264,7 @@ impl Board {
             change.is_duplicate = self.sacked.next_hole(self.una()).is_some();
         }
         change.delivered = self.una() + self.sacked.total() - before;
-        if self.lists_delivered {
+        if self.lists_delivered && !blocks.is_empty() {
             self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         }
         change

@@ -45,12 +45,11 @@ impl Connection {
         taken
     }
 
-    /// Says whether a segment looks as nearly all do: numbers and a window, the timestamps that were agreed, and nothing else.
+    /// Says whether a segment looks as nearly all do: numbers and a window, the timestamps that were agreed, blocks of SACK
+    /// perhaps, and nothing else.
     #[inline]
     fn is_usual(&self, now: Instant, segment: &Segment) -> bool {
-        let is_plain = segment.flags.difference(Flags::PSH) == Flags::ACK
-            && segment.options.sack.is_empty()
-            && segment.options.skip_notice.is_none();
+        let is_plain = segment.flags.difference(Flags::PSH) == Flags::ACK && segment.options.skip_notice.is_none();
         let is_stamped = segment.options.timestamps.is_some() == self.peer.timestamps;
         is_plain && is_stamped && !self.is_too_old(now, segment) && self.state.is_open()
     }
@@ -62,9 +61,10 @@ impl Connection {
         let nxt = self.receiver.nxt();
         let is_next = segment.seq == self.peer.origin.at(nxt);
         if segment.len == 0 {
-            return if is_next { self.take_progress(cx, segment, nxt) } else { None };
+            return if is_next { self.take_acknowledgement(cx, segment, nxt) } else { None };
         }
-        if segment.ack != self.local_origin.at(self.sender.board.una_position()) {
+        let is_repetition = segment.ack == self.local_origin.at(self.sender.board.una_position());
+        if !is_repetition || !segment.options.sack.is_empty() {
             return None;
         }
         if is_next && self.receiver.has_simple_place(u64::from(segment.len)) {
@@ -116,18 +116,24 @@ impl Connection {
         true
     }
 
-    /// Takes an acknowledgement that goes forward: most of what comes to a side that only sends.
+    /// Takes an acknowledgement alone, of something that was sent and not before the last one: nearly all that comes to a side
+    /// that only sends. It mostly goes forward and has no blocks.
     #[inline(never)]
-    fn take_progress(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<Taken> {
-        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position())?;
-        if !self.sender.expects_progress(ack) {
+    fn take_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<Taken> {
+        let una = self.sender.board.una_position();
+        let ack = segment.ack.unwrap_near(self.local_origin, una)?;
+        if ack < una || ack > self.sender.board.end_position() {
             return None;
         }
         self.lifetime.heard = cx.now;
         self.note_timestamp(cx.now, segment, start);
-        let heard = self.plainly_heard(segment, ack, start);
+        self.note_mark(segment);
         let was_drained = self.sender.is_drained();
-        self.sender.on_plain_progress(cx, &heard);
+        if segment.options.sack.is_empty() && self.sender.expects_progress(ack) {
+            self.sender.on_plain_progress(cx, &self.plainly_heard(segment, ack, start));
+        } else {
+            self.sender.on_acknowledgement(cx, &self.plainly_heard(segment, ack, start));
+        }
         self.tell_if_drained(was_drained);
         Some(Taken::default())
     }
