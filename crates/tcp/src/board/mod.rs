@@ -363,6 +363,7 @@ impl Board {
 
     /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
     /// (RFC 2883 §4).
+    #[inline]
     pub(crate) fn duplicate(&self, origin: SeqNum, blocks: &SackBlocks) -> Option<Span> {
         let mut spans = blocks.as_slice().iter().filter_map(|block| {
             let start = block.left.unwrap_near(origin, self.una_position)?;

@@ -45,7 +45,9 @@ impl Sender {
         let flight = self.board.outstanding();
         let was_closed = self.persist.is_running();
         // Whether it is a duplicate, the window before it decides.
-        let ack = self.take_in(cx.now, heard, window);
+        let is_pure = self.is_pure(heard, window);
+        let mut ack = self.board.apply(heard.ack, heard.origin, heard.sack, is_pure, cx.now);
+        self.complete(cx.now, heard, &mut ack);
         self.on_window(window);
         if was_closed {
             self.look_at_window(cx.now);
@@ -134,21 +136,25 @@ impl Sender {
         self.is_timed || self.spurious.is_some()
     }
 
-    /// Enters it into the board.
-    fn take_in(&mut self, now: Instant, heard: &Heard<'_>, window: u64) -> Acknowledgement {
+    /// Says whether it may count as a duplicate if it repeats an acknowledgement and tells of this window.
+    #[inline]
+    fn is_pure(&self, heard: &Heard<'_>, window: u64) -> bool {
         let is_same_window = window == self.peer_window.size || self.looks_past_window(heard.sack);
         // The answer to a probe repeats an acknowledgement, and nothing got lost.
-        let is_pure = heard.is_bare && is_same_window && !self.persist.is_running();
-        let mut ack = self.board.apply(heard.ack, heard.origin, heard.sack, is_pure, now);
+        heard.is_bare && is_same_window && !self.persist.is_running()
+    }
+
+    /// Adds to what it changed on the board what else it tells, where that is read.
+    #[inline]
+    fn complete(&mut self, now: Instant, heard: &Heard<'_>, ack: &mut Acknowledgement) {
         self.settle();
         if let Some(skip) = heard.skip {
-            self.enter_skip(&mut ack, skip);
+            self.enter_skip(ack, skip);
         }
         if self.needs_details() {
             ack.duplicate = self.board.duplicate(heard.origin, heard.sack);
-            ack.echo = self.believed_echo(now, heard.echo, &ack);
+            ack.echo = self.believed_echo(now, heard.echo, ack);
         }
-        ack
     }
 
     /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
