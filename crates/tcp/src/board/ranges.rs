@@ -86,8 +86,13 @@ impl Ranges {
         self.ranges.first().map(|range| range.start)
     }
 
-    /// Gives the lowest part of `range` that the set holds.
+    /// Gives the lowest part of `range` that the set holds: mostly nothing, for it lies behind all that is held.
+    #[inline]
     pub(crate) fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        if range.start >= self.end() { None } else { self.first_in_between(range) }
+    }
+
+    fn first_in_between(&self, range: &Range<u64>) -> Option<Range<u64>> {
         let index = self.ranges.partition_point(|held| held.end <= range.start);
         let held = self.ranges.get(index).filter(|held| held.start < range.end)?;
         Some(held.start.max(range.start)..held.end.min(range.end))

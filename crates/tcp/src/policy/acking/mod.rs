@@ -46,7 +46,8 @@ impl AckDue {
 impl Acking {
     /// Decides after an arrival in order, which filled no hole and left none. `exceeds_segment` says that more than one full
     /// segment is not acknowledged.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is a few instructions, and all payload comes by")]
     pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
         match (self, due) {
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),

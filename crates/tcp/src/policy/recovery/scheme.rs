@@ -49,6 +49,11 @@ impl Scheme {
     }
 
     #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        of_each!(self, scheme => scheme.is_at_rest())
+    }
+
+    #[inline]
     pub(crate) fn on_plain_progress(&mut self, board: &mut Board) {
         of_each!(self, scheme => scheme.on_plain_progress(board));
     }
