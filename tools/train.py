@@ -2,7 +2,7 @@
 Do what the simulator mostly does, for a build that learns from it: `make build PGO=1`, `[tool.maturin] pgo-command`.
 
 Long transfers by each kind of recovery and control, and what else studies are made of: short ones, queues that decide
-when a packet leaves, losses, frames for a viewer.
+when a packet leaves, losses, frames for a viewer, conversations.
 """
 
 from pathlib import Path
@@ -18,9 +18,11 @@ CASES: tuple[tuple[str, dict[str, object]], ...] = (
     ("bench-transports.toml", {"duration": "20s", "transport": "cubic-rack"}),
     ("bench-transports.toml", {"duration": "20s", "transport": "bbr-rack"}),
     ("dumbbell.toml", {"duration": "20s"}),
+    ("dumbbell.toml", {"duration": "20s", "transport": "pert"}),
     ("queue-codel.toml", {"duration": "20s"}),
     ("streaming-loss.toml", {"duration": "20s"}),
     ("web-traffic.toml", {"duration": "20s"}),
+    ("audio-call.toml", {"transport": "earlybird-rt", "loss": 0.05}),
 )
 
 
