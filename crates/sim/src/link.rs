@@ -237,7 +237,7 @@ impl Link {
             self.waiting.clear();
             let time = self.clock.repeat_first();
             *moment = self.send_from(now, time);
-        } else if self.waiting.len() < self.usual && self.waiting.push_into_place(self.free_at, packet.bytes) {
+        } else if self.waiting.len() < self.usual && self.waiting.push_into_place(now, self.free_at, packet.bytes) {
             self.waited += self.free_at.at - now.at;
             let time = self.clock.repeat();
             *moment = self.send_from(self.free_at, time);
@@ -295,7 +295,7 @@ impl Link {
             let time = self.clock.send_first(bytes);
             self.send_from(now, time)
         } else {
-            self.waiting.push(self.free_at, bytes);
+            self.waiting.push(now, self.free_at, bytes);
             self.note_most_waiting();
             self.waited += self.free_at.at - now.at;
             let time = self.clock.send(bytes);
@@ -347,7 +347,7 @@ impl Link {
         if let Some(server) = &self.server {
             return server.len();
         }
-        self.waiting.leave_by(Moment::fresh(at));
+        self.waiting.catch_up(at);
         self.waiting.len()
     }
 }

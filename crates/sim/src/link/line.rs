@@ -1,16 +1,25 @@
 //! The packets that wait in front of a link that knows when each will leave.
 
 use crate::moment::Moment;
+use earlybird_units::Instant;
 
 /// When the transmission of each begins, and its size. Those in front that have left stay until room is needed: that costs less
 /// than a ring, which is examined at each end of each step.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Line {
     places: Vec<(Moment, u32)>,
     /// The places of those that wait.
     first: usize,
     end: usize,
     bytes: u64,
+    /// When the last one came.
+    came: Moment,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Moment::ZERO }
+    }
 }
 
 impl Line {
@@ -24,21 +33,23 @@ impl Line {
         self.bytes
     }
 
-    /// Adds a packet that begins at a time, not before the others, if there is a place; says whether there was.
+    /// Adds a packet that comes at a moment and begins at another, not before the others, if there is a place; says whether
+    /// there was.
     #[inline]
-    pub(super) fn push_into_place(&mut self, start: Moment, bytes: u32) -> bool {
+    pub(super) fn push_into_place(&mut self, came: Moment, start: Moment, bytes: u32) -> bool {
         let Some(place) = self.places.get_mut(self.end) else { return false };
         *place = (start, bytes);
         self.end += 1;
         self.bytes += u64::from(bytes);
+        self.came = came;
         true
     }
 
-    pub(super) fn push(&mut self, start: Moment, bytes: u32) {
+    pub(super) fn push(&mut self, came: Moment, start: Moment, bytes: u32) {
         if self.end == self.places.len() {
             self.make_places();
         }
-        self.push_into_place(start, bytes);
+        self.push_into_place(came, start, bytes);
     }
 
     /// Makes places for as many as wait, so that this is done seldom.
@@ -57,6 +68,12 @@ impl Line {
         (self.first, self.end, self.bytes) = (0, 0, 0);
     }
 
+    /// Lets those leave that begin until a time, or until the last one came if that was later.
+    pub(super) fn catch_up(&mut self, at: Instant) {
+        self.leave_by(self.came);
+        self.leave_by(Moment::fresh(at));
+    }
+
     /// Lets those leave that begin until now.
     #[inline]
     pub(super) fn leave_by(&mut self, now: Moment) {
@@ -69,3 +86,41 @@ impl Line {
 }
 
 const FEWEST_PLACES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Moment {
+        Moment::fresh(Instant::from_nanos(nanos))
+    }
+
+    /// A sample counted packets that lie in the line still although they had begun when the last one came, which may be
+    /// later than the sample: packets come to some links ahead of time.
+    #[test]
+    fn what_has_begun_when_the_last_packet_comes_is_not_counted_as_waiting() {
+        let mut line = Line::default();
+        for (came, start) in [(0, 10), (5, 20), (15, 30)] {
+            line.push(at(came), at(start), 100);
+        }
+        assert_eq!((line.len(), line.bytes()), (3, 300));
+        line.catch_up(Instant::from_nanos(2));
+        assert_eq!((line.len(), line.bytes()), (2, 200), "the first began at 10");
+        line.catch_up(Instant::from_nanos(20));
+        assert_eq!((line.len(), line.bytes()), (1, 100));
+        assert!(line.push_into_place(at(40), at(50), 100), "there are places for as many again");
+        line.catch_up(Instant::from_nanos(20));
+        assert_eq!(line.len(), 1, "the third began at 30");
+    }
+
+    #[test]
+    fn a_line_that_has_grown_keeps_its_order_when_places_are_used_again() {
+        let mut line = Line::default();
+        for nanos in 0..100 {
+            line.push(at(nanos), at(nanos + 10), 1);
+            line.leave_by(at(nanos));
+            assert_eq!(line.len() as u64, 10.min(nanos + 1));
+        }
+        assert!(line.places.len() <= 32, "{} places for ten packets", line.places.len());
+    }
+}
