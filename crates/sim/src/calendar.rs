@@ -2,8 +2,8 @@
 //! not depend on how many there are (Brown, "Calendar queues", CACM 31(10), 1988).
 //!
 //! The calendar has pages for a while to come. What lies beyond – retransmission timers, most of all – waits in a heap. How
-//! long a page is, and how many there are, follows from the events themselves: a few on a page, and most of them in the
-//! calendar when they come. Neither has any influence on their order.
+//! long a page is, and how many there are, follows from the events themselves: one or two on a page that has any, and most of
+//! them in the calendar when they come. Neither has any influence on their order.
 
 mod pages;
 

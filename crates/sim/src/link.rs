@@ -351,3 +351,68 @@ impl Link {
         self.waiting.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::Slots;
+    use earlybird_units::SeedTree;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn link(limit: QueueLimit) -> Link {
+        Link::new(LinkSettings {
+            name: String::new(),
+            rate: Rate::from_bits_per_second(3_000_000).unwrap(),
+            changes: None,
+            delay: Duration::from_millis(5),
+            limit,
+            discipline: Discipline::DropTail,
+            random: SeedTree::new(0).random(),
+            losses: Vec::new(),
+        })
+    }
+
+    fn packet(bytes: u32) -> Packet {
+        let mut slots = Slots::default();
+        let place = slots.take();
+        Packet { bytes, ..slots.get(place).packet }
+    }
+
+    /// Gives what became of a packet.
+    fn pass(link: &mut Link, now: Moment, packet: &Packet) -> Option<Moment> {
+        let mut moment = now;
+        link.accept(&mut moment, packet).then_some(moment)
+    }
+
+    proptest! {
+        /// A link that somebody watches looks at every packet closely.
+        #[test]
+        fn the_short_way_past_a_link_ends_where_a_close_look_does(
+            limit in prop_oneof![
+                Just(QueueLimit::Unlimited),
+                (0_u32..8).prop_map(QueueLimit::Packets),
+                (0_u64..9000).prop_map(QueueLimit::Bytes),
+            ],
+            packets in vec((0_u64..4, 0_u64..4_000, prop_oneof![4 => Just(1040_u32), 1 => Just(40), 1 => Just(1500)]), 1..200),
+        ) {
+            let (mut plain, mut watched) = (link(limit), link(limit));
+            watched.count_positions(1, Instant::NEVER);
+            let mut now = Moment::ZERO;
+            for (kind, micros, bytes) in packets {
+                // Some come at once, some just when the link falls idle, some before, some after a rest.
+                now = match kind {
+                    0 => now,
+                    1 if now.is_by(plain.free_at) => plain.free_at,
+                    _ => now.until(now.at + Duration::from_micros(micros)),
+                };
+                let packet = packet(bytes);
+                prop_assert_eq!(pass(&mut plain, now, &packet), pass(&mut watched, now, &packet));
+                prop_assert_eq!((plain.total, plain.waited, plain.most_waiting), (watched.total, watched.waited, watched.most_waiting));
+                if kind == 3 {
+                    prop_assert_eq!(plain.backlog(now.at), watched.backlog(now.at));
+                }
+            }
+        }
+    }
+}

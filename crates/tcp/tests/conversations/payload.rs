@@ -105,3 +105,14 @@ fn timestamps_leave_with_the_offset_and_measure_without_it() {
     assert!(smoothed.as_nanos() <= 15_000_000, "{smoothed:?}");
     assert!(segment.flags.contains(Flags::ACK));
 }
+
+#[test]
+fn what_is_read_untold_is_read_and_nothing_tells_of_it() {
+    let (mut client, mut server) = pair(&plain(), strangers());
+    while server.poll_event().is_some() {}
+    client.write(2500).unwrap();
+    carry(&mut client, &mut server, 10);
+    assert_eq!(server.unread(), 2500);
+    server.read_untold();
+    assert_eq!((server.unread(), server.received(), server.poll_event()), (0, 2500, None));
+}

@@ -71,7 +71,7 @@ impl Limits {
     /// Gives the usable window in whole segments.
     #[inline]
     pub(crate) fn usable(&self) -> u64 {
-        // Through `i64`: the conversion is one instruction, and windows are never negative.
+        // Through `i64`: that conversion is shorter than the one to `u64`, and windows are never negative.
         (self.cwnd as i64 as u64).min(self.wnd)
     }
 
@@ -189,4 +189,20 @@ pub(crate) trait LossRecovery: Debug + Send {
     }
     /// Says whether a recovery is under way.
     fn is_recovering(&self) -> bool;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_beside_what_is_less_than_the_usable_window() {
+        for cwnd in [0.0, 0.5, 1.0, 1.999, 2.0, 7.25, 1e12] {
+            for wnd in [0, 1, 3, 20] {
+                let limits = Limits { cwnd, wnd, has_new: true };
+                let has_room = |in_flight: &u64| limits.has_room_beside(*in_flight);
+                assert_eq!((0..25).filter(has_room).count() as u64, limits.usable(), "{cwnd} and {wnd}");
+            }
+        }
+    }
 }
