@@ -132,6 +132,14 @@ impl Calendar {
         Some(place)
     }
 
+    /// Gives the time of the first event.
+    pub(crate) fn next_at(&mut self) -> Option<Instant> {
+        if self.open == Place::NONE {
+            self.turn();
+        }
+        (self.open != Place::NONE).then(|| self.slots.get(self.open).event.at())
+    }
+
     /// Opens the next page that has something on it.
     #[inline]
     fn turn(&mut self) {

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod courier;
 mod endpoint;
 mod events;
 mod ids;
@@ -25,6 +26,7 @@ mod slots;
 mod transit;
 mod world;
 
+pub use courier::Courier;
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, NodeId, RouteId};
 pub use impairment::{Chance, Duplication, Impairments, Reordering};

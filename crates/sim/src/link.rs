@@ -14,7 +14,7 @@ use crate::pace::RateChanges;
 use crate::packet::Packet;
 use crate::queue::{Discipline, QueueLimit};
 use crate::serialiser::Serialiser;
-use earlybird_units::{Duration, Instant, Random, Rate};
+use earlybird_units::{Duration, Instant, Random, Rate, SeedTree};
 use served::Server;
 
 use line::Line;
@@ -42,6 +42,20 @@ pub struct LinkSettings {
 }
 
 impl LinkSettings {
+    /// Gives those of a link of constant rate without propagation time, at which everything may wait and nothing gets lost.
+    pub fn plain(name: &str, rate: Rate, seeds: SeedTree) -> Self {
+        Self {
+            name: name.to_owned(),
+            rate,
+            changes: None,
+            delay: Duration::ZERO,
+            limit: QueueLimit::Unlimited,
+            discipline: Discipline::DropTail,
+            random: seeds.child("queue").random(),
+            losses: Vec::new(),
+        }
+    }
+
     /// Gives how many bits the link could send before `end`.
     pub fn bits_before(&self, end: Instant) -> f64 {
         let constant = || self.rate.bits_per_second() as f64 * end.as_secs_f64();
@@ -356,21 +370,13 @@ impl Link {
 mod tests {
     use super::*;
     use crate::slots::Slots;
-    use earlybird_units::SeedTree;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     fn link(limit: QueueLimit) -> Link {
-        Link::new(LinkSettings {
-            name: String::new(),
-            rate: Rate::from_bits_per_second(3_000_000).unwrap(),
-            changes: None,
-            delay: Duration::from_millis(5),
-            limit,
-            discipline: Discipline::DropTail,
-            random: SeedTree::new(0).random(),
-            losses: Vec::new(),
-        })
+        let rate = Rate::from_bits_per_second(3_000_000).unwrap();
+        let delay = Duration::from_millis(5);
+        Link::new(LinkSettings { delay, limit, ..LinkSettings::plain("", rate, SeedTree::new(0)) })
     }
 
     fn packet(bytes: u32) -> Packet {

@@ -220,20 +220,10 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Discipline, QueueLimit};
-    use earlybird_units::{Duration, Rate, SeedTree};
+    use earlybird_units::{Rate, SeedTree};
 
     fn settings() -> LinkSettings {
-        LinkSettings {
-            name: String::new(),
-            rate: Rate::from_bits_per_second(1).unwrap(),
-            changes: None,
-            delay: Duration::ZERO,
-            limit: QueueLimit::Unlimited,
-            discipline: Discipline::DropTail,
-            random: SeedTree::new(0).random(),
-            losses: Vec::new(),
-        }
+        LinkSettings::plain("", Rate::from_bits_per_second(1).unwrap(), SeedTree::new(0))
     }
 
     #[test]

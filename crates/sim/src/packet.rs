@@ -28,6 +28,8 @@ pub struct Packet {
     pub bytes: u32,
     /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
+    /// What it is known by outside, if it came from there; see [`Courier`](crate::Courier). Copies have the same.
+    pub ticket: u32,
     /// What it carries.
     pub content: Content,
 }
@@ -35,6 +37,12 @@ pub struct Packet {
 impl Packet {
     /// The number of a packet without a segment of its own.
     pub const PURE_ACK: u32 = u32::MAX;
+
+    /// Makes a packet that comes from outside: its sender and receiver are nobody in particular, and it carries data.
+    pub const fn foreign(route: RouteId, bytes: u32, content: Content) -> Self {
+        let (to, flow, group) = (EndpointId(0), FlowId(0), GroupId(0));
+        Self { to, generation: 0, route, flow, group, bytes, number: 0, ticket: 0, content }
+    }
 
     /// Says whether the packet carries part of the stream.
     pub const fn is_data(&self) -> bool {

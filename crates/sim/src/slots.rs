@@ -1,7 +1,7 @@
 //! Places for packets under way and for what is to happen, in lists.
 
 use crate::events::Event;
-use crate::ids::{EndpointId, FlowId, GroupId, RouteId};
+use crate::ids::RouteId;
 use crate::packet::{Content, Packet};
 use earlybird_wire::Segment;
 
@@ -44,9 +44,7 @@ pub(crate) struct Slot {
 impl Slot {
     fn vacant() -> Self {
         let content = Content::Segment(Segment::default());
-        let (to, route, flow, group) = (EndpointId(0), RouteId(0), FlowId(0), GroupId(0));
-        let packet = Packet { to, generation: 0, route, flow, group, bytes: 0, number: 0, content };
-        Self { event: Event::NONE, packet }
+        Self { event: Event::NONE, packet: Packet::foreign(RouteId(0), 0, content) }
     }
 }
 

@@ -17,16 +17,9 @@ pub(crate) fn seconds(seconds: u64) -> Instant {
 
 /// A link of so many bits per second and milliseconds.
 pub(crate) fn link(rate: u64, delay: u64, limit: QueueLimit) -> LinkSettings {
-    LinkSettings {
-        name: String::new(),
-        rate: Rate::from_bits_per_second(rate).expect("a rate above zero"),
-        changes: None,
-        delay: Duration::from_millis(delay),
-        limit,
-        discipline: Discipline::DropTail,
-        random: SeedTree::new(1).child("queue").random(),
-        losses: Vec::new(),
-    }
+    let rate = Rate::from_bits_per_second(rate).expect("a rate above zero");
+    let delay = Duration::from_millis(delay);
+    LinkSettings { delay, limit, ..LinkSettings::plain("", rate, SeedTree::new(1)) }
 }
 
 /// The same link without losses and limits.

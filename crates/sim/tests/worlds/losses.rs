@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, seconds};
 use crate::observers::Gate;
-use earlybird_sim::{Content, EndpointId, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
+use earlybird_sim::{Content, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
 use earlybird_tcp::Config;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Segment;
@@ -12,16 +12,9 @@ pub(crate) fn loss(rule: LossRule, seed: u64) -> Loss {
 }
 
 pub(crate) fn packet(flow: u32, group: u32) -> Packet {
-    Packet {
-        content: Content::Segment(Segment::default()),
-        to: EndpointId(0),
-        generation: 0,
-        route: Line::new(link(1, 0, QueueLimit::Unlimited)).there,
-        flow: FlowId(flow),
-        group: GroupId(group),
-        bytes: 1040,
-        number: 1,
-    }
+    let route = Line::new(link(1, 0, QueueLimit::Unlimited)).there;
+    let content = Content::Segment(Segment::default());
+    Packet { flow: FlowId(flow), group: GroupId(group), ..Packet::foreign(route, 1040, content) }
 }
 
 /// Gives the numbers of the lost packets among so many.

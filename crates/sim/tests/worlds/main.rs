@@ -4,6 +4,7 @@
 mod allocations;
 mod bbr;
 mod conservation;
+mod courier;
 mod datagrams;
 mod dumbbell;
 mod fading;
