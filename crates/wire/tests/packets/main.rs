@@ -3,6 +3,7 @@
 mod addresses;
 mod arbitrary;
 mod damage;
+mod envelope;
 mod icmp;
 mod ip;
 mod options;

@@ -1,0 +1,55 @@
+//! What a router reads and writes.
+
+use crate::arbitrary::{addresses, packet, segments};
+use earlybird_wire::{Checksums, Ecn, Envelope, Malformed, mark_congested, parse};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+proptest! {
+    /// What a host reads of a whole packet, a router reads too; marked, it is the same packet with the mark.
+    #[test]
+    fn a_router_reads_what_a_host_does_and_changes_nothing_but_the_mark(
+        segment in segments(),
+        addresses in addresses(),
+        payload in vec(any::<u8>(), 0..1400),
+    ) {
+        let mut packet = packet(&segment, &addresses, &payload);
+        let parsed = parse(&packet, Checksums::Verify).unwrap();
+        let envelope = Envelope::read(&packet).unwrap();
+        prop_assert_eq!((envelope.source, envelope.destination), (addresses.source, addresses.destination));
+        prop_assert_eq!(envelope.ports, Some([addresses.source_port, addresses.destination_port]));
+        prop_assert_eq!((envelope.payload, envelope.ecn), (Some(payload.len() as u16), segment.ecn));
+        mark_congested(&mut packet);
+        let marked = parse(&packet, Checksums::Verify).unwrap();
+        prop_assert_eq!(marked.segment.ecn, Ecn::Congested);
+        prop_assert_eq!(
+            (earlybird_wire::Segment { ecn: segment.ecn, ..marked.segment }, marked.payload),
+            (parsed.segment, parsed.payload)
+        );
+    }
+
+    /// Whatever the bytes, reading and marking them ends.
+    #[test]
+    fn any_bytes_are_read_or_refused(mut bytes in vec(any::<u8>(), 0..100), version in prop_oneof![Just(4_u8), Just(6), 0..16_u8]) {
+        if let Some(first) = bytes.first_mut() {
+            *first = version << 4 | *first & 0xf;
+        }
+        let before = Envelope::read(&bytes);
+        mark_congested(&mut bytes);
+        if let Ok(envelope) = before {
+            let expected = Envelope { ecn: Ecn::Congested, ..envelope };
+            prop_assert_eq!(Envelope::read(&bytes), Ok(expected));
+        }
+    }
+}
+
+#[test]
+fn a_later_fragment_has_no_ports() {
+    let mut packet = vec![0; 40];
+    packet[..10].copy_from_slice(&[0x45, 0, 0, 40, 0, 7, 0x20, 0, 64, 6]);
+    assert!(Envelope::read(&packet).unwrap().ports.is_some());
+    packet[7] = 1;
+    let envelope = Envelope::read(&packet).unwrap();
+    assert_eq!((envelope.ports, envelope.payload), (None, None));
+    assert_eq!(Envelope::read(&packet[..19]), Err(Malformed::IpHeader));
+}
