@@ -4,7 +4,7 @@ use crate::events::{Event, Kind};
 use crate::ids::LinkId;
 use crate::moment::Moment;
 use crate::network::Network;
-use crate::observer::Observer;
+use crate::observer::{Observer, PacketEvent};
 use crate::packet::Packet;
 use crate::slots::Place;
 use crate::transit::Transit;
@@ -57,6 +57,9 @@ impl<O: Observer> Courier<O> {
         self.advance(now);
         let place = self.transit.events.slots.take();
         self.transit.events.slots.get_mut(place).packet = packet;
+        if O::PACKETS {
+            self.transit.observer.on_packet(now, PacketEvent::Sent, &packet);
+        }
         self.transit.depart(place);
     }
 
@@ -116,6 +119,9 @@ impl<O: Observer> Courier<O> {
     fn forward(&mut self, place: Place) {
         if self.transit.forward(place) {
             let packet = *self.transit.events.slots.set_free(place);
+            if O::PACKETS {
+                self.transit.observer.on_packet(self.transit.now.at, PacketEvent::Arrived, &packet);
+            }
             self.arrived.push_back((self.transit.now.at, packet));
         }
     }

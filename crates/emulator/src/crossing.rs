@@ -1,0 +1,153 @@
+//! The emulator between two devices, under the clock of this machine.
+
+use crate::emulator::Emulator;
+use crate::timing::Timing;
+use crate::ways::Side;
+use earlybird_sim::Observer;
+use earlybird_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Looks on while packets cross.
+pub trait Watch<O: Observer> {
+    /// Is called several times a second; says whether to go on.
+    fn look(&mut self, now: Instant, emulator: &mut Emulator<O>, timing: &Timing) -> bool;
+
+    /// A packet came out of a device, or goes into one.
+    fn on_packet(&mut self, _at: Instant, _device: Side, _is_entering: bool, _bytes: &[u8]) {}
+}
+
+/// Two devices between which packets are carried.
+#[derive(Debug)]
+pub struct Crossing {
+    devices: [OwnedFd; 2],
+    started: std::time::Instant,
+    timing: Timing,
+    undelivered: u64,
+}
+
+/// Packets that are taken from a device before those are looked at that are due.
+const BATCH: usize = 64;
+/// Longer than any packet.
+const BUFFER: usize = 1 << 16;
+/// Time between two calls of [`Watch::look`].
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+impl Crossing {
+    /// Makes one of the devices near and far, which must not block.
+    #[expect(clippy::disallowed_methods, reason = "packets of real networks come in real time")]
+    pub fn new(near: OwnedFd, far: OwnedFd) -> Self {
+        let started = std::time::Instant::now();
+        Self { devices: [near, far], started, timing: Timing::default(), undelivered: 0 }
+    }
+
+    /// Gives the time since this was made.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(self.started.elapsed().as_nanos() as u64)
+    }
+
+    /// Gives how much later than due packets left.
+    pub const fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// Gives how many packets a device did not take.
+    pub const fn undelivered(&self) -> u64 {
+        self.undelivered
+    }
+
+    /// Carries packets until `watch` has seen enough.
+    ///
+    /// # Errors
+    ///
+    /// If a device fails.
+    pub fn run<O: Observer>(&mut self, emulator: &mut Emulator<O>, watch: &mut impl Watch<O>) -> io::Result<()> {
+        ask_for_precision();
+        let mut buffer = vec![0; BUFFER];
+        let mut next_look = Instant::ZERO;
+        loop {
+            let now = self.now();
+            if now >= next_look {
+                next_look = now + BETWEEN_LOOKS;
+                if !watch.look(now, emulator, &self.timing) {
+                    return Ok(());
+                }
+            }
+            let mut is_busy = false;
+            for side in Side::ALL {
+                is_busy |= self.take(side, emulator, watch, &mut buffer)?;
+                self.deliver(emulator, watch)?;
+            }
+            if !is_busy {
+                self.wait(emulator.deadline().map_or(next_look, |deadline| deadline.min(next_look)))?;
+            }
+        }
+    }
+
+    /// Takes what waits at a device; says whether there was anything.
+    fn take<O: Observer>(
+        &mut self,
+        from: Side,
+        emulator: &mut Emulator<O>,
+        watch: &mut impl Watch<O>,
+        buffer: &mut [u8],
+    ) -> io::Result<bool> {
+        for count in 0..BATCH {
+            match rustix::io::read(&self.devices[from as usize], &mut *buffer) {
+                Ok(len) => {
+                    let now = self.now();
+                    watch.on_packet(now, from, true, &buffer[..len]);
+                    emulator.offer(now, from, &buffer[..len]);
+                }
+                Err(Errno::AGAIN) => return Ok(count > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Hands over what is due.
+    fn deliver<O: Observer>(&mut self, emulator: &mut Emulator<O>, watch: &mut impl Watch<O>) -> io::Result<()> {
+        let mut now = self.now();
+        while let Some(delivery) = emulator.poll(now) {
+            match rustix::io::write(&self.devices[delivery.to as usize], delivery.bytes) {
+                Ok(_) => {}
+                // The host has no room, or its device is down: to the sender that is a loss.
+                Err(Errno::AGAIN | Errno::NOBUFS | Errno::IO) => self.undelivered += 1,
+                Err(error) => return Err(error.into()),
+            }
+            now = Instant::from_nanos(self.started.elapsed().as_nanos() as u64);
+            watch.on_packet(now, delivery.to, false, delivery.bytes);
+            self.timing.note(delivery.due, now);
+        }
+        Ok(())
+    }
+
+    /// Waits for a packet, until a time at the latest.
+    fn wait(&self, until: Instant) -> io::Result<()> {
+        let span = std::time::Duration::from_nanos(until.since(self.now()).as_nanos());
+        let timeout = Timespec::try_from(span).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut files = self.devices.each_ref().map(|device| PollFd::from_borrowed_fd(readable(device), PollFlags::IN));
+        match poll(&mut files, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn readable(device: &OwnedFd) -> BorrowedFd<'_> {
+    device.as_fd()
+}
+
+/// Asks the system to wake this thread on time: without slack, and before others where that is allowed.
+fn ask_for_precision() {
+    const SHORTEST_SLACK: std::num::NonZeroU64 = std::num::NonZeroU64::MIN;
+    // Both are wishes. What comes of them, the timing tells.
+    let _ = rustix::thread::set_current_timer_slack(Some(SHORTEST_SLACK));
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the structure lives as long as the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const lowest) };
+}

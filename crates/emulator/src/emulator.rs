@@ -1,0 +1,126 @@
+//! Packets of real networks on simulated links.
+
+use crate::parcels::Parcels;
+use crate::ways::{Side, Way, Ways};
+use earlybird_sim::{Content, Courier, LinkId, Network, Observer, Packet};
+use earlybird_units::Instant;
+use earlybird_wire::{Datagram, Ecn, Envelope, mark_congested};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A packet that comes out of the network.
+#[derive(Debug)]
+pub struct Delivery<'a> {
+    /// When it does.
+    pub due: Instant,
+    /// On which side.
+    pub to: Side,
+    /// Its bytes, which differ from those that went in by a queue's mark at most.
+    pub bytes: &'a [u8],
+}
+
+/// What was not let into the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refusals {
+    /// Packets that no route is for, those to many hosts among them, or that are no IP packets.
+    pub strangers: u64,
+    /// Packets for which there was no memory.
+    pub overflows: u64,
+}
+
+/// A network that carries the packets of two sides. Time never goes back from call to call.
+#[derive(Debug)]
+pub struct Emulator<O: Observer = ()> {
+    courier: Courier<(Parcels, O)>,
+    ways: Ways,
+    refusals: Refusals,
+}
+
+/// What may be on its way, in bytes: a queue without limit could take all memory.
+const MOST_BYTES: usize = 1 << 30;
+
+impl<O: Observer> Emulator<O> {
+    /// Makes an emulator of this network.
+    pub fn new(network: Network, ways: Ways, observer: O) -> Self {
+        let courier = Courier::new(network, (Parcels::default(), observer));
+        Self { courier, ways, refusals: Refusals::default() }
+    }
+
+    /// Takes an IP packet that comes from a side.
+    pub fn offer(&mut self, now: Instant, from: Side, bytes: &[u8]) {
+        let envelope = Envelope::read(bytes).ok();
+        let known = envelope.and_then(|envelope| Some((envelope, *self.ways.of(from, &envelope)?)));
+        let Some((envelope, way)) = known else {
+            self.refusals.strangers += 1;
+            return;
+        };
+        if self.courier.observer_mut().0.held() + bytes.len() > MOST_BYTES {
+            self.refusals.overflows += 1;
+            return;
+        }
+        let ticket = self.courier.observer_mut().0.keep(from, bytes);
+        self.courier.send(now, Packet { ticket, ..packet(from, &way, &envelope, bytes.len()) });
+    }
+
+    /// Gives the next packet that has come out by now.
+    pub fn poll(&mut self, now: Instant) -> Option<Delivery<'_>> {
+        let (due, packet) = self.courier.poll_arrival(now)?;
+        let (from, bytes) = self.courier.observer_mut().0.release(packet.ticket);
+        if packet.ecn() == Ecn::Congested {
+            mark_congested(bytes);
+        }
+        Some(Delivery { due, to: from.opposite(), bytes })
+    }
+
+    /// Gives the time at which to call [`Self::poll`].
+    pub fn deadline(&mut self) -> Option<Instant> {
+        self.courier.poll_timeout()
+    }
+
+    /// Gives what was not let in.
+    pub const fn refusals(&self) -> Refusals {
+        self.refusals
+    }
+
+    /// Gives the links with their counters.
+    pub const fn network(&self) -> &Network {
+        self.courier.network()
+    }
+
+    /// Gives how many packets wait at a link now.
+    pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
+        self.courier.backlog(now, link)
+    }
+
+    /// Gives the observer.
+    pub const fn observer_mut(&mut self) -> &mut O {
+        &mut self.courier.observer_mut().1
+    }
+
+    /// Gives the network and the observer, at the end.
+    pub fn into_parts(self) -> (Network, O) {
+        let (network, (_, observer)) = self.courier.into_parts();
+        (network, observer)
+    }
+}
+
+/// Gives what links and observers see of a packet.
+fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
+    let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
+    let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
+    Packet {
+        to: way.end(from),
+        generation: connection(envelope),
+        flow: way.flow,
+        group: way.group,
+        number: if carries_data { 0 } else { Packet::PURE_ACK },
+        ..Packet::foreign(way.from(from), bytes as u32, Content::Datagram(content))
+    }
+}
+
+/// Gives the number of a packet's connection for queues that serve each: a hash of addresses, ports and protocol
+/// (RFC 8290 §4.1.1).
+fn connection(envelope: &Envelope) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    (envelope.source, envelope.destination, envelope.ports, envelope.protocol).hash(&mut hasher);
+    hasher.finish() as u32
+}

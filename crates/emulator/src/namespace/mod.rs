@@ -1,0 +1,83 @@
+//! A network namespace with one TUN device, made without rights where user namespaces are allowed.
+
+mod fork;
+mod interface;
+mod rights;
+
+use fork::Fork;
+use rights::Maps;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Where the host of a namespace stands in its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its address, in a network of 24 bits …
+    pub v4: Ipv4Addr,
+    /// … and in one of 64 bits.
+    pub v6: Ipv6Addr,
+    /// The largest packet in bytes.
+    pub mtu: u16,
+}
+
+/// A network of its own, which is there as long as somebody holds it: this, a process in it, or a socket of it.
+#[derive(Debug)]
+pub struct Namespace {
+    /// The user namespace that it belongs to, if it took one.
+    user: Option<OwnedFd>,
+    net: OwnedFd,
+    device: OwnedFd,
+}
+
+impl Namespace {
+    /// Makes a network in which there is nothing but the loopback device and a TUN device `eb0` with these addresses, over which
+    /// everything else goes.
+    ///
+    /// # Errors
+    ///
+    /// If the system allows neither network namespaces nor user namespaces, or there is no `/dev/net/tun`.
+    pub fn new(place: Place) -> io::Result<Self> {
+        let maps = Maps::of_this_process();
+        let needs_rights = !rustix::process::geteuid().is_root();
+        let files = Fork::run(|| {
+            if needs_rights {
+                // SAFETY: the process was just forked and shares nothing with threads.
+                unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }?;
+                maps.write()?;
+            } else {
+                // SAFETY: as above.
+                unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            }
+            let device = interface::set_up(place)?;
+            Ok([device, rights::open(c"/proc/self/ns/net")?, rights::open(c"/proc/self/ns/user")?])
+        })?;
+        let [device, net, user] = files;
+        Ok(Self { user: needs_rights.then_some(user), net, device })
+    }
+
+    /// Gives the device: what the hosts in the namespace send is read there, packet by packet, and what is written there they
+    /// receive.
+    pub const fn device(&self) -> &OwnedFd {
+        &self.device
+    }
+
+    /// Lets a command run in the namespace.
+    pub fn command(&self, program: &str) -> io::Result<Command> {
+        let (user, net) = (self.user.as_ref().map(OwnedFd::try_clone).transpose()?, self.net.try_clone()?);
+        let mut command = Command::new(program);
+        // SAFETY: entering makes two system calls and allocates nothing.
+        unsafe { command.pre_exec(move || enter(user.as_ref(), &net)) };
+        Ok(command)
+    }
+}
+
+fn enter(user: Option<&OwnedFd>, net: &OwnedFd) -> io::Result<()> {
+    if let Some(user) = user {
+        move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))?;
+    }
+    Ok(move_into_link_name_space(net.as_fd(), Some(LinkNameSpaceType::Network))?)
+}
