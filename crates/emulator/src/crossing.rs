@@ -11,9 +11,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Looks on while packets cross.
-pub trait Watch<O: Observer> {
-    /// Is called several times a second; says whether to go on.
+pub trait Watch<O: Observer = ()> {
+    /// Is called again and again; says whether to go on.
     fn look(&mut self, now: Instant, emulator: &mut Emulator<O>, timing: &Timing) -> bool;
+
+    /// Gives the time between two calls of [`Self::look`].
+    fn interval(&self) -> Duration {
+        Duration::from_millis(50)
+    }
 
     /// A packet came out of a device, or goes into one.
     fn on_packet(&mut self, _at: Instant, _device: Side, _is_entering: bool, _bytes: &[u8]) {}
@@ -32,8 +37,6 @@ pub struct Crossing {
 const BATCH: usize = 64;
 /// Longer than any packet.
 const BUFFER: usize = 1 << 16;
-/// Time between two calls of [`Watch::look`].
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 impl Crossing {
     /// Makes one of the devices near and far, which must not block.
@@ -70,7 +73,7 @@ impl Crossing {
         loop {
             let now = self.now();
             if now >= next_look {
-                next_look = now + BETWEEN_LOOKS;
+                next_look = now + watch.interval();
                 if !watch.look(now, emulator, &self.timing) {
                     return Ok(());
                 }

@@ -81,6 +81,11 @@ impl<O: Observer> Emulator<O> {
         self.refusals
     }
 
+    /// Gives how many bytes of packets are on their way.
+    pub fn bytes_under_way(&mut self) -> usize {
+        self.courier.observer_mut().0.held()
+    }
+
     /// Gives the links with their counters.
     pub const fn network(&self) -> &Network {
         self.courier.network()

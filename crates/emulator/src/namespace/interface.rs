@@ -1,4 +1,4 @@
-//! Network devices, set up by their system calls (netdevice(7)): a process that was just forked cannot call `ip`.
+//! Network devices, set up by their system calls (`netdevice(7)`): a process that was just forked cannot call `ip`.
 
 use super::Place;
 use rustix::fs::{Mode, OFlags};

@@ -6,6 +6,7 @@ mod rights;
 
 use fork::Fork;
 use rights::Maps;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -52,6 +53,7 @@ impl Namespace {
                 // SAFETY: as above.
                 unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             }
+            maps.allow_pings();
             let device = interface::set_up(place)?;
             Ok([device, rights::open(c"/proc/self/ns/net")?, rights::open(c"/proc/self/ns/user")?])
         })?;
@@ -65,7 +67,25 @@ impl Namespace {
         &self.device
     }
 
-    /// Lets a command run in the namespace.
+    /// Makes a socket of a host in the namespace, which stays that whoever uses it; what it accepts stays it too.
+    ///
+    /// # Errors
+    ///
+    /// As of `socket(2)`.
+    pub fn socket(&self, family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let [socket] = Fork::run(|| {
+            enter(self.user.as_ref(), &self.net)?;
+            Ok([socket_with(family, kind, flags, None)?])
+        })?;
+        Ok(socket)
+    }
+
+    /// Gives a command that will run in the namespace.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many open files.
     pub fn command(&self, program: &str) -> io::Result<Command> {
         let (user, net) = (self.user.as_ref().map(OwnedFd::try_clone).transpose()?, self.net.try_clone()?);
         let mut command = Command::new(program);

@@ -1,0 +1,127 @@
+//! What goes in comes out: when the links say, on the other side, and byte for byte.
+
+use crate::line::{line, link};
+use earlybird_emulator::{Emulator, Refusals, Side, Ways};
+use earlybird_sim::{
+    Chance, CodelSettings, Discipline, Duplication, Impairments, LinkId, LinkSettings, QueueLimit, Scope,
+};
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Addresses, Checksums, Ecn, Flags, HEADERS_MAX, Segment, Style, emit, parse};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn millis(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+/// 1 Mb/s and 20 ms.
+fn slow() -> LinkSettings {
+    link(1_000_000, 20)
+}
+
+fn emulator(there: LinkSettings) -> Emulator {
+    let (network, way) = line(there, slow());
+    Emulator::new(network, Ways::all(way), ())
+}
+
+/// A segment to port 80.
+fn packet(payload: &[u8], ecn: Ecn) -> Vec<u8> {
+    let addresses = Addresses {
+        source: [10, 77, 0, 1].into(),
+        destination: [10, 77, 0, 2].into(),
+        source_port: 4000,
+        destination_port: 80,
+    };
+    let segment = Segment { flags: Flags::ACK, ecn, len: payload.len() as u16, ..Segment::default() };
+    let mut bytes = vec![0; HEADERS_MAX + payload.len()];
+    let len = emit(&segment, &addresses, Style::default(), [payload, &[]], &mut bytes).expect("there is room");
+    bytes.truncate(len);
+    bytes
+}
+
+fn deliveries(emulator: &mut Emulator, now: Instant) -> Vec<(Instant, Side, Vec<u8>)> {
+    let mut all = Vec::new();
+    while let Some(delivery) = emulator.poll(now) {
+        all.push((delivery.due, delivery.to, delivery.bytes.to_owned()));
+    }
+    all
+}
+
+#[test]
+fn packets_come_out_when_the_link_says() {
+    let mut emulator = emulator(slow());
+    // 1250 bytes at 1 Mb/s take 10 ms.
+    let [first, second] = [1, 2].map(|byte| packet(&[byte; 1210], Ecn::NotCapable));
+    emulator.offer(millis(5), Side::Near, &first);
+    emulator.offer(millis(5), Side::Near, &second);
+    emulator.offer(millis(6), Side::Far, &first);
+    assert_eq!(emulator.deadline(), Some(millis(35)));
+    assert!(emulator.poll(Instant::from_nanos(34_999_999)).is_none());
+    let all = deliveries(&mut emulator, millis(100));
+    let expected = [(35, Side::Far, &first), (36, Side::Near, &first), (45, Side::Far, &second)];
+    assert_eq!(all, expected.map(|(due, to, bytes)| (millis(due), to, bytes.clone())));
+    assert_eq!(emulator.deadline(), None);
+}
+
+proptest! {
+    /// Whatever is lost, doubled and kept waiting, what comes out went in, and nothing is kept that is gone.
+    #[test]
+    fn bytes_stay_what_they_were(payloads in vec(vec(any::<u8>(), 0..300), 1..100), limit in 2_u32..30) {
+        let (mut network, way) = line(LinkSettings { limit: QueueLimit::Packets(limit), ..slow() }, slow());
+        let chance = Chance::new(0.3, 0.0, SeedTree::new(2).random());
+        let doubled = Duplication { chance, scope: Scope::default() };
+        network.impair(LinkId(0), Impairments::new(None, Some(doubled)));
+        let mut emulator = Emulator::new(network, Ways::all(way), ());
+        let mut came = Vec::new();
+        for (number, payload) in payloads.iter().enumerate() {
+            emulator.offer(millis(number as u64), Side::Near, &packet(payload, Ecn::NotCapable));
+            came.extend(deliveries(&mut emulator, millis(number as u64)));
+        }
+        came.extend(deliveries(&mut emulator, millis(10_000)));
+        let mut rest = payloads.iter().map(|payload| packet(payload, Ecn::NotCapable));
+        let mut last = Vec::new();
+        for (_, _, bytes) in &came {
+            // In order, some left out, some twice.
+            prop_assert!(*bytes == last || rest.any(|sent| sent == *bytes));
+            last.clone_from(bytes);
+        }
+        let total = emulator.network().link(LinkId(0)).total;
+        let doubled = emulator.network().impairments(LinkId(0)).packets_duplicated;
+        prop_assert_eq!(came.len() as u64, total.packets_out() + doubled);
+        prop_assert_eq!(emulator.bytes_under_way(), 0);
+    }
+}
+
+#[test]
+fn a_queue_marks_the_packets_of_those_who_understand_it() {
+    let codel =
+        CodelSettings { target: Duration::from_millis(1), interval: Duration::from_millis(10), mtu: 100, ecn: true };
+    let mut emulator = emulator(LinkSettings { discipline: Discipline::Codel(codel), ..slow() });
+    let sent = packet(&[7; 1000], Ecn::Capable0);
+    (0..40).for_each(|_| emulator.offer(Instant::ZERO, Side::Near, &sent));
+    let came = deliveries(&mut emulator, millis(1_000));
+    let marked = came.iter().filter(|(.., bytes)| *bytes != sent);
+    let parsed: Vec<_> = marked.map(|(.., bytes)| parse(bytes, Checksums::Verify).unwrap().segment.ecn).collect();
+    assert!(came.len() == 40 && parsed.len() > 2 && parsed.iter().all(|ecn| *ecn == Ecn::Congested), "{parsed:?}");
+    assert_eq!(emulator.network().link(LinkId(0)).total.packets_marked, parsed.len() as u64);
+}
+
+#[test]
+fn what_belongs_to_no_flow_is_counted_and_goes_nowhere() {
+    let (network, way) = line(slow(), slow());
+    let mut ways = Ways::default();
+    ways.add(80, way);
+    let mut emulator = Emulator::new(network, ways, ());
+    let known = packet(&[], Ecn::NotCapable);
+    let stranger = {
+        let mut bytes = known.clone();
+        bytes[22..24].copy_from_slice(&81_u16.to_be_bytes());
+        bytes
+    };
+    let to_all = [&[0x60, 0, 0, 0, 0, 0, 58, 255][..], &[0xfe; 16], &[0xff; 16]].concat();
+    for bytes in [&known, &stranger, &to_all, &Vec::new(), &vec![0; 9]] {
+        emulator.offer(Instant::ZERO, Side::Near, bytes);
+    }
+    assert_eq!(emulator.refusals(), Refusals { strangers: 4, overflows: 0 });
+    assert_eq!(deliveries(&mut emulator, millis(1_000)).len(), 1);
+}
