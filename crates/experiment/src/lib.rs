@@ -16,8 +16,11 @@ mod playout;
 mod queue;
 mod recorder;
 mod report;
+mod samples;
+mod scenery;
 mod series;
 mod speed;
+mod stage;
 mod summary;
 mod table;
 mod trace;
@@ -29,7 +32,11 @@ mod web;
 pub use chance::random_parts;
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use estimate::{Estimate, Share, estimate};
+pub use recorder::{DropLog, Recorder};
 pub use report::Report;
+pub use samples::{FlowEnd, FlowGauges};
+pub use scenery::{Cast, Entrance, Pair, Scenery};
+pub use stage::Stage;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};
 pub use unused::unused;
@@ -40,7 +47,6 @@ use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::{Network, Observer, World};
 use earlybird_units::Instant;
 use plan::Plan;
-use recorder::Recorder;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
@@ -116,20 +122,20 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
 }
 
 fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
-    let plan = Plan::new(scenario, seed)?;
-    let recorder = Recorder::new(scenario, &plan);
+    let stage = Stage::new(scenario, seed)?;
+    let (plan, recorder, scenery) = (&stage.plan, stage.recorder(), stage.scenery()?);
     let wants_files = outputs.trace.is_some() || outputs.link_trace.is_some() || outputs.capture.is_some();
     // What needs every packet runs in a world that tells of every packet.
     let (network, recorder) = if wants_files || scenario.measure.transmissions {
-        let files = Files::open(&plan, outputs)?;
-        let done = execute(plan.world((recorder, files))?, scenario, keep_going);
+        let files = Files::open(plan, outputs)?;
+        let done = execute(scenery.into_world((recorder, files)), scenario, keep_going);
         let (network, (recorder, files)) = done.inspect_err(|_| Capture::discard(outputs.capture.as_deref()))?;
-        files.finish(&plan, outputs)?;
+        files.finish(plan, outputs)?;
         (network, recorder)
     } else {
-        execute(plan.world(recorder)?, scenario, keep_going)?
+        execute(scenery.into_world(recorder), scenario, keep_going)?
     };
-    Ok(report::report(scenario, &plan, seed, &recorder, &network))
+    Ok(stage.report(&recorder, &network))
 }
 
 fn execute<O: Observer>(

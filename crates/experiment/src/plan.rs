@@ -5,14 +5,13 @@ use crate::bottleneck::bottleneck_of;
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
+use crate::scenery::{Cast, Entrance, Pair, Scenery};
 use crate::speed::speed_of;
 use crate::web::session;
 use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
-use earlybird_sim::{
-    Carrier, FlowId, FlowSettings, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, Observer, RouteId, World,
-};
+use earlybird_sim::{Carrier, FlowId, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, RouteId};
 use earlybird_traffic::{PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
@@ -113,57 +112,52 @@ impl Plan {
         Some(builder.network.delay(pair.there) + builder.network.delay(pair.back))
     }
 
-    /// Builds the world.
-    pub(crate) fn world<O: Observer>(&self, observer: O) -> Result<World<O>, ScenarioError> {
+    /// Builds the network, and says who acts on it.
+    pub(crate) fn scenery(&self) -> Result<Scenery, ScenarioError> {
         let mut builder = Builder::new(self);
         let pairs: Vec<Vec<Pair>> = self.flows.iter().map(|flow| builder.pairs_of(flow)).collect::<Result<_, _>>()?;
-        let mut world = World::new(builder.network, observer);
+        let mut scenery = Scenery { network: builder.network, paths: Vec::new(), flows: Vec::new() };
         for (flow, pairs) in self.flows.iter().zip(&pairs) {
-            self.add_flow(&mut world, flow, pairs);
+            let cast = self.cast(&mut scenery, flow, pairs);
+            scenery.flows.push(cast);
         }
-        Ok(world)
+        Ok(scenery)
     }
 
-    fn add_flow<O: Observer>(&self, world: &mut World<O>, flow: &FlowPlan, pairs: &[Pair]) {
+    fn cast(&self, scenery: &mut Scenery, flow: &FlowPlan, pairs: &[Pair]) -> Cast {
         let group = &self.groups[flow.group];
-        let seeds = self.seeds.child("flow").child(&flow.name);
-        let id = world.add_flow(FlowSettings { group: GroupId(flow.group as u32), endpoints: group.carrier, seeds });
-        if let Some(sessions) = group.flow.application.web_sessions() {
-            return self.add_sessions(world, id, flow, sessions, pairs);
-        }
-        let path = world.add_path(pairs[0].there, pairs[0].back);
-        world.add_application(id, source(&group.flow, path), flow.start);
-        if let Some(viewer) = viewer(&group.flow, group.transport.kind) {
-            world.add_listener(id, Box::new(viewer));
+        let sources = match group.flow.application.web_sessions() {
+            Some(sessions) => self.sessions(scenery, flow, sessions, pairs),
+            None => vec![(flow.start, source(&group.flow, scenery.add_path(pairs[0])))],
+        };
+        Cast {
+            id: FlowId(scenery.flows.len() as u32),
+            group: GroupId(flow.group as u32),
+            name: flow.name.clone(),
+            transport: group.transport,
+            carrier: group.carrier,
+            seeds: self.seeds.child("flow").child(&flow.name),
+            sources,
+            viewer: viewer(&group.flow, group.transport.kind),
         }
     }
 
-    fn add_sessions<O: Observer>(
-        &self,
-        world: &mut World<O>,
-        id: FlowId,
-        flow: &FlowPlan,
-        web: WebSessions,
-        pairs: &[Pair],
-    ) {
+    fn sessions(&self, scenery: &mut Scenery, flow: &FlowPlan, web: WebSessions, pairs: &[Pair]) -> Vec<Entrance> {
         // Servers stand where the group's flows come from; `pairs` holds every server with every client.
         let per_client = |client: u32| (0..web.pairs).map(move |server| (server * web.pairs + client) as usize);
         let mut paths = |is_request: bool| -> Vec<Vec<PathId>> {
-            let path = |pair: &Pair, world: &mut World<O>| {
-                if is_request { world.add_path(pair.back, pair.there) } else { world.add_path(pair.there, pair.back) }
-            };
-            (0..web.pairs).map(|client| per_client(client).map(|index| path(&pairs[index], world)).collect()).collect()
+            let mut path = |pair: Pair| scenery.add_path(if is_request { pair.turned() } else { pair });
+            (0..web.pairs).map(|client| per_client(client).map(|index| path(pairs[index])).collect()).collect()
         };
         let sites = Arc::new(Sites { requests: paths(true), responses: paths(false) });
         let seeds = self.seeds.child("flow").child(&flow.name);
         let model = &self.groups[flow.group].flow;
-        for index in 0..web.count {
+        let entrance = |index| {
             let seeds = seeds.child("session").nth(u64::from(index));
             let start = start_of(&model.start, flow.index, seeds);
-            if let Some(session) = session(&model.application, &sites, seeds.random()) {
-                world.add_application(id, session, start);
-            }
-        }
+            Some((start, session(&model.application, &sites, seeds.random())?))
+        };
+        (0..web.count).filter_map(entrance).collect()
     }
 }
 
@@ -176,13 +170,6 @@ fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
             }
             Start::Each(times) => times.get(index as usize).map_or(Duration::ZERO, |at| at.duration()),
         }
-}
-
-/// Routes between two hosts, both ways.
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    there: RouteId,
-    back: RouteId,
 }
 
 /// A host of a dumbbell: its links to and from its router.

@@ -3,6 +3,7 @@
 use crate::media::MediaLog;
 use crate::plan::{GroupPlan, Plan};
 use crate::playout::PlayoutLog;
+use crate::samples::{FlowEnd, FlowGauges};
 use crate::series::Series;
 use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
@@ -51,11 +52,6 @@ pub(crate) struct FlowRecord {
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     pub(crate) bytes_at_warm_up: u64,
-    /// Packets with data that the bottleneck dropped.
-    pub(crate) packets_dropped: u64,
-    /// Packets with data that the queues of all links dropped, and those that their losses took.
-    pub(crate) queue_drops: u64,
-    pub(crate) random_losses: u64,
     pub(crate) media: Option<MediaLog>,
     /// What the real-time mode counted at the sender and at the receiver, in the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
@@ -76,18 +72,65 @@ pub(crate) struct Drops {
     pub(crate) data_packets: u64,
 }
 
+/// How many packets with data of one flow were dropped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowDrops {
+    /// By the bottleneck, for whatever reason.
+    pub(crate) at_bottleneck: u64,
+    /// By the queues of all links.
+    pub(crate) by_queues: u64,
+    /// By their losses.
+    pub(crate) random: u64,
+}
+
+/// What each link dropped of each flow, and why. An observer by itself for those who watch links alone.
+#[derive(Clone, Debug, Default)]
+pub struct DropLog(BTreeMap<(LinkId, FlowId, DropCause), Drops>);
+
+impl DropLog {
+    fn note(&mut self, link: LinkId, cause: DropCause, packet: &Packet) {
+        let count = self.0.entry((link, packet.flow, cause)).or_default();
+        count.packets += 1;
+        count.data_packets += u64::from(packet.is_data());
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&(LinkId, FlowId, DropCause), &Drops)> {
+        self.0.iter()
+    }
+
+    /// Gives what of each of so many flows' data was dropped.
+    pub(crate) fn by_flow(&self, flows: usize, bottleneck: Option<LinkId>) -> Vec<FlowDrops> {
+        let mut all = vec![FlowDrops::default(); flows];
+        for ((link, flow, cause), drops) in self.rows() {
+            let of_flow = &mut all[flow.0 as usize];
+            of_flow.at_bottleneck += if Some(*link) == bottleneck { drops.data_packets } else { 0 };
+            match cause {
+                DropCause::Loss => of_flow.random += drops.data_packets,
+                DropCause::Queue => of_flow.by_queues += drops.data_packets,
+            }
+        }
+        all
+    }
+}
+
+impl Observer for DropLog {
+    fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
+        if let PacketEvent::Dropped(link, cause) = event {
+            self.note(link, cause, packet);
+        }
+    }
+}
+
 /// The watcher of every run.
 #[derive(Debug)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     pub(crate) flows: Vec<FlowRecord>,
     pub(crate) timeouts: Vec<TimeoutRecord>,
     pub(crate) duplicates: Vec<DuplicateRecord>,
     pub(crate) series: Series,
-    /// What each link dropped of each flow, and why.
-    pub(crate) drops: BTreeMap<(LinkId, FlowId, DropCause), Drops>,
+    pub(crate) drops: DropLog,
     keeps_duplicates: bool,
     keeps_cuts: bool,
-    bottleneck: Option<LinkId>,
 }
 
 /// Subjects of series: flows by their number, links from here on.
@@ -114,27 +157,33 @@ impl Recorder {
             timeouts: Vec::new(),
             duplicates: Vec::new(),
             series: Series::default(),
-            drops: BTreeMap::new(),
+            drops: DropLog::default(),
             keeps_duplicates: scenario.measure.duplicates,
             keeps_cuts: measures_bursts,
-            bottleneck: plan.bottleneck_id(),
         }
     }
 
-    fn note_drop(&mut self, link: LinkId, cause: DropCause, packet: &Packet) {
-        let count = self.drops.entry((link, packet.flow, cause)).or_default();
-        count.packets += 1;
-        if !packet.is_data() {
-            return;
+    /// Takes what was dropped where this did not look on.
+    pub fn take_drops(&mut self, drops: DropLog) {
+        self.drops = drops;
+    }
+
+    /// Takes a sample of a flow's sender.
+    pub fn sample_flow(&mut self, at: Instant, id: FlowId, gauges: &FlowGauges) {
+        if !self.flow(id).is_web {
+            self.series.sample_flow(at, id.0, gauges);
         }
-        count.data_packets += 1;
-        let is_bottleneck = Some(link) == self.bottleneck;
-        let flow = self.flow(packet.flow);
-        flow.packets_dropped += u64::from(is_bottleneck);
-        match cause {
-            DropCause::Loss => flow.random_losses += 1,
-            DropCause::Queue => flow.queue_drops += 1,
-        }
+    }
+
+    /// Takes what one of a flow's connections counted.
+    pub fn end_flow(&mut self, id: FlowId, end: &FlowEnd) {
+        let flow = self.flow(id);
+        flow.limited += end.limited;
+        flow.shortest_round_trip = [flow.shortest_round_trip, end.shortest_round_trip].into_iter().flatten().min();
+        flow.statistics += end.statistics;
+        flow.real_time = end.real_time;
+        flow.early_responses += end.early_responses;
+        flow.bytes_delivered += end.bytes_delivered;
     }
 
     /// Keeps why a media flow closed its window.
@@ -157,9 +206,7 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
-        if let PacketEvent::Dropped(link, cause) = event {
-            self.note_drop(link, cause, packet);
-        }
+        self.drops.on_packet(at, event, packet);
         if let Some(log) = &mut self.flow(packet.flow).transmissions
             && packet.is_data()
             && !packet.to.is_opener()
@@ -223,13 +270,7 @@ impl Observer for Recorder {
     }
 
     fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
-        let flow = self.flow(flow);
-        flow.limited += opener.limited_times(at);
-        flow.shortest_round_trip = [flow.shortest_round_trip, opener.shortest_round_trip()].into_iter().flatten().min();
-        flow.statistics += *opener.statistics();
-        flow.real_time = [opener, listener].map(Connection::real_time_statistics);
-        flow.early_responses += opener.gauges().early_responses;
-        flow.bytes_delivered += listener.received();
+        self.end_flow(flow, &FlowEnd::of(at, opener, listener));
     }
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
@@ -240,9 +281,7 @@ impl Observer for Recorder {
     }
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
-        if !self.flow(flow).is_web {
-            self.series.sample_flow(at, flow.0, opener);
-        }
+        self.sample_flow(at, flow, &opener.into());
     }
 
     fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {

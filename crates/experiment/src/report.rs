@@ -4,7 +4,7 @@ use crate::bursts;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::playout;
-use crate::recorder::{FIRST_LINK_SUBJECT, FlowRecord, Recorder};
+use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
 use crate::summary::{Summary, summarise};
 use crate::table::Table;
 use crate::transmissions::TransmissionLog;
@@ -62,6 +62,7 @@ fn subject_name(subject: u32, plan: &Plan, network: &Network) -> String {
 fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
     let records = || recorder.flows.iter();
     let plans = || plan.flows.iter();
+    let drops = recorder.drops.by_flow(plan.flows.len(), plan.bottleneck_id());
     let group = |index: usize| &plan.groups[index];
     let span = scenario.duration.duration().saturating_sub(scenario.measure.warm_up.duration()).as_secs_f64();
     let throughput = |flow: &FlowRecord| (flow.bytes_delivered - flow.bytes_at_warm_up) as f64 * 8.0 / span;
@@ -73,10 +74,10 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .real("start_s", plans().map(|flow| flow.start.as_secs_f64()))
         .whole("packets_sent", records().map(|flow| flow.statistics.segments_sent))
         .whole("retransmissions", records().map(|flow| flow.statistics.retransmissions))
-        .whole("packets_dropped", records().map(|flow| flow.packets_dropped))
-        .real("drop_rate", records().map(drop_rate))
-        .whole("queue_drops", records().map(|flow| flow.queue_drops))
-        .whole("random_losses", records().map(|flow| flow.random_losses))
+        .whole("packets_dropped", drops.iter().map(|drops| drops.at_bottleneck))
+        .real("drop_rate", drops.iter().zip(records()).map(drop_rate))
+        .whole("queue_drops", drops.iter().map(|drops| drops.by_queues))
+        .whole("random_losses", drops.iter().map(|drops| drops.random))
         .whole("rto_count", records().map(|flow| flow.statistics.timeouts))
         .whole("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
         .real("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
@@ -106,8 +107,8 @@ fn share(flow: &FlowRecord, time: Duration) -> f64 {
     time.as_secs_f64() / (flow.limited.busy() + flow.limited.idle).as_secs_f64()
 }
 
-fn drop_rate(flow: &FlowRecord) -> f64 {
-    flow.packets_dropped as f64 / flow.statistics.segments_sent.max(1) as f64
+fn drop_rate((drops, flow): (&FlowDrops, &FlowRecord)) -> f64 {
+    drops.at_bottleneck as f64 / flow.statistics.segments_sent.max(1) as f64
 }
 
 fn media_columns(table: Table, recorder: &Recorder) -> Table {
@@ -211,7 +212,7 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
 
 /// What each link dropped of each flow, by cause.
 fn drops(plan: &Plan, recorder: &Recorder, network: &Network) -> Table {
-    let rows = || recorder.drops.iter();
+    let rows = || recorder.drops.rows();
     let flow = |id: FlowId| &plan.flows[id.0 as usize];
     let cause = |cause| match cause {
         DropCause::Loss => "loss",

@@ -1,8 +1,8 @@
 //! Time series in long form: time, subject, quantity, value.
 
+use crate::samples::FlowGauges;
 use crate::table::Table;
 use earlybird_datagram::tfrc;
-use earlybird_tcp::Connection;
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug, Default)]
@@ -21,24 +21,23 @@ impl Series {
         self.values.push(value);
     }
 
-    pub(crate) fn sample_flow(&mut self, at: Instant, flow: u32, connection: &Connection) {
-        let timer = connection.timer();
-        let gauges = connection.gauges();
+    pub(crate) fn sample_flow(&mut self, at: Instant, flow: u32, gauges: &FlowGauges) {
         let seconds = |span: Option<Duration>| span.map(Duration::as_secs_f64);
+        let control = &gauges.control;
         let values = [
-            ("cwnd", Some(connection.cwnd())),
-            ("ssthresh", Some(connection.ssthresh())),
-            ("in_flight", Some(connection.outstanding() as f64)),
-            ("srtt_s", seconds(timer.smoothed)),
-            ("rto_s", Some(timer.timeout.as_secs_f64())),
-            ("er_threshold_s", seconds(connection.early_threshold())),
-            ("queueing_delay_s", seconds(gauges.queueing_delay)),
-            ("alpha", gauges.alpha),
-            ("probability", gauges.probability),
-            ("mark_share", gauges.mark_share),
-            ("pacing_bps", connection.pacing_rate().map(|rate| rate.bits_per_second() as f64)),
-            ("bandwidth_segments_per_s", gauges.bandwidth),
-            ("bbr_state", gauges.bbr_state.map(|state| f64::from(state as u8))),
+            ("cwnd", gauges.cwnd),
+            ("ssthresh", gauges.ssthresh),
+            ("in_flight", gauges.in_flight),
+            ("srtt_s", seconds(gauges.srtt)),
+            ("rto_s", seconds(gauges.rto)),
+            ("er_threshold_s", seconds(gauges.early_threshold)),
+            ("queueing_delay_s", seconds(control.queueing_delay)),
+            ("alpha", control.alpha),
+            ("probability", control.probability),
+            ("mark_share", control.mark_share),
+            ("pacing_bps", gauges.pacing),
+            ("bandwidth_segments_per_s", control.bandwidth),
+            ("bbr_state", control.bbr_state.map(|state| f64::from(state as u8))),
         ];
         for (quantity, value) in values {
             if let Some(value) = value {

@@ -211,7 +211,7 @@ impl View<'_> {
     /// Gives the share of the packets that the bottleneck dropped for this reason; nothing if its queue is the only one.
     fn drop_rate_by(&self, cause: DropCause) -> Option<f64> {
         let (link, bottleneck) = (self.bottleneck?, self.plan.bottleneck_id()?);
-        let at_it = self.recorder.drops.iter().filter(|((at, ..), _)| *at == bottleneck);
+        let at_it = self.recorder.drops.rows().filter(|((at, ..), _)| *at == bottleneck);
         let of_cause: u64 = at_it.filter(|((.., why), _)| *why == cause).map(|(_, drops)| drops.packets).sum();
         let has_losses = !link.settings().losses.is_empty();
         (has_losses && link.total.packets_in > 0).then(|| of_cause as f64 / link.total.packets_in as f64)
@@ -220,7 +220,7 @@ impl View<'_> {
     /// Gives the packets that links other than the bottleneck dropped, if they did.
     fn dropped_elsewhere(&self) -> Option<u64> {
         let bottleneck = self.plan.bottleneck_id();
-        let elsewhere = self.recorder.drops.iter().filter(|((link, ..), _)| Some(*link) != bottleneck);
+        let elsewhere = self.recorder.drops.rows().filter(|((link, ..), _)| Some(*link) != bottleneck);
         let dropped: u64 = elsewhere.map(|(_, drops)| drops.packets).sum();
         (dropped > 0).then_some(dropped)
     }
