@@ -79,6 +79,29 @@ pub fn emit(
     Ok(end)
 }
 
+/// Writes a segment that stands by itself, as in the payload of UDP: no IP header, and a checksum of zero, as FreeBSD writes it, for
+/// that of UDP covers it. Gives its length.
+///
+/// # Errors
+///
+/// [`CannotEmit`], if it does not fit.
+pub fn emit_bare(
+    segment: &Segment,
+    addresses: &Addresses,
+    layout: Layout,
+    payload: [&[u8]; 2],
+    into: &mut [u8],
+) -> Result<usize, CannotEmit> {
+    let tcp = tcp_header(segment, addresses, layout)?.to_bytes();
+    let mut end = 0;
+    for part in [&tcp, payload[0], payload[1]] {
+        let start = end;
+        end += part.len();
+        into.get_mut(start..end).ok_or(CannotEmit::Length)?.copy_from_slice(part);
+    }
+    Ok(end)
+}
+
 /// Writes the IP and TCP headers of `segment`, with checksums over `payload`, and gives their length.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 use crate::checksum::pseudo_header;
 use crate::ip::{self, Ip};
 use crate::option_bytes::ReadOptions;
-use crate::{Addresses, Checksums, Flags, Malformed, Segment, SeqNum};
+use crate::{Addresses, Checksums, Ecn, Flags, Malformed, Segment, SeqNum};
+use core::net::IpAddr;
 use core::ops::Range;
 use etherparse::TcpHeaderSlice;
 
@@ -44,28 +45,41 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
         return Err(Malformed::Protocol(ip.protocol));
     }
     let body = &packet[ip.body.clone()];
-    let tcp = TcpHeaderSlice::from_slice(body).map_err(|_| Malformed::TcpHeader)?;
+    let parsed = parse_bare(body, ip.source, ip.destination, ip.ecn)?;
     let sum = pseudo_header(ip.source, ip.destination, ip::TCP, body.len()).ok_or(Malformed::Version)?;
     if !checksums.allow(&sum.add_slice(body)) {
         return Err(Malformed::TcpChecksum);
     }
+    let payload = ip.body.start + parsed.payload.start..ip.body.end;
+    Ok(Parsed { payload, ..parsed })
+}
+
+/// Reads a segment that stands by itself: its TCP header is the first byte, and what carried it says the addresses, the ECN field,
+/// and that no bit was changed. So it is in the payload of UDP; the checksum of TCP, which FreeBSD leaves zero there, is not looked
+/// at.
+///
+/// # Errors
+///
+/// [`Malformed::TcpHeader`], if it is none.
+pub fn parse_bare(body: &[u8], source: IpAddr, destination: IpAddr, ecn: Ecn) -> Result<Parsed, Malformed> {
+    let tcp = TcpHeaderSlice::from_slice(body).map_err(|_| Malformed::TcpHeader)?;
     let flags = Flags::from_bits_truncate(u16::from_be_bytes([body[12], body[13]]));
     let read = ReadOptions::new(tcp.options(), flags);
-    let payload = ip.body.start + tcp.slice().len()..ip.body.end;
+    let payload = tcp.slice().len()..body.len();
     let segment = Segment {
         seq: SeqNum(tcp.sequence_number()),
         ack: SeqNum(tcp.acknowledgment_number()),
         window: tcp.window_size(),
         len: payload.len() as u16,
         flags,
-        ecn: ip.ecn,
+        ecn,
         options: read.options,
     };
     Ok(Parsed {
         segment,
         addresses: Addresses {
-            source: ip.source,
-            destination: ip.destination,
+            source,
+            destination,
             source_port: tcp.source_port(),
             destination_port: tcp.destination_port(),
         },

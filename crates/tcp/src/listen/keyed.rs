@@ -1,8 +1,10 @@
 //! Numbers that nobody outside can guess, and that need no memory: keyed hashes of who speaks to whom (RFC 6528).
 
+use crate::connection::Identity;
 use core::hash::Hasher;
 use core::net::IpAddr;
-use earlybird_wire::Addresses;
+use earlybird_units::Instant;
+use earlybird_wire::{Addresses, SeqNum};
 use siphasher::sip::SipHasher24;
 
 /// What a hash is for: equal addresses give different numbers for different purposes.
@@ -34,6 +36,18 @@ impl Secret {
         hasher.write(&[purpose as u8]);
         write_hosts(&mut hasher, addresses);
         hasher
+    }
+}
+
+impl Identity {
+    /// Gives what no stranger can guess who does not know `secret`: a sequence number that grows with the time (RFC 6528),
+    /// timestamps that are the same for all connections with one host (RFC 7323 §5.4). `addresses` are those of what arrives.
+    pub fn keyed(secret: &[u8; 16], addresses: &Addresses, now: Instant) -> Self {
+        let secret = Secret(*secret);
+        let clock = (now.as_nanos() / 4_000) as u32;
+        let origin = secret.of_peer(Purpose::Origin, addresses, 0) as u32;
+        let timestamp_offset = secret.of_hosts(Purpose::Timestamps, addresses).finish() as u32;
+        Self { origin: SeqNum(origin.wrapping_add(clock)), timestamp_offset }
     }
 }
 

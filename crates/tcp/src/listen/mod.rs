@@ -25,15 +25,14 @@ pub use self::fast_open::FastOpenServer;
 use self::cache::{ENTRY_BYTES, SynCache};
 use self::fast_open::{Decision, Pending};
 use self::half_open::HalfOpen;
-use self::keyed::{Purpose, Secret};
+use self::keyed::Secret;
 use crate::config::Config;
 use crate::connection::{Connection, Identity, RfcState, Taken, reject};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::hash::Hasher;
 use earlybird_units::{Instant, SeedTree};
-use earlybird_wire::{Addresses, FastOpen, Flags, Segment, SeqNum};
+use earlybird_wire::{Addresses, FastOpen, Flags, Segment};
 
 /// When SYNs are answered without keeping anything of them (RFC 4987 §3.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,13 +262,8 @@ impl Listener {
         }
     }
 
-    /// Gives what no stranger can guess: a sequence number that grows with the time (RFC 6528), timestamps that are the same
-    /// for all connections from one host (RFC 7323 §5.4).
     fn identity(&self, addresses: &Addresses, now: Instant) -> Identity {
-        let clock = (now.as_nanos() / 4_000) as u32;
-        let origin = self.secret.of_peer(Purpose::Origin, addresses, 0) as u32;
-        let timestamp_offset = self.secret.of_hosts(Purpose::Timestamps, addresses).finish() as u32;
-        Identity { origin: SeqNum(origin.wrapping_add(clock)), timestamp_offset }
+        Identity::keyed(&self.secret.0, addresses, now)
     }
 
     fn open_early(

@@ -2,8 +2,8 @@
 
 use crate::arbitrary::{V4, V6, addresses, packet, segments, styles};
 use earlybird_wire::{
-    CannotEmit, Checksums, Datagram, Ecn, Flags, HEADERS_MAX, Layout, Parsed, Segment, Style, emit,
-    emit_datagram_headers, emit_headers, parse,
+    CannotEmit, Checksums, Datagram, Ecn, Flags, HEADERS_MAX, Layout, Parsed, Segment, Style, emit, emit_bare,
+    emit_datagram_headers, emit_headers, parse, parse_bare,
 };
 use etherparse::{NetHeaders, PacketHeaders, TransportHeader};
 use proptest::collection::vec;
@@ -41,6 +41,32 @@ proptest! {
             Layout::Aligned => prop_assert_eq!(start, ip + 20 + segment.options.wire_len()),
             Layout::Linux => prop_assert!(start <= ip + 20 + segment.options.wire_len()),
         }
+    }
+
+    /// A segment by itself is the packet's body but for the checksum, which is zero, and is read as one.
+    #[test]
+    fn a_segment_without_ip_header_is_parsed_back(
+        segment in segments(),
+        addresses in addresses(),
+        style in styles(),
+        payload in vec(any::<u8>(), 0..1400),
+        split in any::<prop::sample::Index>(),
+    ) {
+        let (mut packet, mut bare) = ([0; 1700], [0; 1700]);
+        let (first, second) = payload.split_at(split.index(payload.len() + 1));
+        let end = emit(&segment, &addresses, style, [first, second], &mut packet).unwrap();
+        let length = emit_bare(&segment, &addresses, style.layout, [first, second], &mut bare).unwrap();
+        let start = end - length;
+        packet[start + 16..start + 18].fill(0);
+        prop_assert_eq!(&bare[..length], &packet[start..end]);
+        let from_packet = parse(&packet[..end], Checksums::Ignore).unwrap();
+        let parsed = parse_bare(&bare[..length], addresses.source, addresses.destination, segment.ecn).unwrap();
+        prop_assert_eq!(&bare[parsed.payload.clone()], &payload);
+        let payload_at = parsed.payload.start + start..parsed.payload.end + start;
+        prop_assert_eq!(Parsed { payload: payload_at, ..parsed }, from_packet);
+        let short = &mut bare[..length - 1];
+        let ends = [first, second];
+        prop_assert_eq!(emit_bare(&segment, &addresses, style.layout, ends, short), Err(CannotEmit::Length));
     }
 
     /// Another implementation reads the same and finds the same checksum.
