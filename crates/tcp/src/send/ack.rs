@@ -69,7 +69,8 @@ impl Sender {
     #[inline]
     pub(crate) fn expects_progress(&self, ack: u64) -> bool {
         let is_open = !self.persist.is_running() && self.board.sacked().is_empty() && self.recovery.is_open();
-        self.reads_plainly && is_open && self.board.is_advanced_by(ack)
+        let is_usual = self.reads_plainly || (self.is_unmarked() && self.board.is_in_order());
+        is_usual && is_open && self.board.is_advanced_by(ack)
     }
 
     /// Acts on an ACK that [is expected](Self::expects_progress) as [`Self::on_acknowledgement`] would, most of whose questions
@@ -82,10 +83,24 @@ impl Sender {
         self.on_window(window);
         self.note_times(cx.now, &ack);
         let rtt = self.round_trip(cx.now, heard, &ack);
-        self.recovery.on_plain_progress(&mut self.board);
+        self.recovery.on_plain_progress(cx.now, self.board.una() - ack.advanced, ack.rtt, &mut self.board);
         self.on_progress(cx, rtt);
         self.grow(cx, &ack);
         self.reduction.end();
+        if !self.reads_plainly {
+            self.tell_watchers(cx.now, heard.echo, ack);
+        }
+    }
+
+    /// Tells such an ACK to all who want to know more of it.
+    #[inline(never)]
+    fn tell_watchers(&mut self, now: Instant, echo: Option<u32>, mut ack: Acknowledgement) {
+        if self.needs_details() {
+            ack.echo = self.believed_echo(now, echo, &ack);
+        }
+        self.examine(&ack, false);
+        self.schedule(now);
+        self.sample_progress(now);
     }
 
     /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if that is all that it tells beside the

@@ -174,18 +174,36 @@ impl DeliverySampler {
         self.una = self.una.max(una);
     }
 
-    /// `UpdateRateSample`: the segment sent last is the one to measure by.
+    /// Takes note of an ACK that delivered all that is below `una`, each segment sent once.
+    pub(crate) fn on_progress(&mut self, now: Instant, una: u64) {
+        self.news = None;
+        while self.una < una
+            && let Some(sending) = self.sendings.pop_front()
+        {
+            self.una += 1;
+            if sending.place != Place::Delivered {
+                self.deliver(now, sending, true);
+            }
+        }
+        self.una = self.una.max(una);
+    }
+
     fn on_delivered(&mut self, now: Instant, segment: &Delivered) {
         let Some(place) = self.sending(segment.number).filter(|sending| sending.place != Place::Delivered) else {
             return;
         };
         let sending = *place;
         place.place = Place::Delivered;
+        self.deliver(now, sending, segment.transmissions == 1);
+    }
+
+    /// `UpdateRateSample`: the segment sent last is the one to measure by.
+    fn deliver(&mut self, now: Instant, sending: Sending, was_sent_once: bool) {
         self.leave(sending.place);
         self.delivered += 1;
         self.delivered_at = now;
         // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
-        let rtt = (segment.transmissions == 1).then(|| now - sending.sent);
+        let rtt = was_sent_once.then(|| now - sending.sent);
         let Some(news) = &mut self.news else {
             self.news = Some(News { newest: sending, segments: 1, rtt });
             self.first_sent = sending.sent;

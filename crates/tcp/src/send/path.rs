@@ -38,6 +38,23 @@ impl Sender {
         if let Some(sampler) = &mut self.sampler {
             sampler.on_ack(now, self.board.delivered(), self.board.una());
         }
+        self.sample_path(now);
+    }
+
+    /// An ACK came of segments that were sent once, and told nothing else.
+    pub(super) fn sample_progress(&mut self, now: Instant) {
+        if self.sampler.is_none() {
+            return;
+        }
+        self.note_gap();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_progress(now, self.board.una());
+        }
+        self.sample_path(now);
+    }
+
+    /// Tells the control what the sampler read in an ACK, and what was lost.
+    fn sample_path(&mut self, now: Instant) {
         self.sample_losses(now);
         let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
         if let Some(sample) = sampler.sample(now, self.board.smax()) {

@@ -130,12 +130,13 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// Reads one ACK, already entered into the board.
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
     /// Says whether an ACK that moves the window forward, with nothing `SACKed` and nothing else to tell, would be nothing but
-    /// [`Outcome::Progress`]: then [`Self::on_plain_progress`] may read it in place of [`Self::on_ack`].
+    /// [`Outcome::Progress`] – one that finds losses by time may take [`Board::is_in_order`] for granted –: then
+    /// [`Self::on_plain_progress`] may read it in place of [`Self::on_ack`].
     fn is_open(&self) -> bool {
         false
     }
-    /// Reads such an ACK.
-    fn on_plain_progress(&mut self, _board: &mut Board) {}
+    /// Reads such an ACK, of all segments from number `before` on. [`Board::delivered`] does not list them.
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Board) {}
     /// Says, of one that finds losses by time, whether an ACK without blocks that repeats the last one, with nothing
     /// outstanding, would change nothing.
     fn is_at_rest(&self) -> bool {

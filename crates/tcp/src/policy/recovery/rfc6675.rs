@@ -5,7 +5,7 @@ use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use core::ops::Range;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rfc6675 {
@@ -189,7 +189,7 @@ impl LossRecovery for Rfc6675 {
     }
 
     #[inline]
-    fn on_plain_progress(&mut self, _board: &mut Board) {
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Board) {
         self.forget_duplicates();
     }
 

@@ -7,7 +7,7 @@ use super::counting::{is_new_window, limited_transmit, may_leave, next_in_usable
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::board::{Acknowledgement, Board};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sack1 {
@@ -168,7 +168,7 @@ impl LossRecovery for Sack1 {
     }
 
     #[inline]
-    fn on_plain_progress(&mut self, board: &mut Board) {
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, board: &mut Board) {
         self.end_event();
         self.on_progress(board);
     }

@@ -7,7 +7,7 @@ use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
 use crate::board::Board;
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 /// A scheme of recovery. Those of the profiles stand here by name, so that their few instructions per packet are compiled into
 /// the way of a segment.
@@ -54,8 +54,8 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn on_plain_progress(&mut self, board: &mut Board) {
-        of_each!(self, scheme => scheme.on_plain_progress(board));
+    pub(crate) fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
+        of_each!(self, scheme => scheme.on_plain_progress(now, before, rtt, board));
     }
 
     #[inline(always)]

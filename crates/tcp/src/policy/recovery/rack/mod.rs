@@ -237,6 +237,25 @@ impl LossRecovery for Rack {
         }
     }
 
+    /// Nothing was overtaken, nor is a probe on its way. All is in order, so that what is acknowledged overtakes nothing.
+    #[inline]
+    fn is_open(&self) -> bool {
+        let is_gone = !self.lost.is_empty() || !self.written_off.is_empty();
+        self.phase == Phase::Open && !is_gone && self.transmissions.overtaken.is_empty() && !self.probe.is_flying()
+    }
+
+    fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
+        if let Some(rtt) = rtt {
+            self.window.on_progress(now, rtt, before, board.una());
+            self.transmissions.on_progress(rtt, board.una());
+            self.probe.on_progress();
+        }
+        self.due = None;
+        self.limited = 0;
+        self.found_loss = false;
+        self.reordering_ends = None;
+    }
+
     /// Only a probe whose answer is missing reads it; all else was settled with the last segment.
     fn is_at_rest(&self) -> bool {
         !self.probe.is_flying()

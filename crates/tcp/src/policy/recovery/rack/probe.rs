@@ -98,6 +98,11 @@ impl Probe {
         self.is_measured |= delivered.transmissions == 1;
     }
 
+    /// Learns that segments arrived that were sent once.
+    pub(super) fn on_progress(&mut self) {
+        self.is_measured = true;
+    }
+
     /// Says whether a probe is on its way, as far as is known.
     pub(super) fn is_flying(&self) -> bool {
         self.flying.is_some()

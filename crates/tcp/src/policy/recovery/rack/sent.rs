@@ -63,6 +63,12 @@ impl Transmissions {
         self.rtt = last.map_or(self.rtt, |last| now - last.departed);
     }
 
+    /// Learns that all below `una` has arrived in the order of sending, the last one after `rtt`.
+    pub(super) fn on_progress(&mut self, rtt: Duration, una: u64) {
+        while self.later.pop_front_if(|first| first.number < una).is_some() {}
+        self.rtt = rtt;
+    }
+
     /// Most arrive in the order of sending, and overtake nothing.
     fn overtake(&mut self, delivered: &Delivered) {
         let arrived = SentAt { departed: delivered.departed, number: delivered.number };

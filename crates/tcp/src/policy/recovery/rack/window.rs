@@ -52,6 +52,13 @@ impl ReorderingWindow {
         self.arrived_below = self.arrived_below.max(delivered.number + 1);
     }
 
+    /// Learns that the segments from `before` up to `una` arrived in order, each sent once, the last one after `rtt`.
+    pub(super) fn on_progress(&mut self, now: Instant, rtt: Duration, before: u64, una: u64) {
+        self.smallest.on_rtt(now, rtt);
+        self.has_seen_reordering |= before + 1 < self.arrived_below;
+        self.arrived_below = self.arrived_below.max(una);
+    }
+
     /// Widens the window once per round trip that brings a DSACK: something was sent again in vain.
     pub(super) fn on_ack(&mut self, has_duplicate: bool, board: &Board) {
         self.round_ends = self.round_ends.filter(|end| board.una() < *end);
