@@ -214,10 +214,10 @@ impl Connection {
         if let Some(pacer) = &mut self.sender.pacer {
             pacer.on_timeout(cx.now);
         }
-        if self.recovery_deadline().is_some_and(|deadline| deadline <= cx.now) {
+        if self.recovery_deadline() <= cx.now {
             self.sender.on_recovery_deadline(cx);
         }
-        if self.sender.timer.deadline().is_some_and(|deadline| deadline <= cx.now) {
+        if self.sender.timer.deadline() <= cx.now {
             self.on_silence(cx);
         }
     }
@@ -240,8 +240,7 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         // Asked after every packet: the least of plain numbers is several times faster than one of options.
         let receiver = self.receiver.deadline().unwrap_or(Instant::NEVER);
-        let timer = self.sender.timer.deadline().unwrap_or(Instant::NEVER);
-        let mut first = self.lifetime.wakes.min(receiver).min(timer);
+        let mut first = self.lifetime.wakes.min(receiver).min(self.sender.timer.deadline());
         if self.sender.has_more_deadlines() {
             first = first.min(self.sender.further_deadline(matches!(self.state, State::Transfer(_))));
         }
@@ -253,8 +252,8 @@ impl Connection {
         matches!(self.state, State::Transfer(_)) || (self.state == State::SynReceived && self.may_send_early())
     }
 
-    fn recovery_deadline(&self) -> Option<Instant> {
-        if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { None }
+    fn recovery_deadline(&self) -> Instant {
+        if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { Instant::NEVER }
     }
 
     /// Gives the next segment to send, if there is one.

@@ -120,7 +120,7 @@ impl Sender {
         }
         if (self.queue.unsent > 0 || self.queue.fin_queued)
             && self.board.outstanding() == 0
-            && self.timer.deadline().is_none()
+            && self.timer.deadline() == Instant::NEVER
         {
             if self.is_window_closed() && !self.watch.keeps_idle_timer {
                 self.start_persisting(now);

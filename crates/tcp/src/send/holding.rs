@@ -143,15 +143,16 @@ impl Sender {
         true
     }
 
-    /// Gives the time at which what a cork holds back leaves.
+    /// Gives the time at which what a cork holds back leaves; [`Instant::NEVER`] if there is no such time.
     #[inline]
-    pub(crate) fn held_until(&self) -> Option<Instant> {
-        self.queue.holding.as_ref()?.deadline
+    pub(crate) fn held_until(&self) -> Instant {
+        let held = self.queue.holding.as_ref().and_then(|holding| holding.deadline);
+        held.unwrap_or(Instant::NEVER)
     }
 
     /// A cork that holds for too long is overcome.
     pub(crate) fn overcome_cork(&mut self, now: Instant) {
-        if self.held_until().is_some_and(|deadline| deadline <= now) {
+        if self.held_until() <= now {
             self.push();
         }
     }

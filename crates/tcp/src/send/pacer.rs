@@ -21,9 +21,10 @@ impl Pacer {
         self.holds
     }
 
-    /// Gives the time at which a segment that was held back may leave.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.holds.then_some(self.release)
+    /// Gives the time at which a segment that was held back may leave; [`Instant::NEVER`] if none was.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        if self.holds { self.release } else { Instant::NEVER }
     }
 
     /// Forgets the deadline once it has come.
@@ -54,7 +55,7 @@ mod tests {
         let mut times = Vec::new();
         while times.len() < count {
             if pacer.holds(now) {
-                now = pacer.deadline().unwrap();
+                now = pacer.deadline();
                 continue;
             }
             times.push(now.as_nanos() / 1000);
@@ -90,12 +91,12 @@ mod tests {
         let mut pacer = Pacer::default();
         let at = Instant::from_nanos;
         pacer.on_sent(at(0), 2.0, 1000.0);
-        assert_eq!(pacer.deadline(), None);
+        assert_eq!(pacer.deadline(), Instant::NEVER);
         assert!(pacer.holds(at(1)));
-        assert_eq!(pacer.deadline(), Some(at(2_000_000)));
+        assert_eq!(pacer.deadline(), at(2_000_000));
         pacer.on_timeout(at(1_999_999));
-        assert_eq!(pacer.deadline(), Some(at(2_000_000)));
+        assert_eq!(pacer.deadline(), at(2_000_000));
         pacer.on_timeout(at(2_000_000));
-        assert_eq!(pacer.deadline(), None);
+        assert_eq!(pacer.deadline(), Instant::NEVER);
     }
 }

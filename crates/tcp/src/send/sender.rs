@@ -53,6 +53,8 @@ pub(crate) struct Sender {
     /// Nothing but windows and what was written decides what leaves, and nobody wants to know more of it: most simulations
     /// are so. What else there may be is looked for elsewhere.
     pub(super) is_plain: bool,
+    /// The recovery alone decides which segment is next.
+    is_left_to_recovery: bool,
     /// Watches retransmissions that may prove needless.
     pub(crate) spurious: Option<Box<Spurious>>,
     pub(crate) reduction: Falling,
@@ -105,6 +107,7 @@ impl Sender {
             is_timed: recovery.is_timed(),
             reads_plainly: false,
             is_plain: false,
+            is_left_to_recovery: false,
             spurious: Spurious::new(config.spurious).map(Box::new),
             reduction: Falling::new(config.window_reduction),
             recovery,
@@ -134,6 +137,7 @@ impl Sender {
         let is_watched = self.is_timed || self.spurious.is_some() || self.sampler.is_some();
         let falls_at_once = self.reduction.rule == WindowReduction::Immediate;
         self.is_plain = is_cut_plainly && self.pacer.is_none() && !is_watched && falls_at_once;
+        self.is_left_to_recovery = !self.queue.is_real && self.queue.frames.is_none() && self.spurious.is_none();
     }
 
     /// Learns whether the peer tells what it has got beyond a hole.
@@ -209,7 +213,11 @@ impl Sender {
     #[inline]
     fn choose(&mut self, now: Instant, plain: Option<u64>) -> Option<u64> {
         let limits = self.limits_with(plain);
-        if self.is_plain { self.recovery.next(&self.board, &limits) } else { self.choose_among_others(now, &limits) }
+        if self.is_left_to_recovery {
+            self.recovery.next(&self.board, &limits)
+        } else {
+            self.choose_among_others(now, &limits)
+        }
     }
 
     /// Decides it where other policies have a say, and a FIN waits for no window.
@@ -313,8 +321,8 @@ impl Sender {
 
     /// Gives the deadline of a timed recovery.
     #[inline]
-    pub(crate) fn recovery_deadline(&self) -> Option<Instant> {
-        if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { None }
+    pub(crate) fn recovery_deadline(&self) -> Instant {
+        if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { Instant::NEVER }
     }
 
     /// Says whether there can be deadlines beside that of the retransmission timer.
@@ -326,11 +334,9 @@ impl Sender {
     /// Gives the first of those deadlines, that of a timed recovery included if the connection `is_open`.
     #[inline(never)]
     pub(crate) fn further_deadline(&self, is_open: bool) -> Instant {
-        let recovery = if is_open { self.recovery_deadline() } else { None };
-        let pacer = self.pacer.as_ref().and_then(Pacer::deadline);
-        let [recovery, pacer, held] =
-            [recovery, pacer, self.held_until()].map(|deadline| deadline.unwrap_or(Instant::NEVER));
-        recovery.min(pacer).min(held)
+        let recovery = if is_open { self.recovery_deadline() } else { Instant::NEVER };
+        let pacer = self.pacer.as_ref().map_or(Instant::NEVER, Pacer::deadline);
+        recovery.min(pacer).min(self.held_until())
     }
 
     /// Sends the opening segment, number 0, for the first time or again.

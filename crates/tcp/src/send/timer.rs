@@ -59,9 +59,10 @@ impl RetransmissionTimer {
         timer
     }
 
+    /// Gives when it runs out; [`Instant::NEVER`] while it stands still.
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        (self.deadline < Instant::NEVER).then_some(self.deadline)
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
     }
 
     pub(crate) fn value(&self) -> TimerValue {

@@ -17,8 +17,7 @@ pub(crate) struct Usage {
 impl Usage {
     fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
         let outstanding = smax - una;
-        // Through `i64`: that conversion is shorter than the one to `u64`, and windows are never negative.
-        let is_full = outstanding >= cwnd as i64 as u64;
+        let is_full = (outstanding + 1).cast_signed() as f64 > cwnd;
         if una >= self.until || is_full || (!self.is_full && outstanding > self.peak) {
             *self = Self { is_full, peak: outstanding, until: smax };
         }

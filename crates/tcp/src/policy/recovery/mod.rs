@@ -110,8 +110,8 @@ impl Arrival<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) smoothed_rtt: Option<Duration>,
-    /// When the retransmission timer runs out.
-    pub(crate) timeout_at: Option<Instant>,
+    /// When the retransmission timer runs out; [`Instant::NEVER`] while it stands still.
+    pub(crate) timeout_at: Instant,
 }
 
 /// Finds losses and decides what to send next.
@@ -167,9 +167,10 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
     /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.
     fn call_off(&mut self, _board: &mut Board) {}
-    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer.
-    fn deadline(&self) -> Option<Instant> {
-        None
+    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer; [`Instant::NEVER`] if there is
+    /// none.
+    fn deadline(&self) -> Instant {
+        Instant::NEVER
     }
     /// Acts on the deadline: a loss found by time, or a probe.
     fn on_deadline(&mut self, _now: Instant, _board: &mut Board, _limits: &Limits) -> Outcome {

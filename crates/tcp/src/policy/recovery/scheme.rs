@@ -76,7 +76,7 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Instant {
         of_each!(self, scheme => scheme.deadline())
     }
 

@@ -72,8 +72,8 @@ pub(crate) struct Rack {
     lost: Ranges,
     /// Lost, and never sent again: their owner has given them up. They are in the network no more.
     written_off: Ranges,
-    /// When the last of those that were overtaken is old enough to be lost.
-    reordering_ends: Option<Instant>,
+    /// When the last of those that were overtaken is old enough to be lost; [`Instant::NEVER`] if none waits for that.
+    reordering_ends: Instant,
     /// Sent whatever the window says: the first lost segment on entering recovery, or after a timeout.
     due: Option<u64>,
     /// Segments that limited transmit sent beyond the window since the last progress.
@@ -93,7 +93,7 @@ impl Rack {
             probe: Probe::new(&config),
             lost: Ranges::default(),
             written_off: Ranges::default(),
-            reordering_ends: None,
+            reordering_ends: Instant::NEVER,
             due: None,
             limited: 0,
             found_loss: false,
@@ -125,7 +125,7 @@ impl Rack {
     #[inline]
     fn detect(&mut self, now: Instant, board: &Board) {
         self.found_loss = false;
-        self.reordering_ends = None;
+        self.reordering_ends = Instant::NEVER;
         if !self.transmissions.overtaken.is_empty() {
             self.look_at_overtaken(now, board);
         }
@@ -134,7 +134,7 @@ impl Rack {
     fn look_at_overtaken(&mut self, now: Instant, board: &Board) {
         let before = self.lost.total();
         let patience = self.transmissions.rtt() + self.reordering_window(board);
-        let (lost, ends) = (&mut self.lost, &mut self.reordering_ends);
+        let (lost, mut ends) = (&mut self.lost, None);
         self.transmissions.overtaken.retain(|sent| {
             let lost_at = sent.departed + patience;
             let is_current = sent.is_current(board);
@@ -142,12 +142,13 @@ impl Rack {
             if waits && lost_at <= now {
                 lost.insert(sent.number..sent.number + 1);
             } else if waits {
-                *ends = Some(ends.map_or(lost_at, |end| end.max(lost_at)));
+                ends = ends.max(Some(lost_at));
             }
             is_current
         });
         self.found_loss = self.lost.total() > before;
-        if self.reordering_ends.is_some() {
+        if let Some(ends) = ends {
+            self.reordering_ends = ends;
             self.probe.cancel();
         }
     }
@@ -178,14 +179,49 @@ impl Rack {
         is_repaired
     }
 
+    #[inline]
     fn new_segment(board: &Board, limits: &Limits) -> Option<u64> {
         (limits.has_new && board.outstanding() < limits.wnd).then(|| board.smax())
+    }
+
+    /// Gives the new segment that may be sent now, in the room that the window has.
+    #[inline]
+    fn next_new(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        let new = Self::new_segment(board, limits)?;
+        let is_beyond = self.phase == Phase::Open && !limits.has_room_beside(board.outstanding());
+        self.limited += u64::from(is_beyond);
+        Some(new)
+    }
+
+    /// Gives what is sent next where something may have to be repaired: nearly never that is out of turn.
+    #[inline(never)]
+    fn next_in_repair(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+        if self.probe.is_due() {
+            let new = Self::new_segment(board, limits);
+            return new.or_else(|| board.smax().checked_sub(1).filter(|last| *last >= board.una()));
+        }
+        if self.due.is_some() {
+            return self.due;
+        }
+        // A lone segment beyond a window that has opened since goes again.
+        if board.nxt() < board.smax() && board.outstanding() == 1 {
+            return Some(board.nxt());
+        }
+        if !self.has_room(board, limits, self.gone(board)) {
+            return None;
+        }
+        self.lost.first().or_else(|| self.next_new(board, limits))
     }
 
     /// Counts what was lost and not sent again since, of what is still on the board.
     #[inline]
     fn gone(&self, board: &Board) -> u64 {
-        if self.lost.is_empty() && self.written_off.is_empty() { 0 } else { self.count_gone(board) }
+        if self.has_gone() { self.count_gone(board) } else { 0 }
+    }
+
+    #[inline]
+    fn has_gone(&self) -> bool {
+        !self.lost.is_empty() || !self.written_off.is_empty()
     }
 
     #[inline(never)]
@@ -197,12 +233,16 @@ impl Rack {
         on_board(&self.lost) + on_board(&self.written_off)
     }
 
-    /// Says whether the window has room for one more. Without limited transmit, `SACKed` segments make room in recovery only.
-    fn has_room(&self, board: &Board, limits: &Limits) -> bool {
+    /// Says whether the window has room for one more, where so many are `gone`. Without limited transmit, `SACKed` segments make
+    /// room in recovery only.
+    #[inline]
+    fn has_room(&self, board: &Board, limits: &Limits, gone: u64) -> bool {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
-        let in_flight = self.pipe(board) + if counts_sacked { 0 } else { board.sacked().total() };
+        let sacked = board.sacked().total();
+        let pipe = board.outstanding().saturating_sub(sacked + gone);
+        let in_flight = pipe + if counts_sacked { 0 } else { sacked };
         // A probe may have revealed the loss of a lone segment, and half a window carries nothing.
-        in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd.max(1.0)
+        in_flight == 0 || in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd
     }
 }
 
@@ -240,8 +280,8 @@ impl LossRecovery for Rack {
     /// Nothing was overtaken, nor is a probe on its way. All is in order, so that what is acknowledged overtakes nothing.
     #[inline]
     fn is_open(&self) -> bool {
-        let is_gone = !self.lost.is_empty() || !self.written_off.is_empty();
-        self.phase == Phase::Open && !is_gone && self.transmissions.overtaken.is_empty() && !self.probe.is_flying()
+        let is_whole = !self.has_gone() && self.transmissions.overtaken.is_empty();
+        self.phase == Phase::Open && is_whole && !self.probe.is_flying()
     }
 
     fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
@@ -253,7 +293,7 @@ impl LossRecovery for Rack {
         self.due = None;
         self.limited = 0;
         self.found_loss = false;
-        self.reordering_ends = None;
+        self.reordering_ends = Instant::NEVER;
     }
 
     /// Only a probe whose answer is missing reads it; all else was settled with the last segment.
@@ -263,9 +303,9 @@ impl LossRecovery for Rack {
 
     fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
         self.smoothed_rtt = timing.smoothed_rtt;
-        let is_repairing = self.phase != Phase::Open || self.reordering_ends.is_some() || !board.sacked().is_empty();
-        let in_flight = board.outstanding();
-        self.probe.schedule(now, timing, (in_flight > 0 && !is_repairing).then_some(in_flight));
+        let waits = self.reordering_ends < Instant::NEVER;
+        let is_repairing = self.phase != Phase::Open || waits || !board.sacked().is_empty();
+        self.probe.schedule(now, timing, if is_repairing { 0 } else { board.outstanding() });
     }
 
     /// RFC 8985 §6.3: the first segment, and what was sent long enough ago.
@@ -288,7 +328,7 @@ impl LossRecovery for Rack {
         self.phase = if board.outstanding() > 0 { Phase::AfterTimeout(board.smax()) } else { Phase::Open };
         self.due = self.lost.first();
         self.limited = 0;
-        self.reordering_ends = None;
+        self.reordering_ends = Instant::NEVER;
         self.probe.forget();
     }
 
@@ -307,25 +347,13 @@ impl LossRecovery for Rack {
         self.due = self.lost.first();
     }
 
+    #[inline]
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let new = Self::new_segment(board, limits);
-        if self.probe.is_due() {
-            return new.or_else(|| board.smax().checked_sub(1).filter(|last| *last >= board.una()));
+        let is_out_of_turn = self.probe.is_due() || self.due.is_some() || board.nxt() < board.smax();
+        if is_out_of_turn || self.has_gone() {
+            return self.next_in_repair(board, limits);
         }
-        if self.due.is_some() {
-            return self.due;
-        }
-        // A lone segment beyond a window that has opened since goes again.
-        if board.nxt() < board.smax() && board.outstanding() == 1 {
-            return Some(board.nxt());
-        }
-        if !self.has_room(board, limits) {
-            return None;
-        }
-        let next = self.lost.first().or(new);
-        let is_beyond = self.phase == Phase::Open && next == new && !limits.has_room_beside(board.outstanding());
-        self.limited += u64::from(is_beyond && next.is_some());
-        next
+        if self.has_room(board, limits, 0) { self.next_new(board, limits) } else { None }
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
@@ -351,13 +379,14 @@ impl LossRecovery for Rack {
         self.probe.cancel();
     }
 
-    fn deadline(&self) -> Option<Instant> {
+    #[inline]
+    fn deadline(&self) -> Instant {
         // One timer at a time (RFC 8985 §8).
-        self.reordering_ends.or(self.probe.deadline())
+        if self.reordering_ends < Instant::NEVER { self.reordering_ends } else { self.probe.deadline() }
     }
 
     fn on_deadline(&mut self, now: Instant, board: &mut Board, _limits: &Limits) -> Outcome {
-        if self.reordering_ends.is_none() {
+        if self.reordering_ends == Instant::NEVER {
             self.probe.fire(board);
             return Outcome::Probe;
         }

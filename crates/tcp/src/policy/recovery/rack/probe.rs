@@ -9,7 +9,8 @@ use earlybird_units::{Duration, Instant};
 pub(super) struct Probe {
     is_on: bool,
     longest_ack_delay: Duration,
-    deadline: Option<Instant>,
+    /// [`Instant::NEVER`] while the timer stands still.
+    deadline: Instant,
     is_due: bool,
     /// The probe on its way.
     flying: Option<Flying>,
@@ -47,7 +48,7 @@ impl Probe {
         Self {
             is_on: config.probes_tail,
             longest_ack_delay: config.longest_ack_delay,
-            deadline: None,
+            deadline: Instant::NEVER,
             is_due: false,
             flying: None,
             is_measured: true,
@@ -56,27 +57,29 @@ impl Probe {
         }
     }
 
-    /// Sets the timer after new data were sent or acknowledged (RFC 8985 §7.2). `in_flight` counts the segments, if there
-    /// are any and nothing is being repaired.
-    pub(super) fn schedule(&mut self, now: Instant, timing: &Timing, in_flight: Option<u64>) {
+    /// Sets the timer after new data were sent or acknowledged (RFC 8985 §7.2). `in_flight` counts the segments; none count
+    /// while something is being repaired.
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant, timing: &Timing, in_flight: u64) {
         self.knows_rtt = timing.smoothed_rtt.is_some();
-        let is_wanted = self.is_on && !core::mem::take(&mut self.was_sent) && !self.is_due;
-        self.deadline = in_flight.filter(|_| is_wanted).map(|in_flight| {
+        let is_wanted = self.is_on && !core::mem::take(&mut self.was_sent) && !self.is_due && in_flight > 0;
+        self.deadline = if is_wanted {
             let timeout = timing.smoothed_rtt.map_or(BEFORE_FIRST_SAMPLE, |smoothed| {
                 smoothed * 2 + if in_flight == 1 { self.longest_ack_delay } else { Duration::ZERO }
             });
-            let probe_at = now + timeout.max(SHORTEST);
-            timing.timeout_at.map_or(probe_at, |timeout_at| timeout_at.min(probe_at))
-        });
+            timing.timeout_at.min(now + timeout.max(SHORTEST))
+        } else {
+            Instant::NEVER
+        };
     }
 
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub(super) fn deadline(&self) -> Instant {
         self.deadline
     }
 
     /// Stops the timer.
     pub(super) fn cancel(&mut self) {
-        self.deadline = None;
+        self.deadline = Instant::NEVER;
         self.is_due = false;
     }
 
@@ -89,7 +92,7 @@ impl Probe {
     /// The timer ran out: one probe at a time, and none before a round trip was measured since the last
     /// (RFC 8985 §7.3).
     pub(super) fn fire(&mut self, board: &Board) {
-        self.deadline = None;
+        self.deadline = Instant::NEVER;
         self.is_due = self.flying.is_none() && self.is_measured && self.knows_rtt && board.outstanding() > 0;
     }
 
