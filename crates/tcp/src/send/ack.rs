@@ -98,7 +98,9 @@ impl Sender {
         if self.needs_details() {
             ack.echo = self.believed_echo(now, echo, &ack);
         }
-        self.examine(&ack, false);
+        if self.spurious.is_some() {
+            self.examine(&ack, false);
+        }
         self.schedule(now);
         self.sample_progress(now);
     }
@@ -288,8 +290,7 @@ impl Sender {
     pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
         self.note_gap();
         let age = self.board.age(cx.now);
-        let limits = self.limits();
-        let outcome = self.recovery.on_deadline(cx.now, &mut self.board, &limits);
+        let outcome = self.recovery.on_deadline(cx.now, &self.board);
         let nothing = Acknowledgement::default();
         self.act_on(cx, outcome, &nothing, &age, None, true);
         self.reduce(&nothing);

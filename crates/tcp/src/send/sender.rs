@@ -313,16 +313,16 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn schedule_timed(&mut self, now: Instant) {
         let timing = Timing { smoothed_rtt: self.timer.smoothed(), timeout_at: self.timer.deadline() };
-        self.recovery.schedule(now, &timing, &self.board);
+        self.recovery.schedule(now, timing, &self.board);
     }
 
     /// Gives the deadline of a timed recovery.
     #[inline]
     pub(crate) fn recovery_deadline(&self) -> Instant {
-        if self.is_timed && !self.persist.is_running() { self.recovery.deadline() } else { Instant::NEVER }
+        if self.persist.is_running() { Instant::NEVER } else { self.recovery.deadline() }
     }
 
     /// Says whether there can be deadlines beside that of the retransmission timer.

@@ -106,7 +106,7 @@ impl Arrival<'_> {
     }
 }
 
-/// What the retransmission timer knows, for recoveries with timers of their own.
+/// What the retransmission timer knows, for a recovery with a timer of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) smoothed_rtt: Option<Duration>,
@@ -116,11 +116,6 @@ pub(crate) struct Timing {
 
 /// Finds losses and decides what to send next.
 pub(crate) trait LossRecovery: Debug + Send {
-    /// Says whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, DSACKs and
-    /// echoed times are read, and [`Self::schedule`] is called.
-    fn is_timed(&self) -> bool {
-        false
-    }
     /// Says whether it can do nothing with a peer that sends no SACK blocks.
     fn needs_sack(&self) -> bool {
         false
@@ -137,15 +132,8 @@ pub(crate) trait LossRecovery: Debug + Send {
     }
     /// Reads such an ACK, of all segments from number `before` on. [`Board::delivered`] does not list them.
     fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Board) {}
-    /// Says, of one that finds losses by time, whether an ACK without blocks that repeats the last one, with nothing
-    /// outstanding, would change nothing.
-    fn is_at_rest(&self) -> bool {
-        false
-    }
     /// Learns that the application wrote.
     fn on_write(&mut self) {}
-    /// Sets timers after new data were sent or acknowledged.
-    fn schedule(&mut self, _now: Instant, _timing: &Timing, _board: &Board) {}
     /// Starts over after the retransmission timer ran out.
     fn on_timeout(&mut self, now: Instant, board: &mut Board);
     /// Lets everything outstanding go again although nothing was lost: [`Board::nxt`] is at its beginning.
@@ -167,15 +155,6 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
     /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.
     fn call_off(&mut self, _board: &mut Board) {}
-    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer; [`Instant::NEVER`] if there is
-    /// none.
-    fn deadline(&self) -> Instant {
-        Instant::NEVER
-    }
-    /// Acts on the deadline: a loss found by time, or a probe.
-    fn on_deadline(&mut self, _now: Instant, _board: &mut Board, _limits: &Limits) -> Outcome {
-        Outcome::Nothing
-    }
     /// Shows the segments that count as lost and were not sent again since, the same ones at every call: after a timeout
     /// everything that is still to be sent again.
     fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {

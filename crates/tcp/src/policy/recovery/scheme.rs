@@ -49,11 +49,6 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn is_at_rest(&self) -> bool {
-        of_each!(self, scheme => scheme.is_at_rest())
-    }
-
-    #[inline]
     pub(crate) fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
         of_each!(self, scheme => scheme.on_plain_progress(now, before, rtt, board));
     }
@@ -71,18 +66,43 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
-        of_each!(self, scheme => scheme.schedule(now, timing, board));
-    }
-
-    #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
-        of_each!(self, scheme => scheme.deadline())
-    }
-
-    #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         of_each!(self, scheme => scheme.is_recovering())
+    }
+}
+
+/// What only RACK-TLP has an answer to, which finds losses by time.
+impl Scheme {
+    /// Says whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, and DSACKs and
+    /// echoed times are read.
+    pub(crate) fn is_timed(&self) -> bool {
+        matches!(self, Self::Rack(_))
+    }
+
+    /// Says whether an ACK without blocks that repeats the last one, with nothing outstanding, would change nothing.
+    #[inline]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        if let Self::Rack(rack) = self { rack.is_at_rest() } else { false }
+    }
+
+    /// Sets its timer after new data were sent or acknowledged.
+    #[inline]
+    pub(crate) fn schedule(&mut self, now: Instant, timing: Timing, board: &Board) {
+        if let Self::Rack(rack) = self {
+            rack.schedule(now, timing, board);
+        }
+    }
+
+    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer; [`Instant::NEVER`] if there is
+    /// none.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        if let Self::Rack(rack) = self { rack.deadline() } else { Instant::NEVER }
+    }
+
+    /// Acts on the deadline: a loss found by time, or a probe.
+    pub(crate) fn on_deadline(&mut self, now: Instant, board: &Board) -> Outcome {
+        if let Self::Rack(rack) = self { rack.on_deadline(now, board) } else { Outcome::Nothing }
     }
 }
 

@@ -246,11 +246,39 @@ impl Rack {
     }
 }
 
-impl LossRecovery for Rack {
-    fn is_timed(&self) -> bool {
-        true
+/// What no other recovery has to say: see [`Scheme`](super::scheme::Scheme).
+impl Rack {
+    /// Only a probe whose answer is missing reads such an ACK; all else was settled with the last segment.
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.probe.is_flying()
     }
 
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant, timing: Timing, board: &Board) {
+        self.smoothed_rtt = timing.smoothed_rtt;
+        let waits = self.reordering_ends < Instant::NEVER;
+        let is_repairing = self.phase != Phase::Open || waits || !board.sacked().is_empty();
+        self.probe.schedule(now, &timing, if is_repairing { 0 } else { board.outstanding() });
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        // One timer at a time (RFC 8985 §8).
+        if self.reordering_ends < Instant::NEVER { self.reordering_ends } else { self.probe.deadline() }
+    }
+
+    pub(super) fn on_deadline(&mut self, now: Instant, board: &Board) -> Outcome {
+        if self.reordering_ends == Instant::NEVER {
+            self.probe.fire(board);
+            return Outcome::Probe;
+        }
+        self.detect(now, board);
+        let is_first = self.found_loss && self.phase == Phase::Open;
+        if is_first { self.enter(board, 0) } else { Outcome::Nothing }
+    }
+}
+
+impl LossRecovery for Rack {
     fn needs_sack(&self) -> bool {
         true
     }
@@ -294,18 +322,6 @@ impl LossRecovery for Rack {
         self.limited = 0;
         self.found_loss = false;
         self.reordering_ends = Instant::NEVER;
-    }
-
-    /// Only a probe whose answer is missing reads it; all else was settled with the last segment.
-    fn is_at_rest(&self) -> bool {
-        !self.probe.is_flying()
-    }
-
-    fn schedule(&mut self, now: Instant, timing: &Timing, board: &Board) {
-        self.smoothed_rtt = timing.smoothed_rtt;
-        let waits = self.reordering_ends < Instant::NEVER;
-        let is_repairing = self.phase != Phase::Open || waits || !board.sacked().is_empty();
-        self.probe.schedule(now, timing, if is_repairing { 0 } else { board.outstanding() });
     }
 
     /// RFC 8985 §6.3: the first segment, and what was sent long enough ago.
@@ -377,22 +393,6 @@ impl LossRecovery for Rack {
         }
         self.transmissions.forget(number);
         self.probe.cancel();
-    }
-
-    #[inline]
-    fn deadline(&self) -> Instant {
-        // One timer at a time (RFC 8985 §8).
-        if self.reordering_ends < Instant::NEVER { self.reordering_ends } else { self.probe.deadline() }
-    }
-
-    fn on_deadline(&mut self, now: Instant, board: &mut Board, _limits: &Limits) -> Outcome {
-        if self.reordering_ends == Instant::NEVER {
-            self.probe.fire(board);
-            return Outcome::Probe;
-        }
-        self.detect(now, board);
-        let is_first = self.found_loss && self.phase == Phase::Open;
-        if is_first { self.enter(board, 0) } else { Outcome::Nothing }
     }
 
     fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
