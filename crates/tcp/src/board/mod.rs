@@ -300,10 +300,11 @@ impl Board {
         change.oldest_told = self.oldest_told();
         let before = self.una();
         let (mut was_retransmitted, mut departed) = (false, self.last_in_order_at);
+        let mut sacked = self.sacked.ascending();
         self.segments.take_up_to(ack, |number, sent| {
             was_retransmitted |= sent.transmissions > 1;
             departed = sent.departed;
-            if lists_delivered && !self.sacked.contains(number) {
+            if lists_delivered && !sacked.contains(number) {
                 self.delivered.push(sent.delivered(number));
             }
         });
@@ -345,9 +346,11 @@ impl Board {
         let before = self.sacked.total();
         let known = core::mem::replace(&mut self.entered, *blocks);
         for (place, block) in blocks.as_slice().iter().enumerate() {
-            // Most have the same place again.
-            let is_known = known.as_slice().get(place) == Some(block) || known.as_slice().contains(block);
-            if !is_known && !self.enter(origin, *block) {
+            // Most have the same place again, and the first one mostly has grown.
+            let same = known.as_slice().get(place);
+            let is_known = same == Some(block) || known.as_slice().contains(block);
+            let grown = same.filter(|same| same.left == block.left);
+            if !is_known && !self.enter(origin, *block, grown) {
                 self.refuse(*block);
             }
         }
@@ -362,16 +365,25 @@ impl Board {
         entered.as_slice().iter().filter(|other| **other != block).for_each(|other| self.entered.push(*other));
     }
 
-    /// Enters a block; says whether it can be.
-    fn enter(&mut self, origin: SeqNum, block: SackBlock) -> bool {
+    /// Enters a block, which may have `grown` from one that was; says whether it can be.
+    fn enter(&mut self, origin: SeqNum, block: SackBlock, grown: Option<&SackBlock>) -> bool {
         let left = block.left.unwrap_near(origin, self.una_position);
         let right = block.right.unwrap_near(origin, self.una_position);
         let (Some(left), Some(right)) = (left, right) else { return false };
         let is_possible = left < right && right <= self.end_position;
         if is_possible && left > self.acknowledged {
-            self.mark(left, right);
+            let from = grown.and_then(|grown| grown.right.unwrap_near(origin, self.una_position));
+            self.mark(self.grown_from(from, right), left, right);
         }
         is_possible
+    }
+
+    /// Gives the number of the first segment that a block tells more of than one that ended at `known` and was entered.
+    fn grown_from(&self, known: Option<u64>, right: u64) -> Option<u64> {
+        let known = known.filter(|known| *known < right)?;
+        // Mostly it is the highest one that grows.
+        let above = self.sacked.end();
+        if self.start_of(above) == known { Some(above) } else { self.boundary(known, self.una()) }
     }
 
     /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
@@ -388,10 +400,11 @@ impl Board {
         (first.end <= self.acknowledged || spans.next().is_some_and(is_inside)).then_some(first)
     }
 
-    /// Marks the whole segments between two stream positions. The first segment is never among them: it would be acknowledged.
-    fn mark(&mut self, left: u64, right: u64) {
+    /// Marks the whole segments between two stream positions, from number `first` on if all before it are marked. The first
+    /// segment is never among them: it would be acknowledged.
+    fn mark(&mut self, first: Option<u64>, left: u64, right: u64) {
         let left = left.max(self.una_position);
-        let first = self.boundary(left, self.una());
+        let first = first.or_else(|| self.boundary(left, self.una()));
         let first = first.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
         let last = self.boundary(right, first);
         let last = last.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
@@ -439,8 +452,12 @@ impl Board {
     /// Gives the number of the segment that starts at `position`, if all from number `from` up to there are of one size: they
     /// mostly are.
     fn boundary(&self, position: u64, from: u64) -> Option<u64> {
+        let sent = self.segments.get(from);
+        if sent.is_some_and(|sent| sent.end == position) {
+            return Some(from + 1);
+        }
         let start = self.start_of(from);
-        let size = self.segments.get(from).map_or(1, |sent| sent.end - start).max(1);
+        let size = sent.map_or(1, |sent| sent.end - start).max(1);
         let guess = from + (position - start.min(position)) / size;
         (guess <= self.smax() && self.start_of(guess) == position).then_some(guess)
     }

@@ -10,6 +10,25 @@ pub(crate) struct Ranges {
     total: u64,
 }
 
+/// What of a set lies above the numbers that were asked for.
+#[derive(Debug)]
+pub(crate) struct Ascending<'a> {
+    rest: &'a [Range<u64>],
+}
+
+impl Ascending<'_> {
+    /// Says whether the set holds a number.
+    #[inline]
+    pub(crate) fn contains(&mut self, number: u64) -> bool {
+        while let Some((first, above)) = self.rest.split_first()
+            && first.end <= number
+        {
+            self.rest = above;
+        }
+        self.rest.first().is_some_and(|range| range.start <= number)
+    }
+}
+
 impl Ranges {
     pub(crate) fn clear(&mut self) {
         self.ranges.clear();
@@ -39,6 +58,11 @@ impl Ranges {
     pub(crate) fn contains(&self, number: u64) -> bool {
         let index = self.ranges.partition_point(|range| range.end <= number);
         self.ranges.get(index).is_some_and(|range| range.start <= number)
+    }
+
+    /// Gives a reader that is asked for one number after the other, each higher than the one before.
+    pub(crate) fn ascending(&self) -> Ascending<'_> {
+        Ascending { rest: &self.ranges }
     }
 
     /// Gives the end of the highest range, or 0.
@@ -180,6 +204,8 @@ mod tests {
                 set.extend(start..start + len);
                 prop_assert_eq!(ranges.total(), set.len() as u64);
             }
+            let mut ascending = ranges.ascending();
+            prop_assert!((0..80).all(|number| ascending.contains(number) == set.contains(&number)));
             prop_assert_eq!(ranges.count_below(cut), set.range(..cut).count() as u64);
             let top = set.last().copied().unwrap_or(0);
             let hole = (cut..top).find(|number| !set.contains(number));

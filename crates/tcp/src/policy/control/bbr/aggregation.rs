@@ -1,5 +1,6 @@
 //! ACKs that come in bunches (draft-ietf-ccwg-bbr, "`BBR.extra_acked`").
 
+use super::arithmetic::Bounds;
 use super::filter::SlotMax;
 use earlybird_units::Instant;
 
@@ -32,7 +33,7 @@ impl Aggregation {
             (self.start, self.delivered, expected) = (now, 0.0, 0.0);
         }
         self.delivered += acked;
-        self.extra.note((self.delivered - expected).min(most));
+        self.extra.note((self.delivered - expected).at_most(most));
     }
 
     /// Gives `BBR.extra_acked`: of the last ten rounds, or of one as long as the pipe was never full.

@@ -1,5 +1,7 @@
 //! The largest value of the last few slots of time.
 
+use super::arithmetic::Bounds;
+
 /// A maximum over the last `N` slots, the present one included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotMax<const N: usize> {
@@ -17,7 +19,7 @@ impl<const N: usize> Default for SlotMax<N> {
 
 impl<const N: usize> SlotMax<N> {
     pub(super) fn note(&mut self, value: f64) {
-        self.slots[0] = self.slots[0].max(value);
+        self.slots[0] = self.slots[0].at_least(value);
     }
 
     /// Begins a slot; the oldest one is forgotten.
@@ -28,7 +30,7 @@ impl<const N: usize> SlotMax<N> {
     }
 
     pub(super) fn max(&self) -> f64 {
-        self.present().max(self.before)
+        self.present().at_least(self.before)
     }
 
     /// Gives the maximum of the present slot.

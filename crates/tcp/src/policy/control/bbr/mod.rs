@@ -5,6 +5,7 @@
 //! order of the draft's "Algorithm Organization".
 
 mod aggregation;
+mod arithmetic;
 mod filter;
 mod full_pipe;
 mod min_rtt;
@@ -26,6 +27,7 @@ use crate::policy::recovery::counting::Rules;
 use crate::trace::Cx;
 use aggregation::Aggregation;
 use alloc::boxed::Box;
+use arithmetic::{Bounds, volume};
 use earlybird_units::{Duration, Instant, Random};
 use filter::SlotMax;
 use full_pipe::FullPipe;
@@ -152,7 +154,7 @@ impl Bbr {
         self.update_max_bw(sample);
         let (is_probing, max_bw) = (self.state.is_probing(), self.max_bw.max());
         self.short_term.adapt(is_probing, max_bw, self.cwnd, self.parameters.beta);
-        self.aggregation.on_ack(now, sample.newly_acked as f64, self.bw, self.cwnd, self.rounds.is_start);
+        self.aggregation.on_ack(now, volume(sample.newly_acked), self.bw, self.cwnd, self.rounds.is_start);
         self.full_pipe.on_sample(sample, self.rounds.is_start);
         self.check_startup_done(sample);
         self.check_drain_done(now, sample);
@@ -160,7 +162,7 @@ impl Bbr {
         self.min_rtt.on_sample(now, sample.rtt, &self.parameters);
         self.check_probe_rtt(now, sample);
         self.short_term.advance(sample);
-        self.bw = self.max_bw.max().min(self.short_term.bw);
+        self.bw = self.max_bw.max().at_most(self.short_term.bw);
     }
 
     /// `UpdateMaxBw`: a sample that the application limited counts only if it is the largest.

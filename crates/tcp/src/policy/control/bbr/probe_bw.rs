@@ -1,6 +1,7 @@
 //! `ProbeBW`: the cycle of slower, equal and faster, and the volume that losses showed to be safe (draft-ietf-ccwg-bbr,
 //! "`ProbeBW` Algorithm Details" and "Probing for Bandwidth In `ProbeBW`").
 
+use super::arithmetic::{Bounds, volume};
 use super::{Bbr, State};
 use crate::policy::control::path::{LostSegment, RateSample};
 use earlybird_units::{Duration, Instant};
@@ -73,13 +74,13 @@ impl Probing {
 
     /// `RaiseInflightLongtermSlope`: 1, 2, 4, … more segments per round.
     fn raise_slope(&mut self, cwnd: f64) {
-        self.acked_per_step = (cwnd / f64::from(1_u32 << self.rounds)).max(1.0);
+        self.acked_per_step = (cwnd / f64::from(1_u32 << self.rounds)).at_least(1.0);
         self.rounds = (self.rounds + 1).min(DOUBLINGS);
     }
 
     /// `ProbeInflightLongtermUpward`, where the window is all used and bounded by [`Self::inflight`].
     fn raise_inflight(&mut self, acked: u64) {
-        self.acked += acked as f64;
+        self.acked += volume(acked);
         if self.acked >= self.acked_per_step {
             let steps = libm::floor(self.acked / self.acked_per_step);
             self.acked -= steps * self.acked_per_step;
@@ -91,7 +92,7 @@ impl Probing {
 impl Bbr {
     /// `IsInflightTooHigh`.
     pub(super) fn is_inflight_too_high(&self, lost: u64, tx_in_flight: u64) -> bool {
-        lost as f64 > tx_in_flight as f64 * self.parameters.loss_threshold
+        volume(lost) > volume(tx_in_flight) * self.parameters.loss_threshold
     }
 
     /// `UpdateProbeBWCyclePhase`.
@@ -151,19 +152,19 @@ impl Bbr {
 
     /// `IsTimeToProbeBW`: after a time, or as soon as Reno would have grown by a pipe.
     fn is_time_to_probe(&self, now: Instant) -> bool {
-        let rounds = self.target_inflight().min(RENO_ROUNDS);
-        now > self.probing.began + self.probing.wait || self.probing.rounds_since_up as f64 >= rounds
+        let rounds = self.target_inflight().at_most(RENO_ROUNDS);
+        now > self.probing.began + self.probing.wait || volume(self.probing.rounds_since_up) >= rounds
     }
 
     /// `IsTimeToCruise`: there is room for others, and no queue.
     fn is_time_to_cruise(&self, sample: &RateSample) -> bool {
-        let bound = self.inflight_with_headroom().min(self.full_pipe_volume(self.max_bw.max()));
-        sample.in_flight as f64 <= bound
+        let bound = self.inflight_with_headroom().at_most(self.full_pipe_volume(self.max_bw.max()));
+        volume(sample.in_flight) <= bound
     }
 
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, sample: &RateSample) -> bool {
-        if self.probing.went_too_high && sample.in_flight as f64 >= self.probing.inflight {
+        if self.probing.went_too_high && volume(sample.in_flight) >= self.probing.inflight {
             self.probing.was_precautionary = true;
             return true;
         }
@@ -180,7 +181,7 @@ impl Bbr {
             return true;
         }
         if self.probing.inflight.is_finite() && !self.is_inflight_too_high(sample.lost, sample.tx_in_flight) {
-            self.probing.inflight = self.probing.inflight.max(sample.tx_in_flight as f64);
+            self.probing.inflight = self.probing.inflight.at_least(volume(sample.tx_in_flight));
             if self.state == State::Up {
                 self.probe_upward(sample);
             }
@@ -232,7 +233,7 @@ impl Bbr {
         self.probing.is_sampled = false;
         if !lost.is_app_limited {
             let least = self.target_inflight() * self.parameters.beta;
-            self.probing.inflight = inflight_at_loss(lost, self.parameters.loss_threshold).max(least);
+            self.probing.inflight = inflight_at_loss(lost, self.parameters.loss_threshold).at_least(least);
         }
         if self.state == State::Up {
             self.undo.state = Some(State::Up);
@@ -243,7 +244,7 @@ impl Bbr {
 
 /// `InflightAtLoss`: the volume at which the losses crossed the threshold.
 fn inflight_at_loss(lost: &LostSegment, threshold: f64) -> f64 {
-    let (inflight_before, lost_before) = (lost.tx_in_flight as f64 - 1.0, lost.lost as f64 - 1.0);
+    let (inflight_before, lost_before) = (volume(lost.tx_in_flight) - 1.0, volume(lost.lost) - 1.0);
     let lost_prefix = (threshold * inflight_before - lost_before) / (1.0 - threshold);
     inflight_before + lost_prefix
 }

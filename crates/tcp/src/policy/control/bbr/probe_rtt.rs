@@ -1,5 +1,6 @@
 //! `ProbeRTT`: half a pipe for a moment, to see the round trip without a queue (draft-ietf-ccwg-bbr, "`ProbeRTT`").
 
+use super::arithmetic::volume;
 use super::{Bbr, State};
 use crate::policy::control::path::RateSample;
 use earlybird_units::Instant;
@@ -34,7 +35,7 @@ impl Bbr {
             if self.probe_rtt.is_round_done {
                 self.check_probe_rtt_done(now);
             }
-        } else if sample.in_flight as f64 <= self.probe_rtt_cwnd() {
+        } else if volume(sample.in_flight) <= self.probe_rtt_cwnd() {
             let ends = now + self.parameters.probe_rtt_duration;
             self.probe_rtt = ProbeRtt { ends: Some(ends), is_round_done: false };
             self.rounds.restart();

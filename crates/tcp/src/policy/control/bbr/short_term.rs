@@ -1,6 +1,7 @@
 //! The short-term model: how fast and how much the path delivered in the last round trip, after losses
 //! (draft-ietf-ccwg-bbr, "When not Probing for Bandwidth").
 
+use super::arithmetic::{Bounds, volume};
 use crate::policy::control::path::RateSample;
 
 /// What the last round delivered, and the bounds that losses made of it.
@@ -54,8 +55,8 @@ impl ShortTerm {
 
     /// `UpdateLatestDeliverySignals`.
     pub(super) fn on_sample(&mut self, sample: &RateSample) {
-        self.bw_latest = self.bw_latest.max(sample.delivery_rate.unwrap_or(0.0));
-        self.inflight_latest = self.inflight_latest.max(sample.delivered as f64);
+        self.bw_latest = self.bw_latest.at_least(sample.delivery_rate.unwrap_or(0.0));
+        self.inflight_latest = self.inflight_latest.at_least(volume(sample.delivered));
         self.is_round_start = sample.prior_delivered >= self.loss_round_delivered;
         if self.is_round_start {
             self.loss_round_delivered = sample.total_delivered;
@@ -70,8 +71,8 @@ impl ShortTerm {
         if self.is_loss_in_round && !is_probing {
             let bw = if self.bw.is_infinite() { max_bw } else { self.bw };
             let inflight = if self.inflight.is_infinite() { cwnd } else { self.inflight };
-            self.bw = self.bw_latest.max(beta * bw);
-            self.inflight = self.inflight_latest.max(beta * inflight);
+            self.bw = self.bw_latest.at_least(beta * bw);
+            self.inflight = self.inflight_latest.at_least(beta * inflight);
         }
         self.is_loss_in_round = false;
     }
@@ -80,7 +81,7 @@ impl ShortTerm {
     pub(super) fn advance(&mut self, sample: &RateSample) {
         if self.is_round_start {
             self.bw_latest = sample.delivery_rate.unwrap_or(0.0);
-            self.inflight_latest = sample.delivered as f64;
+            self.inflight_latest = volume(sample.delivered);
             self.forget_runs();
         }
     }

@@ -1,5 +1,6 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr, "Startup" and "Drain").
 
+use super::arithmetic::{Bounds, volume};
 use super::{Bbr, Repair, State};
 use crate::policy::control::path::RateSample;
 use earlybird_units::Instant;
@@ -16,7 +17,7 @@ impl Bbr {
             self.full_pipe.was_reached = true;
             self.full_pipe.is_now = true;
             self.undo.state = Some(State::Startup);
-            self.probing.inflight = self.bdp().max(self.short_term.inflight_latest);
+            self.probing.inflight = self.bdp().at_least(self.short_term.inflight_latest);
         }
         if self.state == State::Startup && self.full_pipe.was_reached {
             self.state = State::Drain;
@@ -38,7 +39,7 @@ impl Bbr {
             return;
         }
         let is_long = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
-        if is_long || sample.in_flight as f64 <= self.full_pipe_volume(self.bw) {
+        if is_long || volume(sample.in_flight) <= self.full_pipe_volume(self.bw) {
             self.start_down(now);
         }
     }

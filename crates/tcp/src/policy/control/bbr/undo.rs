@@ -1,5 +1,6 @@
 //! Losses that were none (draft-ietf-ccwg-bbr, "Updating the Model Upon Detecting a Spurious Loss Recovery").
 
+use super::arithmetic::Bounds;
 use super::{Bbr, Repair, State};
 
 /// What losses may change, as it was before them.
@@ -26,9 +27,9 @@ impl Bbr {
         self.restore_cwnd();
         self.short_term.is_loss_in_round = false;
         self.full_pipe.restart(0.0);
-        self.short_term.bw = self.short_term.bw.max(self.undo.bw);
-        self.short_term.inflight = self.short_term.inflight.max(self.undo.inflight);
-        self.probing.inflight = self.probing.inflight.max(self.undo.long_term);
+        self.short_term.bw = self.short_term.bw.at_least(self.undo.bw);
+        self.short_term.inflight = self.short_term.inflight.at_least(self.undo.inflight);
+        self.probing.inflight = self.probing.inflight.at_least(self.undo.long_term);
         self.return_to_state();
     }
 

@@ -1,5 +1,6 @@
 //! Pacing rate and congestion window (draft-ietf-ccwg-bbr, "Updating Control Parameters").
 
+use super::arithmetic::{Bounds, volume};
 use super::{Bbr, Repair, State};
 use crate::policy::control::path::RateSample;
 use crate::policy::quantum::send_quantum;
@@ -42,7 +43,7 @@ impl Bbr {
     fn with_quanta(&self, volume: f64) -> f64 {
         let budget = OFFLOAD_QUANTA * send_quantum(self.pacing_rate.unwrap_or(0.0));
         let room_to_probe = if self.state == State::Up { 2.0 } else { 0.0 };
-        volume.max(budget).max(SMALLEST_CWND) + room_to_probe
+        volume.at_least(budget).at_least(SMALLEST_CWND) + room_to_probe
     }
 
     /// `Inflight(1.0)`: what fills the path at bandwidth `bw` without a queue.
@@ -59,22 +60,22 @@ impl Bbr {
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, sample: &RateSample) {
         let most = self.max_inflight();
-        let grown = self.cwnd + sample.newly_acked as f64;
+        let grown = self.cwnd + volume(sample.newly_acked);
         if self.full_pipe.was_reached {
-            self.cwnd = grown.min(most);
-        } else if self.cwnd < most || (sample.total_delivered as f64) < self.initial_window {
+            self.cwnd = grown.at_most(most);
+        } else if self.cwnd < most || volume(sample.total_delivered) < self.initial_window {
             self.cwnd = grown;
         }
-        self.cwnd = self.cwnd.max(SMALLEST_CWND);
+        self.cwnd = self.cwnd.at_least(SMALLEST_CWND);
         if self.state == State::ProbeRtt {
-            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+            self.cwnd = self.cwnd.at_most(self.probe_rtt_cwnd());
         }
-        self.cwnd = self.cwnd.min(self.model_bound());
+        self.cwnd = self.cwnd.at_most(self.model_bound());
     }
 
     /// `ProbeRTTCwnd`.
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp_multiple(self.bw, State::ProbeRtt.cwnd_gain()).max(SMALLEST_CWND)
+        self.bdp_multiple(self.bw, State::ProbeRtt.cwnd_gain()).at_least(SMALLEST_CWND)
     }
 
     /// `BoundCwndForModel`: what losses showed to be too much.
@@ -84,7 +85,7 @@ impl Bbr {
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        long_term.min(self.short_term.inflight).max(SMALLEST_CWND)
+        long_term.at_most(self.short_term.inflight).at_least(SMALLEST_CWND)
     }
 
     /// `InflightWithHeadroom`: leaves a part of what is known as safe to others.
@@ -93,22 +94,22 @@ impl Bbr {
         if safe.is_infinite() {
             return safe;
         }
-        (safe - (self.parameters.headroom * safe).max(1.0)).max(SMALLEST_CWND)
+        (safe - (self.parameters.headroom * safe).at_least(1.0)).at_least(SMALLEST_CWND)
     }
 
     /// `TargetInflight`: the bandwidth-delay product, unless losses cut the window.
     pub(super) fn target_inflight(&self) -> f64 {
-        self.bdp().min(self.cwnd)
+        self.bdp().at_most(self.cwnd)
     }
 
     /// `SaveCwnd`: remembers the last window that neither losses nor a probe had changed.
     pub(super) fn save_cwnd(&mut self) {
         let is_good = self.repair == Repair::None && self.state != State::ProbeRtt;
-        self.prior_cwnd = if is_good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+        self.prior_cwnd = if is_good { self.cwnd } else { self.prior_cwnd.at_least(self.cwnd) };
     }
 
     /// `RestoreCwnd`.
     pub(super) fn restore_cwnd(&mut self) {
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.cwnd = self.cwnd.at_least(self.prior_cwnd);
     }
 }

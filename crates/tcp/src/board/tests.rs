@@ -1,0 +1,105 @@
+use super::*;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const ORIGIN: SeqNum = SeqNum(u32::MAX - 40);
+
+/// A board of segments with these lengths, all sent, behind an acknowledged SYN.
+fn board(lengths: &[u64]) -> Board {
+    let mut board = Board::default();
+    let mut end = 1;
+    board.push(Instant::ZERO, end, Flags::SYN);
+    for (number, length) in (1..).zip(lengths) {
+        end += length;
+        board.push(Instant::from_nanos(number), end, Flags::ACK);
+    }
+    board.apply(1, ORIGIN, &SackBlocks::default(), true, Instant::ZERO);
+    board
+}
+
+fn blocks(ranges: &[(u64, u64)]) -> SackBlocks {
+    let mut blocks = SackBlocks::default();
+    for (left, right) in ranges {
+        blocks.push(SackBlock { left: ORIGIN.at(*left), right: ORIGIN.at(*right) });
+    }
+    blocks
+}
+
+fn sacked(board: &Board) -> BTreeSet<u64> {
+    board.sacked().as_slice().iter().cloned().flatten().collect()
+}
+
+proptest! {
+    /// Whole segments inside a block above the first missing one, whatever the sizes, and nothing else.
+    #[test]
+    fn marks_what_a_list_of_segments_would_mark(
+        lengths in vec(1_u64..6, 1..20),
+        acks in vec((0_u64..80, vec((0_u64..90, 0_u64..90), 0..4)), 1..6),
+    ) {
+        let mut board = board(&lengths);
+        let ends: Vec<u64> = lengths.iter().scan(1, |end, length| { *end += length; Some(*end) }).collect();
+        let last = ends[ends.len() - 1];
+        let (mut una, mut marked) = (1, BTreeSet::new());
+        for (ack, ranges) in acks {
+            let ack = ack.min(last);
+            let change = board.apply(ack, ORIGIN, &blocks(&ranges), true, Instant::from_nanos(99));
+            una = una.max(ack);
+            let acked = ends.iter().filter(|end| **end <= una).count() as u64;
+            for (left, right) in ranges.into_iter().filter(|(left, right)| una < *left && *right <= last) {
+                let inside = (1..).zip(ends.iter().zip(&lengths)).filter(|(_, (end, length))| left <= **end - **length && **end <= right);
+                marked.extend(inside.map(|(number, _)| number));
+            }
+            marked.retain(|number| *number > acked);
+            prop_assert_eq!(board.una(), acked + 1);
+            prop_assert_eq!(board.una_position(), una);
+            prop_assert_eq!(board.outstanding(), lengths.len() as u64 - acked);
+            prop_assert_eq!(sacked(&board), marked.clone());
+            prop_assert!(change.advanced <= acked);
+        }
+    }
+}
+
+#[test]
+fn an_ack_that_covers_a_segment_sent_twice_measures_nothing() {
+    let mut board = board(&[10, 10, 10]);
+    board.on_sent_again(Instant::from_nanos(50), 2);
+    let none = SackBlocks::default();
+    assert_eq!(board.apply(11, ORIGIN, &none, true, Instant::from_nanos(60)).rtt, Some(Duration::from_nanos(59)));
+    assert_eq!(board.apply(31, ORIGIN, &none, true, Instant::from_nanos(70)).rtt, None);
+}
+
+#[test]
+fn a_segment_reported_behind_later_ones_was_overtaken_unless_it_was_sent_again() {
+    let mut board = board(&[10; 10]);
+    board.apply(1, ORIGIN, &blocks(&[(81, 91)]), true, Instant::ZERO);
+    assert_eq!(board.reordering(), 3, "a gap may be a loss");
+    board.on_sent_again(Instant::from_nanos(50), 2);
+    board.apply(1, ORIGIN, &blocks(&[(11, 21), (81, 91)]), true, Instant::ZERO);
+    assert_eq!((board.reordering(), board.sent_again()), (3, 0), "the second one may have arrived");
+    board.apply(1, ORIGIN, &blocks(&[(31, 41), (81, 91)]), true, Instant::ZERO);
+    assert_eq!(board.reordering(), 6);
+}
+
+#[test]
+fn half_a_segment_acknowledged_leaves_the_other_half() {
+    let mut board = board(&[10, 10]);
+    let change = board.apply(6, ORIGIN, &SackBlocks::default(), true, Instant::ZERO);
+    assert_eq!((change.advanced, change.is_duplicate, change.rtt), (0, false, None));
+    assert!(change.is_of_part());
+    let (start, sent) = board.segment(1).unwrap();
+    assert_eq!((start, sent.end), (6, 11));
+}
+
+#[test]
+fn a_duplicate_repeats_the_number_and_carries_nothing_else() {
+    let mut board = board(&[10, 10]);
+    let none = SackBlocks::default();
+    assert!(board.apply(1, ORIGIN, &none, true, Instant::ZERO).is_duplicate);
+    assert!(!board.apply(1, ORIGIN, &none, false, Instant::ZERO).is_duplicate);
+    assert!(!board.apply(11, ORIGIN, &none, true, Instant::ZERO).is_duplicate);
+    assert!(!board.apply(1, ORIGIN, &none, true, Instant::ZERO).is_duplicate, "an old one");
+    board.apply(21, ORIGIN, &none, true, Instant::ZERO);
+    assert!(!board.apply(21, ORIGIN, &none, true, Instant::ZERO).is_duplicate, "nothing is outstanding");
+}

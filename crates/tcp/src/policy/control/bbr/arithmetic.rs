@@ -1,0 +1,30 @@
+//! Arithmetic of the model's numbers: counts far below 2^63, and volumes and rates that are never NaN, for which `f64::max` and
+//! `f64::min` would look each time.
+
+/// Gives a count as a volume. Through `i64`: that conversion is shorter than the one from `u64`.
+#[inline]
+pub(super) const fn volume(count: u64) -> f64 {
+    count.cast_signed() as f64
+}
+
+/// Bounds of a number.
+pub(super) trait Bounds {
+    /// Gives it, or `least` if that is larger.
+    #[must_use]
+    fn at_least(self, least: Self) -> Self;
+    /// Gives it, or `most` if that is smaller.
+    #[must_use]
+    fn at_most(self, most: Self) -> Self;
+}
+
+impl Bounds for f64 {
+    #[inline]
+    fn at_least(self, least: Self) -> Self {
+        if self < least { least } else { self }
+    }
+
+    #[inline]
+    fn at_most(self, most: Self) -> Self {
+        if self > most { most } else { self }
+    }
+}
