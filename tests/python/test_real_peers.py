@@ -13,7 +13,7 @@ FOLDERS = {
     "wire/": REPOSITORY / "crates" / "wire" / "tests" / "packets",
     "properties/": TCP / "tests" / "properties",
     "smoltcp/": TCP / "tests" / "interop",
-    "kernel/": REPOSITORY / "crates" / "interop" / "tests",
+    "kernel/": REPOSITORY / "crates" / "live" / "tests" / "kernel",
     "policy/": TCP / "src" / "policy",
     "config/": TCP / "src" / "config",
 }

@@ -1,10 +1,17 @@
-//! The endpoint and this machine's kernel, each sending to the other. Needs the right to make network namespaces (root), and
+//! A stack and this machine's kernel, each sending to the other. Needs the right to make network namespaces (root), and
 //! a TUN device; where either is missing, the reason is printed and nothing is tried.
 
-use earlybird_interop::{Bench, Family, Fate, Path, Session, Side};
-use earlybird_tcp::{Config, Connection, Event, IpVersion, RfcState};
-use earlybird_units::{Duration, SeedTree};
-use earlybird_wire::Addresses;
+#![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
+
+mod bench;
+mod path;
+mod programs;
+
+use bench::{Bench, Family};
+use earlybird_live::{Event, Id, Stack};
+use earlybird_tcp::{Config, ListenConfig, RfcState};
+use earlybird_units::Duration;
+use path::{Fate, Path, Side};
 use rustix::net::sockopt::set_tcp_congestion;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,21 +20,13 @@ use std::thread;
 const PORT: u16 = 4201;
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Gives a bench, or says why there is none.
+/// Gives what needs rights, or says why it is not there.
+fn unless_refused<T>(made: std::io::Result<T>) -> Option<T> {
+    made.inspect_err(|error| eprintln!("skipped: no network namespace with a TUN device: {error}")).ok()
+}
+
 fn bench(delay: Duration, fate: fn(Side, u64) -> Fate) -> Option<Bench> {
-    Bench::new(Path::new(delay, fate)).inspect_err(|error| eprintln!("skipped: no network namespace: {error}")).ok()
-}
-
-fn addresses(family: Family, source_port: u16, destination_port: u16) -> Addresses {
-    Addresses { source: family.ours(), destination: family.kernel(), source_port, destination_port }
-}
-
-/// Gives the `linux` profile as it is over a version of the Internet Protocol on Ethernet.
-fn linux(family: Family) -> Config {
-    match family {
-        Family::V4 => Config::linux(),
-        Family::V6 => Config { ip: IpVersion::V6, mss: 1440, ..Config::linux() },
-    }
+    unless_refused(Bench::new(Path::new(delay, fate)))
 }
 
 /// Bytes that repeat nowhere soon.
@@ -35,7 +34,7 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
-/// The endpoint opens and sends all of `bytes`; gives what the kernel's application read.
+/// The stack opens and sends all of `bytes`; gives what the kernel's application read.
 fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
     let listener = TcpListener::bind((family.kernel(), PORT)).expect("the port is free");
     let reader = thread::spawn(move || {
@@ -44,20 +43,23 @@ fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Ve
         peer.read_to_end(&mut got).expect("it is read");
         got
     });
-    let mut session = Session::new(Connection::connect(config, SeedTree::new(1)), addresses(family, 4000, PORT));
+    let id = bench.connect(family, config, PORT);
     let mut written = 0;
-    let is_done = |session: &mut Session| {
-        written += session.write(&bytes[written..]);
-        if written == bytes.len() {
-            session.connection.shutdown();
+    let is_done = |stack: &mut Stack<_, _>| {
+        while stack.poll_event().is_some() {}
+        if written < bytes.len() {
+            written += stack.write(id, &bytes[written..]).expect("it is open");
+        } else {
+            stack.shutdown(id).expect("it is there");
         }
-        matches!(session.connection.state(), RfcState::TimeWait | RfcState::Closed)
+        matches!(stack.connection(id).expect("it is there").state(), RfcState::TimeWait | RfcState::Closed)
     };
-    assert!(bench.run(&mut session, LONGEST, is_done).expect("the device works"), "{:?}", session.connection.state());
+    assert!(bench.run(LONGEST, is_done).expect("the device works"), "{:?}", bench.stack.connection(id));
+    bench.stack.close(id).expect("it is there");
     reader.join().expect("the reader ends")
 }
 
-/// The kernel opens and sends all of `bytes`; gives what the endpoint's application read.
+/// The kernel opens and sends all of `bytes`; gives what the stack's application read.
 fn receives(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
     let sent = bytes.to_vec();
     let writer = thread::spawn(move || {
@@ -68,16 +70,25 @@ fn receives(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) ->
         peer.shutdown(Shutdown::Write).expect("it closes");
         peer.read_to_end(&mut Vec::new()).expect("the other side closes");
     });
-    let mut session = Session::new(Connection::listen(config, SeedTree::new(1)), addresses(family, PORT, 0));
-    let mut got = Vec::new();
-    let is_done = |session: &mut Session| {
-        got.extend(session.read());
-        if session.events.contains(&Event::PeerClosed) {
-            session.connection.shutdown();
+    bench.stack.listen(PORT, config, ListenConfig::default()).expect("the port is free");
+    let (mut got, mut accepted, mut has_ended) = (Vec::new(), None::<Id>, false);
+    let mut buffer = vec![0; 1 << 16];
+    let is_done = |stack: &mut Stack<_, _>| {
+        while let Some((_, event)) = stack.poll_event() {
+            has_ended |= event == Event::PeerClosed;
         }
-        session.connection.state() == RfcState::Closed
+        accepted = accepted.or_else(|| stack.accept(PORT));
+        let Some(id) = accepted else { return false };
+        while let count @ 1.. = stack.read(id, &mut buffer).expect("it is there") {
+            got.extend(&buffer[..count]);
+        }
+        if has_ended {
+            stack.shutdown(id).expect("it is there");
+        }
+        stack.connection(id).expect("it is there").state() == RfcState::Closed
     };
-    assert!(bench.run(&mut session, LONGEST, is_done).expect("the device works"), "{:?}", session.connection.state());
+    assert!(bench.run(LONGEST, is_done).expect("the device works"), "{accepted:?}");
+    bench.stack.unlisten(PORT).expect("it listens");
     writer.join().expect("the writer ends");
     got
 }
@@ -115,11 +126,14 @@ fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
         eprintln!("{family:?}, {name}, {way}: {} bytes in {:.2} s, {rate:.1} Mb/s", bytes.len(), took.as_secs_f64());
     };
     let begin = bench.now();
-    assert!(sends(&mut bench, family, &linux(family), &bytes) == bytes, "what the kernel read is not what was sent");
+    assert!(sends(&mut bench, family, &Config::linux(), &bytes) == bytes, "what the kernel read is not what was sent");
     let turn = bench.now();
-    report("endpoint to kernel", turn - begin);
-    assert!(receives(&mut bench, family, &linux(family), &bytes) == bytes, "what was read is not what the kernel sent");
-    report("kernel to endpoint", bench.now() - turn);
+    report("stack to kernel", turn - begin);
+    assert!(
+        receives(&mut bench, family, &Config::linux(), &bytes) == bytes,
+        "what was read is not what the kernel sent"
+    );
+    report("kernel to stack", bench.now() - turn);
 }
 
 #[test]
@@ -173,9 +187,9 @@ fn the_linux_profile_begins_as_this_kernel_does() {
     bench.path.seen.clear();
     assert!(sends(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
     let ours = bench.path.segments_per(Side::Ours, delay);
-    eprintln!("segments per half round trip: kernel {kernel:?}, endpoint {ours:?}");
+    eprintln!("segments per half round trip: kernel {kernel:?}, stack {ours:?}");
     assert_eq!((kernel[0], ours[0]), (10, 10));
     // Pacing may carry the kernel's into the next half round trip.
     let second = |counts: &[usize]| counts[1..=3].iter().sum::<usize>();
-    assert!(second(&kernel).abs_diff(second(&ours)) <= 2, "kernel {kernel:?}, endpoint {ours:?}");
+    assert!(second(&kernel).abs_diff(second(&ours)) <= 2, "kernel {kernel:?}, stack {ours:?}");
 }

@@ -1,0 +1,157 @@
+//! Stacks over sockets of UDP on this host, as any user may run them, each on a thread of its own.
+
+#![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
+
+mod applications;
+
+use applications::{Client, Echo, Host, pattern};
+use earlybird_live::device::{Path, Udp};
+use earlybird_live::{Driver, Error, Event, Handle, Limits, Monotonic, Settings, Stack, spawn};
+use earlybird_tcp::{Config, Ending, Lifetimes, ListenConfig};
+use earlybird_units::Duration;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+
+const PORT: u16 = 4201;
+const LOOPBACK: [&str; 2] = ["127.0.0.1:0", "[::1]:0"];
+
+fn loopback() -> SocketAddr {
+    LOOPBACK[0].parse().unwrap()
+}
+
+/// An echo on a thread.
+struct Server {
+    address: SocketAddr,
+    handle: Handle<Udp, Monotonic>,
+    thread: JoinHandle<io::Result<Echo>>,
+}
+
+impl Server {
+    /// Begins; it ends after so many connections.
+    fn new(at: SocketAddr, connections: usize) -> Self {
+        let device = Udp::bind(at).unwrap();
+        let address = device.address();
+        let make = move || {
+            let mut stack =
+                Stack::new(device, Monotonic::default(), Settings::drawn(&[])?).map_err(io::Error::other)?;
+            let settings = ListenConfig { backlog: 2000, half_open: 2000, ..ListenConfig::default() };
+            stack.listen(PORT, &Config::linux(), settings).map_err(io::Error::other)?;
+            Ok((stack, Echo::new(connections)))
+        };
+        let (thread, handle) = spawn(make).unwrap();
+        Self { address, handle, thread }
+    }
+
+    fn join(self) -> Echo {
+        self.thread.join().unwrap().unwrap()
+    }
+}
+
+fn client(at: SocketAddr) -> Host {
+    Stack::new(Udp::bind(at).unwrap(), Monotonic::default(), Settings::drawn(&[]).unwrap()).unwrap()
+}
+
+/// Sends a text over so many connections at once, and expects it back from each.
+fn echo(at: SocketAddr, connections: usize, text: Vec<u8>) {
+    let server = Server::new(at, connections);
+    let mut stack = client(at);
+    for _ in 0..connections {
+        stack.connect(&Config::linux(), Path::over_udp(server.address), PORT).unwrap();
+    }
+    let mut client = Client::new(text, connections);
+    let mut driver = Driver::new(stack).unwrap();
+    driver.run(&mut client).unwrap();
+    assert_eq!(client.endings, vec![Ending::InOrder; connections]);
+    assert_eq!(server.join().endings, vec![Ending::InOrder; connections]);
+}
+
+#[test]
+fn megabytes_come_back_whole_over_ipv4_and_ipv6() {
+    for at in LOOPBACK {
+        echo(at.parse().unwrap(), 1, pattern(20_000_000));
+    }
+}
+
+#[test]
+fn a_thousand_connections_at_once() {
+    echo(loopback(), 1000, pattern(20_000));
+}
+
+#[test]
+fn a_port_that_is_in_use_is_not_bound_again() {
+    let first = Udp::bind(loopback()).unwrap();
+    let again = Udp::bind(first.address()).unwrap_err();
+    assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
+    let mut stack = Stack::new(first, Monotonic::default(), Settings::drawn(&[]).unwrap()).unwrap();
+    stack.listen(PORT, &Config::linux(), ListenConfig::default()).unwrap();
+    let taken = stack.listen(PORT, &Config::linux(), ListenConfig::default());
+    assert_eq!(taken, Err(Error::PortInUse(PORT)));
+}
+
+/// Another thread gives work, and asks; what it is told is what the stack's own thread sees.
+#[test]
+fn other_threads_give_work_without_waiting() {
+    let server = Server::new(loopback(), 1);
+    let (address, (sender, receiver)) = (server.address, channel());
+    let is_taken = server.handle.submit(move |stack| {
+        sender.send((stack.connections(), stack.device().address())).unwrap();
+    });
+    assert!(is_taken);
+    assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok((0, address)));
+    let mut driver = Driver::new(client(loopback())).unwrap();
+    driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
+    driver.run(&mut Client::new(pattern(1000), 1)).unwrap();
+    let handle = server.handle.clone();
+    server.join();
+    assert!(!handle.submit(|_| ()), "nobody is there any more");
+}
+
+/// What comes to the port from others neither stops a transfer nor stays.
+#[test]
+fn a_flood_of_rubbish_at_the_port_stops_nothing() {
+    let server = Server::new(loopback(), 1);
+    let (address, (stop, stopped)) = (server.address, channel::<()>());
+    let flood = std::thread::spawn(move || {
+        let socket = UdpSocket::bind(loopback()).unwrap();
+        let rubbish = pattern(1400);
+        let mut sent = 0_u64;
+        while stopped.try_recv().is_err() {
+            // The system may have no room for more: the flood goes on all the same.
+            sent += u64::from(socket.send_to(&rubbish[(sent % 700) as usize..], address).is_ok());
+        }
+        socket.set_nonblocking(true).unwrap();
+        let mut answer = [0; 2000];
+        (sent, std::iter::from_fn(|| socket.recv(&mut answer).ok()).count())
+    });
+    let mut driver = Driver::new(client(loopback())).unwrap();
+    driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
+    let mut client = Client::new(pattern(2_000_000), 1);
+    driver.run(&mut client).unwrap();
+    assert_eq!(client.endings, [Ending::InOrder]);
+    stop.send(()).unwrap();
+    let (sent, answers) = flood.join().unwrap();
+    let limit = Limits::default().resets as usize;
+    assert!(sent > 1000 && answers <= 60 * limit, "{answers} answers to {sent} datagrams");
+    let echo = server.join();
+    assert_eq!(echo.endings, [Ending::InOrder]);
+}
+
+/// The peer's process is gone, and with it its socket: nobody answers any more.
+#[test]
+fn a_peer_that_is_killed_is_given_up_in_time() {
+    let server = Server::new(loopback(), usize::MAX);
+    let mut driver = Driver::new(client(loopback())).unwrap();
+    let patience = Some(Duration::from_millis(700));
+    let config = Config { lifetimes: Lifetimes { user_timeout: patience, ..Lifetimes::LINUX }, ..Config::linux() };
+    let id = driver.stack.connect(&config, Path::over_udp(server.address), PORT).unwrap();
+    let mut application = Client::new(pattern(50_000_000), 1);
+    application.on_progress = Some(Box::new(move || {
+        server.handle.submit(|_| panic!("killed, as it should be"));
+    }));
+    driver.run(&mut application).unwrap();
+    assert_eq!(application.endings, [Ending::TimedOut]);
+    let events: Vec<Event> = std::iter::from_fn(|| driver.stack.poll_event()).map(|(_, event)| event).collect();
+    assert_eq!((driver.stack.write(id, b"x"), events), (Err(Error::UnknownConnection), vec![]));
+}
