@@ -1,0 +1,127 @@
+//! Packet captures as pcapng files, whose times are the nanoseconds of a run and whose packets begin with their IP header.
+#![forbid(unsafe_code)]
+
+use earlybird_units::Instant;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, PcapError};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Timestamps count nanoseconds: `if_tsresol` of the pcapng draft (draft-ietf-opsawg-pcapng, §4.2), as a power of ten.
+const NANOSECONDS: u8 = 9;
+
+/// A place at which packets are caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface<'a> {
+    /// What Wireshark calls it.
+    pub name: &'a str,
+    /// What its packets are: of IPv4, or of both versions.
+    pub packets: Packets,
+    /// The most that is kept of one packet in bytes.
+    pub snap_len: u32,
+}
+
+/// What the packets of an interface are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packets {
+    /// Of IPv4.
+    V4,
+    /// Of either version.
+    Either,
+}
+
+/// A file that packets are written to.
+///
+/// The first error ends the capture, and [`Self::finish`] tells it: what is captured goes on.
+pub struct CaptureFile {
+    path: PathBuf,
+    writer: PcapNgWriter<BufWriter<File>>,
+    error: Option<io::Error>,
+}
+
+impl std::fmt::Debug for CaptureFile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("CaptureFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl CaptureFile {
+    /// Begins a file with a comment on all of it, if there is one, which Wireshark shows.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn create(path: &Path, comment: Option<String>, interfaces: &[Interface<'_>]) -> io::Result<Self> {
+        let file = BufWriter::new(File::create(path)?);
+        let writer = begin(file, comment, interfaces).map_err(plain)?;
+        Ok(Self { path: path.to_owned(), writer, error: None })
+    }
+
+    /// Writes a packet that was seen at an interface, counted from 0; `original_len` is its length if not all of it is given.
+    pub fn write(&mut self, at: Instant, interface: u32, original_len: usize, bytes: &[u8]) {
+        if self.error.is_some() {
+            return;
+        }
+        let record = EnhancedPacketBlock {
+            interface_id: interface,
+            timestamp: Duration::from_nanos(at.as_nanos()),
+            original_len: original_len as u32,
+            data: Cow::Borrowed(bytes),
+            options: Vec::new(),
+        };
+        self.error = self.writer.write_pcapng_block(record).map_err(plain).err();
+    }
+
+    /// Ends the capture for a reason of one's own.
+    pub fn fail(&mut self, error: io::Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Gives the file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    ///
+    /// The first one that there was.
+    pub fn finish(self) -> io::Result<()> {
+        let flushed = self.writer.into_inner().flush();
+        self.error.map_or(flushed, Err)
+    }
+}
+
+/// Writes the headers of file and interfaces.
+fn begin(
+    file: BufWriter<File>,
+    comment: Option<String>,
+    interfaces: &[Interface<'_>],
+) -> Result<PcapNgWriter<BufWriter<File>>, PcapError> {
+    let options = comment.map(|comment| SectionHeaderOption::Comment(comment.into())).into_iter().collect();
+    let header = SectionHeaderBlock { options, ..SectionHeaderBlock::default() };
+    let mut writer = PcapNgWriter::with_section_header(file, header)?;
+    for interface in interfaces {
+        let linktype = if interface.packets == Packets::V4 { DataLink::IPV4 } else { DataLink::RAW };
+        let options = vec![
+            InterfaceDescriptionOption::IfName(interface.name.into()),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ];
+        writer.write_pcapng_block(InterfaceDescriptionBlock { linktype, snaplen: interface.snap_len, options })?;
+    }
+    Ok(writer)
+}
+
+fn plain(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+    }
+}
