@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Looks on while packets cross.
 pub trait Watch<O: Observer = ()> {
     /// Is called again and again; says whether to go on.
-    fn look(&mut self, now: Instant, emulator: &mut Emulator<O>, timing: &Timing) -> bool;
+    fn look(&mut self, now: Instant, emulator: &mut Emulator<O>, carried: &Carried) -> bool;
 
     /// Gives the time between two calls of [`Self::look`].
     fn interval(&self) -> Duration {
@@ -24,13 +24,21 @@ pub trait Watch<O: Observer = ()> {
     fn on_packet(&mut self, _at: Instant, _device: Side, _is_entering: bool, _bytes: &[u8]) {}
 }
 
+/// What came of the packets that were due.
+#[derive(Clone, Debug, Default)]
+pub struct Carried {
+    /// How much later they left.
+    pub timing: Timing,
+    /// How many the device did not take.
+    pub undelivered: u64,
+}
+
 /// Two devices between which packets are carried.
 #[derive(Debug)]
 pub struct Crossing {
     devices: [OwnedFd; 2],
     started: std::time::Instant,
-    timing: Timing,
-    undelivered: u64,
+    carried: Carried,
 }
 
 /// Packets that are taken from a device before those are looked at that are due.
@@ -43,7 +51,7 @@ impl Crossing {
     #[expect(clippy::disallowed_methods, reason = "packets of real networks come in real time")]
     pub fn new(near: OwnedFd, far: OwnedFd) -> Self {
         let started = std::time::Instant::now();
-        Self { devices: [near, far], started, timing: Timing::default(), undelivered: 0 }
+        Self { devices: [near, far], started, carried: Carried::default() }
     }
 
     /// Gives the time since this was made.
@@ -51,14 +59,9 @@ impl Crossing {
         Instant::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
-    /// Gives how much later than due packets left.
-    pub const fn timing(&self) -> &Timing {
-        &self.timing
-    }
-
-    /// Gives how many packets a device did not take.
-    pub const fn undelivered(&self) -> u64 {
-        self.undelivered
+    /// Gives what came of the packets that were due.
+    pub const fn carried(&self) -> &Carried {
+        &self.carried
     }
 
     /// Carries packets until `watch` has seen enough.
@@ -74,7 +77,7 @@ impl Crossing {
             let now = self.now();
             if now >= next_look {
                 next_look = now + watch.interval();
-                if !watch.look(now, emulator, &self.timing) {
+                if !watch.look(now, emulator, &self.carried) {
                     return Ok(());
                 }
             }
@@ -119,12 +122,12 @@ impl Crossing {
             match rustix::io::write(&self.devices[delivery.to as usize], delivery.bytes) {
                 Ok(_) => {}
                 // The host has no room, or its device is down: to the sender that is a loss.
-                Err(Errno::AGAIN | Errno::NOBUFS | Errno::IO) => self.undelivered += 1,
+                Err(Errno::AGAIN | Errno::NOBUFS | Errno::IO) => self.carried.undelivered += 1,
                 Err(error) => return Err(error.into()),
             }
             now = Instant::from_nanos(self.started.elapsed().as_nanos() as u64);
             watch.on_packet(now, delivery.to, false, delivery.bytes);
-            self.timing.note(delivery.due, now);
+            self.carried.timing.note(delivery.due, now);
         }
         Ok(())
     }

@@ -8,11 +8,12 @@ mod crossing;
 mod emulator;
 mod namespace;
 mod parcels;
+pub mod shell;
 mod timing;
 mod ways;
 
-pub use crossing::{Crossing, Watch};
+pub use crossing::{Carried, Crossing, Watch};
 pub use emulator::{Delivery, Emulator, Refusals};
-pub use namespace::{Namespace, Place};
+pub use namespace::{Host, Namespace, Place};
 pub use timing::Timing;
 pub use ways::{Side, Way, Ways};

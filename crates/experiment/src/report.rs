@@ -179,7 +179,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .real("utilisation", links().map(|link| utilisation(link, end)))
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
-        .real("mean_wait_ms", links().map(mean_wait_ms))
+        .real("mean_wait_ms", links().map(Link::mean_wait_ms))
         .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
         .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
@@ -188,11 +188,6 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
 /// Gives how much of what the link could send before `end` it sent: what waits there at the end is not sent.
 pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
     link.bits_sent() / link.settings().bits_before(end)
-}
-
-/// Gives the mean time that a packet which the link sent had waited for it.
-pub(crate) fn mean_wait_ms(link: &Link) -> f64 {
-    1e3 * link.waited.saturating_sub(link.waited_in_vain).as_secs_f64() / link.total.packets_out().max(1) as f64
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {

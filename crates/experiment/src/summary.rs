@@ -4,7 +4,7 @@ use crate::bursts;
 use crate::plan::Plan;
 use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
-use crate::report::{mean_wait_ms, utilisation};
+use crate::report::utilisation;
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
 use earlybird_sim::{DropCause, Link, Network};
 use earlybird_units::{Duration, Instant};
@@ -50,7 +50,7 @@ pub(crate) fn summarise(
         ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("utilisation".into(), view.utilisation().map(Value::Real)),
-        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(mean_wait_ms(link)))),
+        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(link.mean_wait_ms()))),
         ("fair_share".into(), view.fair_share().map(Value::Real)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),

@@ -233,6 +233,11 @@ impl Link {
         self.positions.as_ref().map_or(&[], |positions| &positions.counts)
     }
 
+    /// Gives the mean time in milliseconds that a packet which the link sent had waited for it.
+    pub fn mean_wait_ms(&self) -> f64 {
+        1e3 * self.waited.saturating_sub(self.waited_in_vain).as_secs_f64() / self.total.packets_out().max(1) as f64
+    }
+
     /// Gives what the link is made of.
     pub fn settings(&self) -> &LinkSettings {
         &self.settings

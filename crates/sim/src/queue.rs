@@ -137,7 +137,7 @@ impl Waiting {
 pub(crate) type Dropped = VecDeque<Waiting>;
 
 /// The packets that wait in front of one link. Time never goes backwards from call to call.
-pub(crate) trait Queue: Debug {
+pub(crate) trait Queue: Debug + Send {
     /// Takes a packet in; it, or others in its place, may be dropped at once.
     fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped);
     /// Gives the packet to send now; `None` says that the link becomes idle.

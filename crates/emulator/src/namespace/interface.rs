@@ -4,7 +4,7 @@ use super::Place;
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The device's name in its namespace.
@@ -56,32 +56,53 @@ const SET_INTERFACE: libc::c_ulong = 0x4004_54CA;
 /// `RTF_UP` of `linux/route.h`.
 const ROUTE_IS_UP: u16 = 1;
 
-/// Makes the device, gives it its addresses, and lets everything go there.
-pub(super) fn set_up(place: Place) -> io::Result<OwnedFd> {
+/// Makes the device in an empty network, and lets everything go there.
+pub(super) fn furnish(place: Place) -> io::Result<OwnedFd> {
+    let device = add(place)?;
+    let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    call(&v4, libc::SIOCSIFFLAGS, &mut request("lo", up()))?;
+    add_default_route_v4(&v4)?;
+    if let Some(v6) = socket_v6() {
+        add_default_route_v6(&v6, index(&v4)?)?;
+    }
+    Ok(device)
+}
+
+/// Makes the device and gives it its addresses.
+pub(super) fn add(place: Place) -> io::Result<OwnedFd> {
     let device = rustix::fs::open(c"/dev/net/tun", OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let packets = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     call(&device, SET_INTERFACE, &mut request(DEVICE, Value { flags: packets }))?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let up = || Value { flags: (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short };
-    call(&v4, libc::SIOCSIFFLAGS, &mut request("lo", up()))?;
     call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: place.mtu.into() }))?;
     call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(place.v4) }))?;
     call(&v4, libc::SIOCSIFNETMASK, &mut request(DEVICE, Value { address: address(NETMASK_V4) }))?;
     call(&v4, libc::SIOCSIFFLAGS, &mut request(DEVICE, up()))?;
-    add_default_route_v4(&v4)?;
-    set_up_v6(&v4, place.v6)?;
+    if let Some(v6) = socket_v6() {
+        let mut address = AddressRequestV6 { address: place.v6.octets(), prefix: PREFIX_V6, index: index(&v4)? };
+        call(&v6, libc::SIOCSIFADDR, &mut address)?;
+    }
     Ok(device)
 }
 
+fn up() -> Value {
+    Value { flags: (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short }
+}
+
 /// A machine without IPv6 is a machine too.
-fn set_up_v6(v4: &OwnedFd, address: Ipv6Addr) -> io::Result<()> {
-    let Ok(v6) = socket(AddressFamily::INET6, SocketType::DGRAM, None) else { return Ok(()) };
-    let mut index = request(DEVICE, Value { room: [0; 24] });
-    call(v4, libc::SIOCGIFINDEX, &mut index)?;
+fn socket_v6() -> Option<OwnedFd> {
+    socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()
+}
+
+/// Gives the device's number.
+fn index(v4: &OwnedFd) -> io::Result<libc::c_int> {
+    let mut request = request(DEVICE, Value { room: [0; 24] });
+    call(v4, libc::SIOCGIFINDEX, &mut request)?;
     // SAFETY: this call writes the number.
-    let index = unsafe { index.value.number };
-    let mut address = AddressRequestV6 { address: address.octets(), prefix: PREFIX_V6, index };
-    call(&v6, libc::SIOCSIFADDR, &mut address)?;
+    Ok(unsafe { request.value.number })
+}
+
+fn add_default_route_v6(v6: &OwnedFd, index: libc::c_int) -> io::Result<()> {
     let nothing = [0; 16];
     let mut route = RouteRequestV6 {
         destination: nothing,
@@ -95,7 +116,7 @@ fn set_up_v6(v4: &OwnedFd, address: Ipv6Addr) -> io::Result<()> {
         flags: ROUTE_IS_UP.into(),
         index,
     };
-    call(&v6, libc::SIOCADDRT, &mut route)
+    call(v6, libc::SIOCADDRT, &mut route)
 }
 
 fn add_default_route_v4(v4: &OwnedFd) -> io::Result<()> {

@@ -25,6 +25,28 @@ pub struct Place {
     pub mtu: u16,
 }
 
+/// One device more in this machine's network, which goes when this does.
+#[derive(Debug)]
+pub struct Host {
+    device: OwnedFd,
+}
+
+impl Host {
+    /// Adds a TUN device `eb0` with these addresses.
+    ///
+    /// # Errors
+    ///
+    /// If the process may not change the network, or there is such a device.
+    pub fn new(place: Place) -> io::Result<Self> {
+        Ok(Self { device: interface::add(place)? })
+    }
+
+    /// As [`Namespace::device`], for this machine.
+    pub const fn device(&self) -> &OwnedFd {
+        &self.device
+    }
+}
+
 /// A network of its own, which is there as long as somebody holds it: this, a process in it, or a socket of it.
 #[derive(Debug)]
 pub struct Namespace {
@@ -54,7 +76,7 @@ impl Namespace {
                 unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             }
             maps.allow_pings();
-            let device = interface::set_up(place)?;
+            let device = interface::furnish(place)?;
             Ok([device, rights::open(c"/proc/self/ns/net")?, rights::open(c"/proc/self/ns/user")?])
         })?;
         let [device, net, user] = files;

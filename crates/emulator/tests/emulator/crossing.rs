@@ -1,7 +1,7 @@
 //! The kernel's own hosts over emulated links. What needs rights that the machine does not give is skipped with the reason.
 
 use crate::line::{line, link};
-use earlybird_emulator::{Crossing, Emulator, Namespace, Place, Timing, Watch, Ways};
+use earlybird_emulator::{Carried, Crossing, Emulator, Namespace, Place, Watch, Ways};
 use earlybird_units::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -41,7 +41,7 @@ struct Echo {
 const DATAGRAMS: usize = 20;
 
 impl Watch for Echo {
-    fn look(&mut self, now: Instant, _: &mut Emulator, _: &Timing) -> bool {
+    fn look(&mut self, now: Instant, _: &mut Emulator, _: &Carried) -> bool {
         let mut buffer = [0; 100];
         if let Ok((_, from)) = self.far.recv_from(&mut buffer) {
             self.far.send_to(b"back", from).expect("an answer");
@@ -77,6 +77,6 @@ fn a_round_trip_takes_the_time_that_the_links_say() {
         // 33 or 53 bytes at 10 Mb/s take less than 0.1 ms; this machine takes what it takes.
         let [shortest, median] = [echo.times[0], echo.times[DATAGRAMS / 2]];
         assert!(shortest >= Duration::from_millis(35) && median < Duration::from_millis(45), "{:?}", echo.times);
-        assert!(crossing.timing().packets() >= 2 * DATAGRAMS as u64 && crossing.undelivered() == 0);
+        assert!(crossing.carried().timing.packets() >= 2 * DATAGRAMS as u64 && crossing.carried().undelivered == 0);
     }
 }

@@ -1,0 +1,132 @@
+//! The programs that run on both sides.
+
+use crate::namespace::Namespace;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// It did not: it was stopped.
+    Stopped,
+}
+
+/// Everything that was started. What still runs ends with it.
+#[derive(Debug, Default)]
+pub(super) struct Children {
+    peers: Vec<Child>,
+    command: Option<Child>,
+}
+
+/// How long servers may take until they listen, and programs until they end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Time between two looks.
+const NAP: Duration = Duration::from_millis(20);
+
+impl Children {
+    /// Starts a server. What it says goes to the standard error, as the standard output is the command's.
+    pub(super) fn start_peer(&mut self, side: &Namespace, program: &[String]) -> io::Result<()> {
+        let mut command = command(side, program)?;
+        command.stdin(Stdio::null()).stdout(io::stderr());
+        self.peers.push(spawn(command, program)?);
+        Ok(())
+    }
+
+    /// Waits until each server has a socket, but not for ever: not all servers need one.
+    pub(super) fn await_peers(&mut self) {
+        for _ in 0..PATIENCE.as_millis() / NAP.as_millis() {
+            let running: Vec<&mut Child> =
+                self.peers.iter_mut().filter_map(|peer| (!has_ended(peer)).then_some(peer)).collect();
+            if running.first().is_none_or(|peer| sockets_beside(peer) >= running.len()) {
+                return;
+            }
+            sleep(NAP);
+        }
+    }
+
+    pub(super) fn start_command(&mut self, side: &Namespace, program: &[String]) -> io::Result<()> {
+        self.command = Some(spawn(command(side, program)?, program)?);
+        Ok(())
+    }
+
+    /// Waits until the command ends or `goes_on` says no.
+    pub(super) fn wait(&mut self, mut goes_on: impl FnMut() -> bool) -> io::Result<Ended> {
+        let Some(child) = &mut self.command else { return Ok(Ended::Exited(0)) };
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(ended(status));
+            }
+            if !goes_on() {
+                return Ok(Ended::Stopped);
+            }
+            sleep(NAP);
+        }
+    }
+
+    /// Stops what still runs: first it is asked to, then it is made to.
+    pub(super) fn stop(&mut self) {
+        let mut running: Vec<&mut Child> = self.command.iter_mut().chain(&mut self.peers).collect();
+        for signal in [libc::SIGTERM, libc::SIGKILL] {
+            for child in &running {
+                // SAFETY: a number is given, of a child that was not waited for.
+                unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+            }
+            for _ in 0..PATIENCE.as_millis() / NAP.as_millis() {
+                running.retain_mut(|child| !has_ended(child));
+                if running.is_empty() {
+                    return;
+                }
+                sleep(NAP);
+            }
+        }
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn command(side: &Namespace, program: &[String]) -> io::Result<Command> {
+    let (name, arguments) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = side.command(name)?;
+    command.args(arguments);
+    // SAFETY: one system call. Whatever becomes of this process, nothing that it started stays behind.
+    unsafe {
+        command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        });
+    }
+    Ok(command)
+}
+
+fn spawn(mut command: Command, program: &[String]) -> io::Result<Child> {
+    let name = program.first().map_or("", String::as_str);
+    command.spawn().map_err(|error| io::Error::new(error.kind(), format!("cannot run `{name}`: {error}")))
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    status.code().map_or_else(|| Ended::Signalled(status.signal().unwrap_or(0)), Ended::Exited)
+}
+
+fn has_ended(child: &mut Child) -> bool {
+    // Whoever cannot be asked is not there.
+    !matches!(child.try_wait(), Ok(None))
+}
+
+/// Gives how many sockets there are in the network of a process.
+fn sockets_beside(child: &Child) -> usize {
+    let tables = ["tcp", "tcp6", "udp", "udp6"].map(|protocol| format!("/proc/{}/net/{protocol}", child.id()));
+    let lines = tables.iter().filter_map(|table| Some(std::fs::read_to_string(table).ok()?.lines().count()));
+    // Each begins with the names of its columns.
+    lines.map(|lines| lines.saturating_sub(1)).sum()
+}
