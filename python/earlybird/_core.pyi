@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any, final
 
 __all__ = [
+    "HostError",
+    "NamespaceError",
     "ScenarioError",
     "code_version",
     "duration",
+    "emulate",
     "estimate",
     "output_warnings",
     "random_parts",
@@ -85,6 +88,30 @@ def run(
     Simulate a resolved scenario; return its `summary`, its `tables` of columns and the `cpu_s` it took.
 
     `watch` is called some twenty times a second with the share that is done; what it raises ends the run.
+    """
+
+class NamespaceError(OSError):
+    """The system gives no network namespace with a TUN device."""
+
+class HostError(OSError):
+    """The system does not let the process add a device to its network."""
+
+def emulate(
+    scenario_json: str,
+    seed: int,
+    command: list[str],
+    *,
+    peers: list[list[str]],
+    mtu: int,
+    flow: str | None = None,
+    pcap: str | None = None,
+    watch: Callable[[dict[str, Any] | None], object],
+) -> dict[str, Any]:
+    """
+    Run a command whose packets cross the network of a resolved scenario; return how it ended and what the network did.
+
+    `watch` is called several times a second, with the state of the network once a second; what it raises ends the
+    command.
     """
 
 def version() -> str:

@@ -6,6 +6,7 @@ mod bottleneck;
 mod bursts;
 mod capture;
 mod chance;
+mod emulation;
 mod endpoint;
 mod estimate;
 mod loss;
@@ -31,6 +32,7 @@ mod web;
 
 pub use chance::random_parts;
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
+pub use emulation::{Emulation, emulation};
 pub use estimate::{Estimate, Share, estimate};
 pub use recorder::{DropLog, Recorder};
 pub use report::Report;

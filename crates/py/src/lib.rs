@@ -1,5 +1,7 @@
 //! The Python extension `earlybird._core`: conversions only.
 
+mod emulate;
+
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
 use earlybird_scenario::Scenario;
 use numpy::PyArray1;
@@ -254,6 +256,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add("NamespaceError", module.py().get_type::<emulate::NamespaceError>())?;
+    module.add("HostError", module.py().get_type::<emulate::HostError>())?;
+    module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(code_version, module)?)?;
     Ok(())

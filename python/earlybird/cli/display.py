@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
+    from earlybird.emulation import Emulation
     from earlybird.result import Result
     from earlybird.study import RunCount, StudyInfo
     from earlybird.sweeps import SweepResult
@@ -69,6 +70,49 @@ def _runs(runs: int | None, count: RunCount | None) -> str:
         return NOTHING if runs is None else str(runs)
     done = "[green]all done[/green]" if count.done == count.every else f"{count.done} done"
     return f"{runs}\n{done}"
+
+
+def show_emulation(emulation: Emulation) -> None:
+    """Print what an emulated network did, on the error stream: the output is the command's."""
+    summary = emulation.summary
+    table = _table(f"The emulated network, {summary['time_s']:.1f} s", ["link"])
+    for heading in ("packets", "dropped", "marked", "Mb/s", "mean wait", "longest queue"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for link in summary["links"]:
+        table.add_row(
+            link["link"],
+            f"{link['packets_in']:,}",
+            whole_or_share(link["packets_dropped"], link["packets_in"]),
+            whole_or_share(link["packets_marked"], link["packets_in"]),
+            f"{8e-6 * link['bytes_out'] / summary['time_s']:.2f}",
+            f"{link['mean_wait_ms']:.1f} ms",
+            f"{link['max_queue_packets']:,}",
+        )
+    console = Console(stderr=True)
+    console.print(table)
+    late = summary["delay_added"]
+    median, most, worst = (f"{late[key]:.0f} µs" for key in ("p50_us", "p99_us", "max_us"))
+    console.print(Text(f"Packets left {median} late (median), {most} (99 %), {worst} at most.", style="dim"))
+    for problem in _emulation_problems(summary):
+        console.print(Text(problem, style="yellow"))
+
+
+LATE_US = 1000
+"""What the emulator may add to a hundredth of the packets before the machine is said to be too busy: 1 ms."""
+
+
+def _emulation_problems(summary: dict[str, Any]) -> Iterator[str]:
+    if summary["delay_added"]["p99_us"] > LATE_US:
+        yield "More than 1 % of the packets were over 1 ms late: this machine is too busy for this network."
+    if summary["overflows"]:
+        yield f"{summary['overflows']:,} packets found no memory: more than 1 GiB waited. Limit the queue by --queue."
+    if summary["undelivered"]:
+        yield f"{summary['undelivered']:,} packets were not taken by the host they were for."
+
+
+def whole_or_share(count: int, total: int) -> str:
+    """Write a count with its share of a total."""
+    return f"{count:,} ({count / total:.2%})" if count else "0"
 
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:

@@ -1,0 +1,43 @@
+//! The network of a scenario for packets that come from outside.
+
+use crate::plan::{Builder, Plan};
+use earlybird_scenario::{Scenario, ScenarioError};
+use earlybird_sim::{Network, RouteId};
+use earlybird_units::Instant;
+
+/// A network, and the way of one flow through it.
+#[derive(Debug)]
+pub struct Emulation {
+    /// The links, with the losses and impairments that the seed draws.
+    pub network: Network,
+    /// The route from the flow's sender to its receiver.
+    pub there: RouteId,
+    /// The route back.
+    pub back: RouteId,
+}
+
+/// Gives the network of a scenario as the packets of a flow see it, by its name (default: the first one).
+///
+/// The scenario's traffic is not in it.
+///
+/// # Errors
+///
+/// If there is no such flow, or no route for it.
+pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<Emulation, ScenarioError> {
+    let mut plan = Plan::new(scenario, seed)?;
+    plan.end = Instant::NEVER;
+    let names = || plan.flows.iter().map(|flow| flow.name.as_str());
+    let chosen = flow.map_or(Some(0), |name| names().position(|known| known == name)).ok_or_else(|| {
+        let allowed: Vec<&str> = names().collect();
+        ScenarioError {
+            path: "flows".into(),
+            problem: "has no such flow".into(),
+            value: flow.unwrap_or_default().to_owned(),
+            allowed: allowed.join(", "),
+            ..ScenarioError::default()
+        }
+    })?;
+    let mut builder = Builder::new(&plan);
+    let [there, back] = builder.routes_between(&plan.flows[chosen])?;
+    Ok(Emulation { network: builder.network, there, back })
+}

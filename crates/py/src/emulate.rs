@@ -1,0 +1,140 @@
+//! `_core.emulate`: a command in an emulated network.
+
+use crate::scenario_error;
+use earlybird_capture::{CaptureFile, Interface, Packets};
+use earlybird_emulator::shell::{Ended, LinkState, NoShell, Outcome, Programs, Shell, Snapshot};
+use earlybird_emulator::{Emulator, Timing, Way, Ways};
+use earlybird_experiment::{Emulation, emulation};
+use earlybird_sim::{FlowId, GroupId};
+use earlybird_units::Duration;
+use pyo3::create_exception;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::io;
+use std::path::{Path, PathBuf};
+
+create_exception!(
+    earlybird._core,
+    NamespaceError,
+    PyOSError,
+    "The system gives no network namespace with a TUN device."
+);
+create_exception!(
+    earlybird._core,
+    HostError,
+    PyOSError,
+    "The system does not let the process add a device to its network."
+);
+
+/// Runs a command whose packets cross the network of a complete scenario; gives how it ended and what the network did.
+///
+/// `watch` is called several times a second, with the state of the network once a second and with nothing else; what it raises ends
+/// the command.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, seed, command, *, peers, mtu, flow=None, pcap=None, watch))]
+#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the keywords of the Python function")]
+pub(crate) fn emulate<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    seed: u64,
+    command: Vec<String>,
+    peers: Vec<Vec<String>>,
+    mtu: u16,
+    flow: Option<&str>,
+    pcap: Option<PathBuf>,
+    watch: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    let Emulation { network, there, back } = emulation(&scenario, seed, flow).map_err(scenario_error)?;
+    let way = Way { there, back, flow: FlowId(0), group: GroupId(0) };
+    let emulator = Emulator::new(network, Ways::all(way), ());
+    let capture = pcap.as_deref().map(begin_capture).transpose()?;
+    let shell = Shell::new(mtu, !peers.is_empty()).map_err(no_shell)?;
+    let programs = Programs { command, peers };
+    let watch = watch.unbind();
+    let mut raised = None;
+    let outcome = py.detach(|| {
+        let look = |snapshot| {
+            let told = Python::attach(|py| look(py, &watch, snapshot));
+            raised = told.err();
+            raised.is_none()
+        };
+        shell.run(&programs, emulator, capture, look)
+    });
+    let outcome = outcome.map_err(|error| PyOSError::new_err(error.to_string()))?;
+    raised.map_or_else(|| outcome_dict(py, &outcome), Err)
+}
+
+fn begin_capture(path: &Path) -> PyResult<CaptureFile> {
+    let interface = |name| Interface { name, packets: Packets::Either, snap_len: u32::from(u16::MAX) };
+    CaptureFile::create(path, None, &[interface("near"), interface("far")]).map_err(|error| file_error(&error, path))
+}
+
+fn file_error(error: &io::Error, path: &Path) -> PyErr {
+    PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
+}
+
+fn no_shell(error: NoShell) -> PyErr {
+    match error {
+        NoShell::Namespace(error) => NamespaceError::new_err((error.raw_os_error(), error.to_string())),
+        NoShell::Host(error) => HostError::new_err((error.raw_os_error(), error.to_string())),
+    }
+}
+
+fn look(py: Python<'_>, watch: &Py<PyAny>, snapshot: Option<Snapshot>) -> PyResult<()> {
+    py.check_signals()?;
+    let snapshot = snapshot.map(|snapshot| snapshot_dict(py, &snapshot)).transpose()?;
+    watch.call1(py, (snapshot,)).map(drop)
+}
+
+fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let result = snapshot_dict(py, &outcome.last)?;
+    // As shells say it: 128 and the number of the signal.
+    let code = match outcome.ended {
+        Ended::Exited(code) => Some(code),
+        Ended::Signalled(signal) => Some(128 + signal),
+        Ended::Stopped => None,
+    };
+    result.set_item("exit_code", code)?;
+    // A disk that is full does not undo what was measured.
+    result.set_item("capture_error", outcome.capture.as_ref().err().map(ToString::to_string))?;
+    Ok(result)
+}
+
+fn snapshot_dict<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", snapshot.at.as_secs_f64())?;
+    let links: Vec<_> = snapshot.links.iter().map(|link| link_dict(py, link)).collect::<PyResult<_>>()?;
+    dict.set_item("links", links)?;
+    dict.set_item("strangers", snapshot.refusals.strangers)?;
+    dict.set_item("overflows", snapshot.refusals.overflows)?;
+    dict.set_item("undelivered", snapshot.carried.undelivered)?;
+    dict.set_item("delay_added", timing_dict(py, &snapshot.carried.timing)?)?;
+    Ok(dict)
+}
+
+fn link_dict<'py>(py: Python<'py>, link: &LinkState) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("link", &link.name)?;
+    dict.set_item("packets_in", link.total.packets_in)?;
+    dict.set_item("packets_out", link.total.packets_out())?;
+    dict.set_item("packets_dropped", link.total.packets_dropped)?;
+    dict.set_item("packets_marked", link.total.packets_marked)?;
+    dict.set_item("bytes_out", link.total.bytes_out)?;
+    dict.set_item("queue_packets", link.waiting)?;
+    dict.set_item("max_queue_packets", link.most_waiting)?;
+    dict.set_item("mean_wait_ms", link.mean_wait_ms)?;
+    Ok(dict)
+}
+
+fn timing_dict<'py>(py: Python<'py>, timing: &Timing) -> PyResult<Bound<'py, PyDict>> {
+    let micros = |delay: Duration| delay.as_nanos() as f64 / 1e3;
+    let dict = PyDict::new(py);
+    dict.set_item("packets", timing.packets())?;
+    for (name, share) in [("p50_us", 0.5), ("p90_us", 0.9), ("p99_us", 0.99), ("p999_us", 0.999)] {
+        dict.set_item(name, micros(timing.quantile(share)))?;
+    }
+    dict.set_item("max_us", micros(timing.largest()))?;
+    Ok(dict)
+}

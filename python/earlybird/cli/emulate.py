@@ -1,0 +1,137 @@
+"""`earlybird emulate`: a command in an emulated network."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from earlybird.cli.arguments import Json, Seed, Settings, examples, overrides
+from earlybird.cli.plain import complain, show_json
+from earlybird.emulation import emulate, link, network
+from earlybird.errors import InputError, ScenarioError
+from earlybird.runs import DEFAULT_SEED
+
+NAME = "emulate"
+EXAMPLES = examples(
+    "earlybird emulate --rate 15M --delay 45ms --loss 1% --queue codel -- ping -c 5 10.77.0.2",
+    "earlybird emulate --rate 15M --delay 45ms --peer 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
+    "earlybird emulate --rate 20M --back-rate 2M --delay 20ms --queue 64kB --peer 'iperf3 -s' -- iperf3 -Rc 10.77.0.2",
+    "earlybird emulate --scenario scenarios/dumbbell.toml --flow video0 --pcap packets.pcapng -- bash",
+)
+
+
+def command(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="What to run.", show_default=False)],
+    *,
+    rate: Annotated[str | None, typer.Option(help="Bits per second in both directions: 15M, 300kb/s.")] = None,
+    delay: Annotated[str, typer.Option(help="Propagation time of one direction.")] = "0ms",
+    queue: Annotated[
+        str,
+        typer.Option(
+            help="Queue in front of the link: unlimited, a limit in packets (100) or bytes (64kB),"
+            " codel, fq-codel, pie, red or dualpi2."
+        ),
+    ] = "unlimited",
+    loss: Annotated[str | None, typer.Option(help="Share of the packets to lose, such as 1%.")] = None,
+    reorder: Annotated[str | None, typer.Option(help="Share of the packets to deliver 10 ms late.")] = None,
+    duplicate: Annotated[str | None, typer.Option(help="Share of the packets to deliver twice.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Chances to send, a file as mahimahi's, in place of --rate.")
+    ] = None,
+    back_rate: Annotated[str | None, typer.Option(help="As --rate, of what comes back (default: the same).")] = None,
+    back_delay: Annotated[str | None, typer.Option(help="As --delay, likewise.")] = None,
+    back_queue: Annotated[str | None, typer.Option(help="As --queue, likewise.")] = None,
+    back_loss: Annotated[str | None, typer.Option(help="As --loss, likewise; 0 for none.")] = None,
+    scenario: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take the network of this scenario in place of one link.")
+    ] = None,
+    settings: Settings = None,
+    flow: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The flow whose way the packets take (default: the first).")
+    ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="A server to run on the far side, 10.77.0.2. May be given several times. Without one, the far side is"
+            " this machine, which takes root.",
+        ),
+    ] = None,
+    seed: Seed = DEFAULT_SEED,
+    mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet.")] = 1500,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE.pcapng", help="Write all packets to this file, for Wireshark.")
+    ] = None,
+    statistics: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Write the state of the links to this file, a line each second."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a command whose packets cross an emulated network, and tell what the network did."""
+    single = _single_link(
+        there={
+            "rate": rate,
+            "trace": trace,
+            "delay": delay,
+            "queue": queue,
+            "loss": loss,
+            "reorder": reorder,
+            "duplicate": duplicate,
+        },
+        back={"rate": back_rate, "delay": back_delay, "queue": back_queue, "loss": back_loss},
+        scenario=scenario,
+    )
+    try:
+        outcome = emulate(
+            scenario or single,
+            command,
+            peers=[shlex.split(text) for text in peer or []],
+            overrides=overrides(settings),
+            flow=flow,
+            seed=seed,
+            mtu=mtu,
+            pcap=pcap,
+            statistics=statistics,
+        )
+    except ScenarioError as error:
+        raise _of_option(error) if scenario is None else error from error
+    if json:
+        show_json(outcome.summary)
+    else:
+        from earlybird.cli.display import show_emulation
+
+        show_emulation(outcome)
+    if outcome.summary["capture_error"]:
+        complain(f"{pcap}: {outcome.summary['capture_error']}; the capture ends there.")
+    raise typer.Exit(outcome.exit_code)
+
+
+def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | None) -> dict[str, Any]:
+    """Make a scenario of the options for one link."""
+    usual = {"delay": "0ms", "queue": "unlimited"}
+    given = {name for name, value in there.items() if value is not None and usual.get(name) != value}
+    given |= {f"back-{name}" for name, value in back.items() if value is not None}
+    if scenario is None and not {"rate", "trace"} & given:
+        raise InputError(
+            "how fast is the link? Give --rate, such as --rate 15M, or --trace, or a network by --scenario."
+        )
+    if scenario is not None and given:
+        options = ", ".join(f"--{name}" for name in sorted(given))
+        raise InputError(
+            f"--scenario has a network of its own, beside which {options} would be ignored. Change it by --set."
+        )
+    differing = {name: value for name, value in back.items() if value is not None}
+    if "rate" in differing:
+        differing["trace"] = None
+    return network(link(**there), link(**{**there, **differing}))
+
+
+def _of_option(error: ScenarioError) -> InputError:
+    """Name the option in place of the scenario's key."""
+    parts = error.path.split(".")
+    known = ("rate", "delay", "queue", "loss", "reorder", "duplicate", "trace")
+    name = next((part for part in reversed(parts) if part in known), None)
+    option = name and f"--{'back-' * ('reverse' in parts)}{name}"
+    return InputError(str(error).replace(error.path, option) if option else str(error))

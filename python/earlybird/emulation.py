@@ -1,0 +1,228 @@
+"""A command in an emulated network: the simulator's links between it and the rest of the world."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from earlybird import _core
+from earlybird.description import Overrides, ScenarioLike, override_texts, path_of, resolve
+from earlybird.errors import EarlybirdError, InputError, ScenarioError
+from earlybird.outputs import check_outputs
+from earlybird.runs import DEFAULT_SEED, checked_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+HERE = "10.77.0.1"
+"""The command's address."""
+THERE = "10.77.0.2"
+"""The address of the far side: of the servers there or of this machine."""
+LEAST_MTU = 1280
+"""What IPv6 asks of every link (RFC 8200 §5)."""
+LARGEST_MTU = 65535
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """
+    What an emulated network did while a command ran.
+
+    Attributes
+    ----------
+    exit_code
+        The command's; 128 and the signal's number if one ended it, as shells say it.
+    summary
+        ``time_s``; ``links``, one dictionary for each direction of each link with what passed it; ``delay_added``, how
+        much later than due packets came out (quantiles in µs); ``strangers``, packets that were for nobody;
+        ``overflows``, those for which there was no memory; ``undelivered``, those that their host did not take;
+        ``capture_error``, why the capture is not complete.
+    """
+
+    exit_code: int
+    summary: dict[str, Any]
+
+
+def link(
+    *,
+    rate: str | None = None,
+    trace: str | Path | None = None,
+    delay: str = "0ms",
+    queue: str = "unlimited",
+    loss: str | None = None,
+    reorder: str | None = None,
+    duplicate: str | None = None,
+) -> dict[str, Any]:
+    """
+    Describe one direction of a link as scenarios do.
+
+    Parameters
+    ----------
+    rate
+        Bits per second, such as ``15Mb/s`` or short ``15M``.
+    trace
+        A file in mahimahi's format, in place of a rate.
+    delay
+        Propagation time.
+    queue
+        ``unlimited``, a limit in packets (``100``) or bytes (``64kB``), or a discipline with its defaults (``codel``,
+        ``fq-codel``, ``pie``, ``red``, ``dualpi2``).
+    loss, duplicate
+        Share of the packets that get lost or arrive twice, such as ``1%``.
+    reorder
+        Share of the packets that arrive 10 ms late, while others pass them.
+    """
+    channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue)}
+    channel |= {} if rate is None else {"rate": _rate(rate)}
+    channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
+    channel |= {} if loss is None else {"loss": [{"bernoulli": {"probability": loss}}]}
+    channel |= {} if reorder is None else {"reorder": {"probability": reorder, "delay": LATE}}
+    return channel | ({} if duplicate is None else {"duplicate": {"probability": duplicate}})
+
+
+LATE = "10ms"
+"""How much later packets arrive that others pass, as in netem's manual."""
+
+
+def _rate(text: str) -> str:
+    """Take mahimahi's and iperf's short form too."""
+    return f"{text}b/s" if text[-1:] in ("k", "M", "G") else text
+
+
+def _queue(text: str) -> str | dict[str, Any]:
+    if text == "unlimited":
+        return text
+    if text.isdecimal():
+        return {"packets": int(text)}
+    for suffix, factor in (("kB", 1000), ("KiB", 1024), ("MB", 10**6), ("MiB", 2**20), ("B", 1)):
+        number = text.removesuffix(suffix)
+        if number != text and number.isdecimal():
+            return {"bytes": int(number) * factor}
+    return {text: {}}
+
+
+def network(there: dict[str, Any], back: dict[str, Any]) -> dict[str, Any]:
+    """Make a scenario of one link between two nodes; its traffic is what the command makes of it."""
+    ends = {"from": "near", "to": "far"}
+    return {
+        "title": "An emulated link",
+        "duration": "1s",
+        "endpoint": {"profile": "rfc", "transport": "sack"},
+        "network": {"links": [{**ends, **there, "reverse": back}]},
+        "flows": [{"name": "packets", **ends, "application": {"bulk": {}}}],
+    }
+
+
+def emulate(
+    scenario: ScenarioLike,
+    command: Sequence[str],
+    *,
+    peers: Sequence[Sequence[str]] = (),
+    overrides: Overrides = (),
+    flow: str | None = None,
+    seed: int | None = None,
+    mtu: int = 1500,
+    pcap: str | Path | None = None,
+    statistics: str | Path | None = None,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+) -> Emulation:
+    """
+    Run a command whose packets cross the network of a scenario, in real time.
+
+    The command runs in a network of its own, at address 10.77.0.1 or fd77::1, from which everything goes over the
+    scenario's links to the far side: 10.77.0.2 or fd77::2.
+
+    Parameters
+    ----------
+    scenario
+        As of `earlybird.run`. Only its network counts; see `network` for one link.
+    command
+        The program with its arguments.
+    peers
+        Servers to run on the far side, each with its arguments. They are started first, and stopped when the command
+        has ended. Without any, the far side is this machine, which takes the right to change its network (root).
+    overrides
+        Values that replace the scenario's.
+    flow
+        The flow whose way through the network the packets take (default: the first one).
+    seed
+        Of the losses and impairments (default 1).
+    mtu
+        Largest packet in bytes.
+    pcap
+        File to write all packets to as both sides see them, in the format pcapng.
+    statistics
+        File to write the state of the network to each second, as JSON lines.
+    watch
+        Called with the same.
+
+    Returns
+    -------
+    Emulation
+        How the command ended and what the network did.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid, or has no such flow.
+    InputError
+        If there is no command, or no such program.
+    EarlybirdError
+        If the system does not allow what is needed; the text says what to do.
+    OSError
+        If a file cannot be written.
+    """
+    if not command:
+        raise InputError("there is no command to run; write it behind `--`, such as `-- curl http://10.77.0.2:8000`.")
+    if not LEAST_MTU <= mtu <= LARGEST_MTU:
+        raise InputError(f"mtu = {mtu}: the largest packet has {LEAST_MTU} to {LARGEST_MTU} bytes.")
+    check_outputs({"pcap": pcap, "statistics": statistics}, {"scenario": path_of(scenario)})
+    resolved = resolve(scenario, override_texts(overrides))
+    with ExitStack() as files:
+        lines = files.enter_context(Path(statistics).open("w", encoding="utf-8")) if statistics else None
+
+        def take(snapshot: dict[str, Any] | None) -> None:
+            if snapshot is None:
+                return
+            if lines:
+                print(json.dumps(snapshot), file=lines, flush=True)
+            if watch:
+                watch(snapshot)
+
+        outcome = _guarded(
+            lambda: _core.emulate(
+                resolved,
+                checked_seed(DEFAULT_SEED if seed is None else seed),
+                list(command),
+                peers=[list(peer) for peer in peers],
+                mtu=mtu,
+                flow=flow,
+                pcap=None if pcap is None else str(pcap),
+                watch=take,
+            )
+        )
+    return Emulation(outcome.pop("exit_code"), outcome)
+
+
+def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Say what to do where the system does not allow what is needed."""
+    try:
+        return act()
+    except _core.NamespaceError as error:
+        raise EarlybirdError(
+            f"this system gives no network namespace with a TUN device: {error.strerror}. Run as root, or allow user"
+            " namespaces (`sysctl kernel.unprivileged_userns_clone=1`, `sysctl user.max_user_namespaces=10000`, on"
+            " Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`), and `modprobe tun` if there is no"
+            " /dev/net/tun."
+        ) from error
+    except _core.HostError as error:
+        raise EarlybirdError(
+            f"the far side cannot be this machine: {error.strerror}. Run as root, or have the server run on the far"
+            " side: `--peer 'python3 -m http.server'`."
+        ) from error
+
+
+__all__ = ["HERE", "THERE", "Emulation", "ScenarioError", "emulate", "link", "network"]
