@@ -1,8 +1,9 @@
 //! The network of a scenario for packets that come from outside.
 
 use crate::plan::{Builder, Plan};
+use crate::scenery::Pair;
 use earlybird_scenario::{Scenario, ScenarioError};
-use earlybird_sim::{Network, RouteId};
+use earlybird_sim::Network;
 use earlybird_units::Instant;
 
 /// A network, and the way of one flow through it.
@@ -10,10 +11,8 @@ use earlybird_units::Instant;
 pub struct Emulation {
     /// The links, with the losses and impairments that the seed draws.
     pub network: Network,
-    /// The route from the flow's sender to its receiver.
-    pub there: RouteId,
-    /// The route back.
-    pub back: RouteId,
+    /// The routes between its sender and its receiver.
+    pub way: Pair,
 }
 
 /// Gives the network of a scenario as the packets of a flow see it, by its name (default: the first one).
@@ -38,6 +37,7 @@ pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<E
         }
     })?;
     let mut builder = Builder::new(&plan);
-    let [there, back] = builder.routes_between(&plan.flows[chosen])?;
-    Ok(Emulation { network: builder.network, there, back })
+    // Of many hosts, as web sessions have them, the first two.
+    let way = builder.pairs_of(&plan.flows[chosen])?[0];
+    Ok(Emulation { network: builder.network, way })
 }

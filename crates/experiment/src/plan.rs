@@ -226,14 +226,8 @@ impl<'a> Builder<'a> {
         Shape::Links(nodes)
     }
 
-    /// Gives the ways of a flow's data and of its ACKs, of its first pair of hosts if it has many.
-    pub(crate) fn routes_between(&mut self, flow: &FlowPlan) -> Result<[RouteId; 2], ScenarioError> {
-        let Pair { there, back } = self.pairs_of(flow)?[0];
-        Ok([there, back])
-    }
-
     /// Gives the routes of a flow: one pair of hosts, or every server with every client for web sessions.
-    fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
+    pub(crate) fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
         let model = &self.plan.groups[flow.group].flow;
         let count = model.application.web_sessions().map_or(1, |web| web.pairs);
         match self.shape.clone() {

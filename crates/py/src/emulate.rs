@@ -46,8 +46,8 @@ pub(crate) fn emulate<'py>(
     watch: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    let Emulation { network, there, back } = emulation(&scenario, seed, flow).map_err(scenario_error)?;
-    let way = Way { there, back, flow: FlowId(0), group: GroupId(0) };
+    let Emulation { network, way } = emulation(&scenario, seed, flow).map_err(scenario_error)?;
+    let way = Way { there: way.there, back: way.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, Ways::all(way), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
     let shell = Shell::new(mtu, !peers.is_empty()).map_err(no_shell)?;

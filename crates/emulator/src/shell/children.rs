@@ -76,7 +76,7 @@ impl Children {
         for signal in [libc::SIGTERM, libc::SIGKILL] {
             for child in &running {
                 // SAFETY: a number is given, of a child that was not waited for.
-                unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+                unsafe { libc::kill(child.id().cast_signed(), signal) };
             }
             for _ in 0..PATIENCE.as_millis() / NAP.as_millis() {
                 running.retain_mut(|child| !has_ended(child));

@@ -127,8 +127,8 @@ impl Shell {
             ended
         });
         is_over.store(true, Ordering::Relaxed);
-        let carried = carrier.join().map_err(|_| io::Error::other("the emulator failed"))?;
-        let (ended, (last, capture)) = (ended?, carried?);
+        let result = carrier.join().map_err(|_| io::Error::other("the emulator failed"))?;
+        let (ended, (last, capture)) = (ended?, result?);
         Ok(Outcome { ended, last, capture: capture.map_or(Ok(()), CaptureFile::finish) })
     }
 

@@ -75,9 +75,12 @@ fn a_courier_delivers_when_and_what_a_world_does(#[case] discipline: Discipline,
     assert_eq!(arrived.len(), post.arrived.len());
     // What arrives at one moment at several places has no order.
     let place = |(at, packet): &(Instant, Packet)| (*at, packet.to, packet.number, packet.bytes);
-    let mut places = [&arrived, &post.arrived].map(|list| list.iter().map(place).collect::<Vec<_>>());
-    places.iter_mut().for_each(|list| list.sort_unstable());
-    assert!(places[0] == places[1]);
+    let [came, expected] = [&arrived, &post.arrived].map(|list| {
+        let mut places: Vec<_> = list.iter().map(place).collect();
+        places.sort_unstable();
+        places
+    });
+    assert!(came == expected);
 }
 
 const CODEL: earlybird_sim::CodelSettings = earlybird_sim::CodelSettings {
