@@ -102,7 +102,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
     /// If the device is gone.
     pub fn turn(&mut self, application: &mut impl Application<D, C>) -> io::Result<ControlFlow<(), Option<Instant>>> {
         self.stack.receive()?;
-        while let Ok(work) = self.work.try_recv() {
+        for work in self.work.try_iter().take(WORK) {
             work(&mut self.stack);
         }
         while let Some((id, event)) = self.stack.poll_event() {

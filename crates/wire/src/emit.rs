@@ -1,6 +1,7 @@
 use crate::checksum::{self, pseudo_header};
 use crate::ip;
 use crate::option_bytes::OptionWriter;
+use crate::train::partial_checksum;
 use crate::{Addresses, Datagram, Ecn, Flags, Layout, Segment};
 use core::fmt;
 use core::net::IpAddr;
@@ -23,11 +24,14 @@ pub struct Style {
     /// Routers must not fragment the packet, and report one that is too big: path MTU discovery (RFC 1191). In IPv6 they
     /// never do.
     pub dont_fragment: bool,
+    /// The device computes the checksum of TCP, from the sum of the pseudo header that stands in its place (Linux:
+    /// `CHECKSUM_PARTIAL`).
+    pub leaves_checksum: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { layout: Layout::Linux, hop_limit: 64, identification: 0, dont_fragment: true }
+        Self { layout: Layout::Linux, hop_limit: 64, identification: 0, dont_fragment: true, leaves_checksum: false }
     }
 }
 
@@ -189,8 +193,12 @@ fn seal_tcp(
 ) -> Result<Headers, CannotEmit> {
     let len = tcp.header_len() + payload.len();
     let mut headers = ip_header(ip::TCP, addresses, style, ecn, len)?;
-    let sum = pseudo_header(addresses.source, addresses.destination, ip::TCP, len).ok_or(CannotEmit::Families)?;
-    tcp.checksum = checksum::field(&sum.add_slice(&tcp.to_bytes()).add_slice(payload));
+    tcp.checksum = if style.leaves_checksum {
+        partial_checksum(addresses.source, addresses.destination, len)
+    } else {
+        let sum = pseudo_header(addresses.source, addresses.destination, ip::TCP, len).ok_or(CannotEmit::Families)?;
+        checksum::field(&sum.add_slice(&tcp.to_bytes()).add_slice(payload))
+    };
     headers.put(&tcp.to_bytes());
     Ok(headers)
 }

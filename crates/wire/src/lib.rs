@@ -17,6 +17,7 @@ mod parse;
 mod sack;
 mod segment;
 mod sequence;
+mod train;
 
 pub use addresses::{Addresses, Martian};
 pub use checksum::Checksums;
@@ -34,3 +35,4 @@ pub use parse::{Parsed, Signature, parse, parse_bare};
 pub use sack::{SackBlock, SackBlocks};
 pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;
+pub use train::Train;

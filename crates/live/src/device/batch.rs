@@ -1,7 +1,7 @@
 //! Packets in buffers that are used again.
 
 use super::Path;
-use earlybird_wire::Ecn;
+use earlybird_wire::{Checksums, Ecn};
 use std::ops::Range;
 
 /// How many packets are handled in one go: as many as a segmentation offload joins at most.
@@ -16,6 +16,17 @@ pub struct Arrival {
     pub path: Path,
     /// The ECN field, where no IP header tells it.
     pub ecn: Ecn,
+    /// Whether its checksums are to be looked at.
+    pub checksums: Checksums,
+    /// Bytes of payload in each of the segments of which the device made it, if it did.
+    pub segment_size: Option<u16>,
+}
+
+impl Arrival {
+    /// Makes a packet that is one segment, and of which no more is known.
+    pub const fn new(range: Range<usize>, path: Path, ecn: Ecn) -> Self {
+        Self { range, path, ecn, checksums: Checksums::Verify, segment_size: None }
+    }
 }
 
 /// What arrived and was not looked at.

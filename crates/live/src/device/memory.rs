@@ -144,7 +144,7 @@ impl Device for Memory {
             let start = inbox.bytes.len();
             inbox.bytes.extend(&parcel.bytes);
             let path = Path { local: Some(parcel.to.ip()), remote: parcel.from };
-            inbox.enter(Arrival { range: start..inbox.bytes.len(), path, ecn: parcel.ecn });
+            inbox.enter(Arrival::new(start..inbox.bytes.len(), path, parcel.ecn));
         }
         Ok(())
     }

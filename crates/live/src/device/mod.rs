@@ -62,6 +62,11 @@ pub trait Device {
     /// Gives the largest IP packet that it carries.
     fn mtu(&self) -> u16;
 
+    /// Says whether it completes the checksum of TCP in what it sends, and tells which of those in what it received are sound.
+    fn computes_checksums(&self) -> bool {
+        false
+    }
+
     /// Puts what has arrived into an empty inbox: about a [`BATCH`], or nothing.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ impl Udp {
         let ecn = meta.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8));
         for offset in (0..meta.len).step_by(meta.stride.max(1)) {
             let end = meta.len.min(offset + meta.stride);
-            inbox.enter(Arrival { range: start + offset..start + end, path, ecn });
+            inbox.enter(Arrival::new(start + offset..start + end, path, ecn));
         }
     }
 

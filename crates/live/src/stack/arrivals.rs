@@ -15,23 +15,38 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 const ICMP: [u8; 2] = [1, 58];
 
 impl<D: Device, C: Clock> Stack<D, C> {
-    pub(super) fn on_arrival(&mut self, arrival: &Arrival, packet: &[u8]) {
+    /// Takes a packet, and gives how many segments it was.
+    pub(super) fn on_arrival(&mut self, arrival: &Arrival, packet: &[u8]) -> usize {
         match self.read_packet(packet, arrival) {
             Ok(parsed) if parsed.signature.is_some() => self.counters.malformed += 1,
-            Ok(parsed) => self.on_segment(&parsed, arrival.path, packet),
+            Ok(parsed) => return self.on_parsed(&parsed, arrival, packet),
             Err(Malformed::Protocol(protocol)) if ICMP.contains(&protocol) => self.on_icmp(packet),
             Err(_) => self.counters.malformed += 1,
         }
+        1
     }
 
     fn read_packet(&self, packet: &[u8], arrival: &Arrival) -> Result<Parsed, Malformed> {
-        match self.device.carriage() {
-            Carriage::Ip => parse(packet, Checksums::Verify),
+        match self.form.carriage {
+            Carriage::Ip => parse(packet, arrival.checksums),
             Carriage::Udp => {
                 let remote = arrival.path.remote;
                 parse_bare(packet, remote.ip(), disguised(remote), arrival.ecn)
             }
         }
+    }
+
+    fn on_parsed(&mut self, parsed: &Parsed, arrival: &Arrival, packet: &[u8]) -> usize {
+        let Some(size) = arrival.segment_size.filter(|size| *size < parsed.segment.len) else {
+            self.on_segment(parsed, arrival.path, packet);
+            return 1;
+        };
+        let offsets = (0..parsed.segment.len).step_by(size.into());
+        let count = offsets.len();
+        for offset in offsets {
+            self.on_segment(&piece(parsed, offset, size), arrival.path, packet);
+        }
+        count
     }
 
     fn on_segment(&mut self, parsed: &Parsed, path: Path, packet: &[u8]) {
@@ -67,7 +82,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 
     fn is_for_us(&self, addresses: &Addresses) -> bool {
-        match self.device.carriage() {
+        match self.form.carriage {
             // The socket has the address, and who is not on this host cannot pretend to be.
             Carriage::Udp => matches!(
                 Addresses { destination: addresses.source, ..*addresses }.martian(),
@@ -86,7 +101,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
             self.counters.refused += 1;
             return;
         }
-        if self.device.carriage() == Carriage::Udp && is_answered_by_more(segment) {
+        if self.form.carriage == Carriage::Udp && is_answered_by_more(segment) {
             self.counters.held_back += 1;
             return;
         }
@@ -151,6 +166,21 @@ impl<D: Device, C: Clock> Stack<D, C> {
             trouble => flow.connection.on_unreachable(trouble, report.seq),
         }
     }
+}
+
+/// Gives one of the segments that a device has joined: as long as the first one, and behind it as much.
+fn piece(whole: &Parsed, offset: u16, size: u16) -> Parsed {
+    let len = size.min(whole.segment.len - offset);
+    let start = whole.payload.start + usize::from(offset);
+    let mut flags = whole.segment.flags;
+    if offset > 0 {
+        flags -= Flags::CWR;
+    }
+    if offset + len < whole.segment.len {
+        flags -= Flags::PSH | Flags::FIN;
+    }
+    let segment = Segment { seq: whole.segment.seq.at(offset.into()), len, flags, ..whole.segment };
+    Parsed { segment, payload: start..start + usize::from(len), ..whole.clone() }
 }
 
 /// Says whether the answer to a segment is longer than it is: that to a SYN has the options that it has, and the MSS always. Over

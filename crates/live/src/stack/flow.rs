@@ -1,12 +1,13 @@
 //! A connection with all that a driver keeps beside it.
 
+use super::form::Form;
 use super::frames::Frames;
-use crate::device::{Carriage, Outbox, Path};
+use crate::device::{Outbox, Path};
 use crate::event::{Kind, Untold};
 use earlybird_tcp as tcp;
 use earlybird_tcp::{Assembler, Carried, Connection, Cx, RfcState, Ring, Taken};
 use earlybird_units::Instant;
-use earlybird_wire::{Addresses, CannotEmit, HEADERS_MAX, Layout, Segment, Style, emit, emit_bare};
+use earlybird_wire::{Addresses, Segment};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -142,7 +143,7 @@ impl Flow {
     }
 
     /// Puts what is to be sent into the outbox, until that is full; says whether nothing is left.
-    pub(super) fn speak(&mut self, now: Instant, carriage: Carriage, outbox: &mut Outbox) -> bool {
+    pub(super) fn speak(&mut self, now: Instant, form: Form, outbox: &mut Outbox) -> bool {
         let mut segment = Segment::default();
         while !outbox.is_full() {
             let Some(carried) = self.connection.poll_transmit_into(&mut Cx { now, trace: &mut () }, &mut segment)
@@ -151,8 +152,7 @@ impl Flow {
                 return true;
             };
             let payload = payload_of(&carried, &self.outgoing, self.frames.as_deref_mut());
-            // It has the size for which the connection cut it; what does not fit is lost.
-            let _ = put(outbox, carriage, self.path, &self.addresses.reversed(), &segment, payload);
+            form.put(outbox, self.path, &self.addresses.reversed(), &segment, payload);
         }
         false
     }
@@ -174,20 +174,4 @@ fn payload_of<'a>(carried: &Carried, outgoing: &'a Ring, frames: Option<&'a mut 
         (Some(number), Some(frames)) => [frames.send(number, carried.data.end), &[]],
         _ => outgoing.slices(carried.data.clone()).unwrap_or_default(),
     }
-}
-
-/// Writes a segment into the outbox, as the device carries it.
-pub(super) fn put(
-    outbox: &mut Outbox,
-    carriage: Carriage,
-    path: Path,
-    addresses: &Addresses,
-    segment: &Segment,
-    payload: [&[u8]; 2],
-) -> Result<(), CannotEmit> {
-    let most = HEADERS_MAX + payload[0].len() + payload[1].len();
-    outbox.add(path, segment.ecn, most, |into| match carriage {
-        Carriage::Ip => emit(segment, addresses, Style::default(), payload, into),
-        Carriage::Udp => emit_bare(segment, addresses, Layout::Linux, payload, into),
-    })
 }

@@ -5,6 +5,7 @@ mod counters;
 mod deadlines;
 mod flow;
 mod flows;
+mod form;
 mod frames;
 mod settings;
 mod sockets;
@@ -17,6 +18,7 @@ use self::counters::Allowance;
 use self::deadlines::Deadlines;
 use self::flow::Flow;
 use self::flows::Flows;
+use self::form::Form;
 use crate::clock::Clock;
 use crate::device::{BATCH, Device, Inbox, Outbox, Path};
 use crate::event::{Event, Kind};
@@ -41,6 +43,7 @@ struct Entrance {
 #[derive(Debug)]
 pub struct Stack<D, C> {
     device: D,
+    form: Form,
     clock: C,
     settings: Settings,
     /// The latest time that the clock told.
@@ -70,6 +73,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         settings::check_mtu(IpVersion::V4, device.mtu())?;
         Ok(Self {
             now: clock.now(),
+            form: Form::of(&device),
             device,
             clock,
             resets: Allowance::new(settings.limits.resets),
@@ -123,8 +127,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
             && let Some(arrival) = inbox.take()
         {
             let packet = inbox.bytes.get(arrival.range.clone()).unwrap_or_default();
-            self.on_arrival(&arrival, packet);
-            count += 1;
+            count += self.on_arrival(&arrival, packet);
         }
         Ok(count)
     }
@@ -245,7 +248,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Lets a connection send; if there is more than fits it is asked again.
     fn speak(&mut self, id: Id) {
         let Some(flow) = self.flows.get_mut(id) else { return };
-        let is_done = flow.speak(self.now, self.device.carriage(), &mut self.outbox);
+        let is_done = flow.speak(self.now, self.form, &mut self.outbox);
         flow.is_due = !is_done;
         if !is_done {
             self.due.push_back(id);
@@ -261,12 +264,10 @@ impl<D: Device, C: Clock> Stack<D, C> {
 
     /// Answers of half-open handshakes that go again.
     fn repeat_answers(&mut self) {
-        let carriage = self.device.carriage();
         for entrance in self.listeners.values_mut() {
             while let Some((addresses, answer)) = entrance.listener.poll_transmit(self.now) {
-                let path = arrivals::path_to(&addresses, carriage);
-                // It has no payload, and fits.
-                let _ = flow::put(&mut self.outbox, carriage, path, &addresses.reversed(), &answer, [&[]; 2]);
+                let path = arrivals::path_to(&addresses, self.form.carriage);
+                self.form.put(&mut self.outbox, path, &addresses.reversed(), &answer, [&[]; 2]);
             }
         }
     }
@@ -280,8 +281,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
 
     /// Puts an answer of no connection into the outbox; `addresses` are those of what it answers.
     fn answer(&mut self, addresses: &Addresses, path: Path, answer: &Segment) {
-        // It has no payload, and fits.
-        let _ = flow::put(&mut self.outbox, self.device.carriage(), path, &addresses.reversed(), answer, [&[]; 2]);
+        self.form.put(&mut self.outbox, path, &addresses.reversed(), answer, [&[]; 2]);
     }
 }
 

@@ -36,14 +36,14 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 
     fn fitted(&self, config: &Config, version: IpVersion) -> Result<Config, Error> {
-        fitted(config, &self.settings.limits, version, self.device.carriage(), self.device.mtu())
+        fitted(config, &self.settings.limits, version, self.form.carriage, self.device.mtu())
     }
 
     /// Gives the addresses of a connection that is not there yet, as they will stand in what arrives. Where the search for a port
     /// begins strangers cannot guess, and it goes on from there with each connection (RFC 6056 §3.3.3).
     fn free_addresses(&self, path: Path, port: u16) -> Result<Addresses, Error> {
         let source = path.remote.ip();
-        let destination = match (self.device.carriage(), path.local) {
+        let destination = match (self.form.carriage, path.local) {
             (Carriage::Udp, _) => disguised(path.remote),
             (Carriage::Ip, Some(local)) => local,
             (Carriage::Ip, None) => self.settings.address(version_of(source))?,
@@ -78,7 +78,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 
     fn listener(&self, version: IpVersion, config: &Config, settings: ListenConfig) -> Result<Listener, Error> {
-        if self.device.carriage() == Carriage::Ip {
+        if self.form.carriage == Carriage::Ip {
             self.settings.address(version)?;
         }
         let config = self.fitted(config, version)?;
@@ -90,7 +90,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Over UDP anybody can ask in the name of another: three answers to one SYN are the most (RFC 9000 §8.1), and no cookie of
     /// Fast Open, which is longer than the question.
     fn restrained(&self, settings: ListenConfig) -> ListenConfig {
-        match self.device.carriage() {
+        match self.form.carriage {
             Carriage::Ip => settings,
             Carriage::Udp => ListenConfig { repeats: settings.repeats.min(2), fast_open: None, ..settings },
         }

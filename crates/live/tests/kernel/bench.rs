@@ -57,10 +57,10 @@ const NAME: &str = "earlybird";
 /// # Errors
 ///
 /// If that takes rights that the process has not got, or there is no TUN device here.
-pub(crate) fn network() -> io::Result<Tun> {
+pub(crate) fn network(make: fn(&str, u16) -> io::Result<Tun>) -> io::Result<Tun> {
     // SAFETY: only the network namespace is left; no descriptor and no memory is shared differently afterwards.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
-    let device = Tun::new(NAME, MTU)?;
+    let device = make(NAME, MTU)?;
     for family in Family::ALL {
         Tun::add_address(NAME, family.kernel(), family.prefix())?;
     }
@@ -91,7 +91,7 @@ impl Bench {
     ///
     /// Those of [`network`].
     pub(crate) fn new(path: Path) -> io::Result<Self> {
-        let device = network()?;
+        let device = network(Tun::plain)?;
         let (ours, end) = Memory::pair(MTU);
         let stack = Stack::new(ours, Monotonic::default(), settings()).map_err(io::Error::other)?;
         Ok(Self { device, inbox: Inbox::default(), outbox: Outbox::default(), end, stack, path })

@@ -76,7 +76,7 @@ impl Application<Tun, Monotonic> for Pages {
 }
 
 fn stack() -> Option<Host> {
-    Some(Stack::new(unless_refused(network())?, Monotonic::default(), settings()).unwrap())
+    Some(Stack::new(unless_refused(network(Tun::new))?, Monotonic::default(), settings()).unwrap())
 }
 
 /// Gives what a program writes that fetches a page over both versions of IP.

@@ -47,7 +47,13 @@ pub(crate) fn addresses() -> impl Strategy<Value = Addresses> {
 pub(crate) fn styles() -> impl Strategy<Value = Style> {
     let layouts = prop_oneof![Just(Layout::Linux), Just(Layout::Aligned)];
     (layouts, any::<u8>(), any::<u16>(), any::<bool>()).prop_map(
-        |(layout, hop_limit, identification, dont_fragment)| Style { layout, hop_limit, identification, dont_fragment },
+        |(layout, hop_limit, identification, dont_fragment)| Style {
+            layout,
+            hop_limit,
+            identification,
+            dont_fragment,
+            leaves_checksum: false,
+        },
     )
 }
 

@@ -8,3 +8,4 @@ mod icmp;
 mod ip;
 mod options;
 mod round_trip;
+mod train;
