@@ -267,6 +267,11 @@ impl Connection {
     /// Writes the next segment to send into a place of the caller's, if there is one; else what is in that place has no
     /// meaning. This is [`Self::poll_transmit`] for those who send many: a segment is large to copy.
     #[must_use]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is asked twice for every packet, and what it gives is large to hand over"
+    )]
     pub fn poll_transmit_into(&mut self, cx: &mut Cx<'_>, segment: &mut Segment) -> Option<Carried> {
         if self.due.is_first() {
             return Some(self.emit_first(cx.now, segment));

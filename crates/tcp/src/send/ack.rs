@@ -4,10 +4,10 @@
 use super::notices::Skip;
 use super::sender::Sender;
 use crate::board::Acknowledgement;
-use crate::board::age::Age;
 use crate::board::clock;
 use crate::policy::choice::Restart;
 use crate::policy::control::{Flight, Missing, Progress};
+use crate::policy::recovery::scheme::Scheme;
 use crate::policy::recovery::{Arrival, Deflated, Outcome};
 use crate::send::marks::Feedback;
 use crate::trace::{Cx, TraceEvent};
@@ -221,11 +221,8 @@ impl Sender {
     /// `rtt` is the round trip that it measures; the window does not grow if it echoes a mark, covers what the peer stepped
     /// over, or a probe of a closed window.
     fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool, was_open: bool) {
-        let age = self.board.age(cx.now);
-        let limits = self.limits();
-        let arrival = Arrival { now: cx.now, ack, limits: &limits, trigger: &self.trigger, age: &age };
-        let outcome = self.recovery.on_ack(&arrival, &mut self.board);
-        self.act_on(cx, outcome, ack, &age, rtt, was_open && !is_echo && ack.skipped == 0);
+        let outcome = self.show_to_recovery(cx.now, ack);
+        self.act_on(cx, outcome, ack, rtt, was_open && !is_echo && ack.skipped == 0);
         if ack.is_of_part() {
             // RFC 6298 (5.3) asks for new data, not for a segment.
             self.on_progress(cx, rtt);
@@ -238,12 +235,22 @@ impl Sender {
         self.sample_ack(cx.now);
     }
 
+    /// Lets the recovery say what an ACK means. RACK counts no duplicates, and so asks for no bounds.
+    #[inline]
+    fn show_to_recovery(&mut self, now: Instant, ack: &Acknowledgement) -> Outcome {
+        if let Scheme::Rack(rack) = &mut self.recovery {
+            return rack.read(now, ack, &self.board);
+        }
+        let limits = self.limits();
+        let arrival = Arrival { now, ack, limits: &limits, trigger: &self.trigger };
+        self.recovery.on_ack(&arrival, &mut self.board)
+    }
+
     fn act_on(
         &mut self,
         cx: &mut Cx<'_>,
         outcome: Outcome,
         ack: &Acknowledgement,
-        age: &Age,
         echoed_rtt: Option<Duration>,
         may_grow: bool,
     ) {
@@ -267,11 +274,11 @@ impl Sender {
                 self.deflate(cx, surplus);
             }
             Outcome::Loss { duplicates, flight } => {
-                let missing = self.missing(cx.now, duplicates, age);
-                self.on_loss(cx, missing, flight, age);
+                let missing = self.missing(cx.now, duplicates);
+                self.on_loss(cx, missing, flight);
             }
             Outcome::FineLoss(missing) => {
-                self.on_loss(cx, missing, self.board.outstanding(), age);
+                self.on_loss(cx, missing, self.board.outstanding());
                 self.timer.back_off(cx.now);
             }
             Outcome::Repaired { flight } => {
@@ -279,7 +286,7 @@ impl Sender {
                 self.on_progress(cx, echoed_rtt);
             }
             Outcome::Probe => self.restart_timer(cx.now),
-            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, age, ack),
+            Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, ack),
             Outcome::Deflated(deflated) => self.on_deflated(cx, &deflated, ack, echoed_rtt),
             Outcome::Inflated => self.control.inflate(cx, 1.0),
             Outcome::Nothing => {}
@@ -289,10 +296,9 @@ impl Sender {
     /// Acts on the deadline that recovery asked for.
     pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
         self.note_gap();
-        let age = self.board.age(cx.now);
         let outcome = self.recovery.on_deadline(cx.now, &self.board);
         let nothing = Acknowledgement::default();
-        self.act_on(cx, outcome, &nothing, &age, None, true);
+        self.act_on(cx, outcome, &nothing, None, true);
         self.reduce(&nothing);
         self.sample_losses(cx.now);
     }
@@ -363,14 +369,14 @@ impl Sender {
     }
 
     /// Gives what is known of the first missing segment.
-    fn missing(&self, now: Instant, duplicates: u32, age: &Age) -> Missing {
+    fn missing(&self, now: Instant, duplicates: u32) -> Missing {
         let transmissions = self.board.segment(self.board.una()).map_or(0, |(_, sent)| sent.transmissions);
-        let sent = Instant::from_nanos(now.as_nanos() - age.missing.as_nanos());
+        let sent = Instant::from_nanos(now.as_nanos() - self.board.age(now).missing.as_nanos());
         Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
     }
 
-    fn on_loss(&mut self, cx: &mut Cx<'_>, missing: Missing, flight: u64, age: &Age) {
-        self.count_loss(cx, missing.duplicates, age);
+    fn on_loss(&mut self, cx: &mut Cx<'_>, missing: Missing, flight: u64) {
+        self.count_loss(cx, missing.duplicates);
         self.watch_reduction(false, flight);
         self.reduction.has_reduced = true;
         if !self.marks.has_answered(self.board.una()) {
@@ -385,9 +391,9 @@ impl Sender {
         self.timer.restart(cx.now);
     }
 
-    fn count_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32, age: &Age) {
+    fn count_loss(&mut self, cx: &mut Cx<'_>, duplicates: u32) {
         if duplicates > 0 {
-            self.record_duplicate(cx, duplicates, age);
+            self.record_duplicate(cx, duplicates);
         }
         cx.trace.record(cx.now, TraceEvent::FastRetransmit);
         match duplicates {
@@ -397,9 +403,9 @@ impl Sender {
         }
     }
 
-    fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, age: &Age, ack: &Acknowledgement) {
+    fn on_duplicate(&mut self, cx: &mut Cx<'_>, counted: Option<u32>, ack: &Acknowledgement) {
         if let Some(count) = counted {
-            self.record_duplicate(cx, count, age);
+            self.record_duplicate(cx, count);
         }
         if self.restarts_on(ack) && self.board.outstanding() > 0 {
             self.watch.restarts += 1;
@@ -418,8 +424,8 @@ impl Sender {
         }
     }
 
-    fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32, age: &Age) {
-        let threshold = self.trigger.threshold();
-        cx.trace.record(cx.now, TraceEvent::Duplicate { count, age: age.missing, threshold });
+    fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32) {
+        let (age, threshold) = (self.board.age(cx.now).missing, self.trigger.threshold());
+        cx.trace.record(cx.now, TraceEvent::Duplicate { count, age, threshold });
     }
 }

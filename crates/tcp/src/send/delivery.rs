@@ -8,15 +8,16 @@ use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
 /// Where an outstanding segment is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
+    #[default]
     InFlight,
     Lost,
     Delivered,
 }
 
 /// Where delivery stood when a segment was sent (the draft's `P`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sending {
     number: u64,
     place: Place,
@@ -30,11 +31,25 @@ struct Sending {
 }
 
 /// What an ACK delivered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct News {
-    newest: Sending,
     segments: u64,
+    /// The one of them that was sent last.
+    newest: Sending,
+    /// The shortest of those that were sent once.
     rtt: Option<Duration>,
+}
+
+impl News {
+    /// Adds a segment, which is the one to measure by if it was sent last.
+    #[inline]
+    fn add(&mut self, sending: &Sending, rtt: Option<Duration>) {
+        if self.segments == 0 || (sending.sent, sending.number) > (self.newest.sent, self.newest.number) {
+            self.newest = *sending;
+        }
+        self.rtt = if self.segments == 0 { rtt } else { [self.rtt, rtt].into_iter().flatten().min() };
+        self.segments += 1;
+    }
 }
 
 /// The sampler of one sender (the draft's `C`). All volumes count segments.
@@ -56,7 +71,8 @@ pub(crate) struct DeliverySampler {
     /// Before so much is delivered, the window was full in the last round trip.
     full_until: u64,
     shortest_rtt: Duration,
-    news: Option<News>,
+    /// What the last ACK delivered.
+    news: News,
 }
 
 impl DeliverySampler {
@@ -74,7 +90,7 @@ impl DeliverySampler {
             app_limited_until: None,
             full_until: 0,
             shortest_rtt: Duration::MAX,
-            news: None,
+            news: News::default(),
         }
     }
 
@@ -88,8 +104,9 @@ impl DeliverySampler {
 
     /// Looks for a gap in the stream, when an ACK or the application is about to end it: nothing was left to send although
     /// the window had room (`CheckIfApplicationLimited`).
-    pub(crate) fn note_gap(&mut self, has_data: bool, cwnd: f64) {
-        if !has_data && (self.in_flight as f64) < cwnd && self.missing == 0 {
+    #[inline]
+    pub(crate) fn note_gap(&mut self, has_data: bool, cwnd: impl FnOnce() -> f64) {
+        if !has_data && self.missing == 0 && (self.in_flight.cast_signed() as f64) < cwnd() {
             self.mark_app_limited();
         }
     }
@@ -109,7 +126,7 @@ impl DeliverySampler {
             self.leave(before);
         }
         self.in_flight += 1;
-        if (self.in_flight + 1) as f64 > cwnd {
+        if (self.in_flight + 1).cast_signed() as f64 > cwnd {
             self.full_until = self.delivered + self.in_flight;
         }
         let sending = Sending {
@@ -161,9 +178,16 @@ impl DeliverySampler {
 
     /// Takes note of what an ACK delivered while it moved the window to `una`.
     pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[Delivered], una: u64) {
-        self.news = None;
+        self.news.segments = 0;
         for segment in delivered {
-            self.on_delivered(now, segment);
+            let Some(sending) = self.sending(segment.number).filter(|sending| sending.place != Place::Delivered) else {
+                continue;
+            };
+            let place = core::mem::replace(&mut sending.place, Place::Delivered);
+            let sending = *sending;
+            // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
+            self.news.add(&sending, (segment.transmissions == 1).then(|| now - sending.sent));
+            self.on_delivered(now, place);
         }
         while self.una < una
             && let Some(sending) = self.sendings.pop_front()
@@ -176,50 +200,34 @@ impl DeliverySampler {
 
     /// Takes note of an ACK that delivered all that is below `una`, each segment sent once.
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) {
-        self.news = None;
+        self.news.segments = 0;
         while self.una < una
             && let Some(sending) = self.sendings.pop_front()
         {
             self.una += 1;
             if sending.place != Place::Delivered {
-                self.deliver(now, sending, true);
+                self.news.add(&sending, Some(now - sending.sent));
+                self.on_delivered(now, sending.place);
             }
         }
         self.una = self.una.max(una);
     }
 
-    fn on_delivered(&mut self, now: Instant, segment: &Delivered) {
-        let Some(place) = self.sending(segment.number).filter(|sending| sending.place != Place::Delivered) else {
-            return;
-        };
-        let sending = *place;
-        place.place = Place::Delivered;
-        self.deliver(now, sending, segment.transmissions == 1);
-    }
-
-    /// `UpdateRateSample`: the segment sent last is the one to measure by.
-    fn deliver(&mut self, now: Instant, sending: Sending, was_sent_once: bool) {
-        self.leave(sending.place);
+    /// A segment that is at `place` is delivered (`UpdateRateSample`).
+    fn on_delivered(&mut self, now: Instant, place: Place) {
+        self.leave(place);
         self.delivered += 1;
         self.delivered_at = now;
-        // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
-        let rtt = was_sent_once.then(|| now - sending.sent);
-        let Some(news) = &mut self.news else {
-            self.news = Some(News { newest: sending, segments: 1, rtt });
-            self.first_sent = sending.sent;
-            return;
-        };
-        news.segments += 1;
-        news.rtt = [news.rtt, rtt].into_iter().flatten().min();
-        if (sending.sent, sending.number) > (news.newest.sent, news.newest.number) {
-            news.newest = sending;
-            self.first_sent = sending.sent;
-        }
+        self.first_sent = self.news.newest.sent;
     }
 
     /// Gives the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
     pub(crate) fn sample(&mut self, now: Instant, smax: u64) -> Option<RateSample> {
-        let News { newest, segments, rtt } = self.news.take()?;
+        let News { segments, newest, rtt } = &self.news;
+        if *segments == 0 {
+            return None;
+        }
+        let rtt = *rtt;
         self.app_limited_until = self.app_limited_until.filter(|until| self.delivered <= *until);
         self.shortest_rtt = self.shortest_rtt.min(rtt.unwrap_or(Duration::MAX));
         let delivered = self.delivered - newest.delivered;
@@ -227,10 +235,10 @@ impl DeliverySampler {
         let interval = (newest.sent - newest.first_sent).max(now - newest.delivered_at);
         let is_plausible = interval >= self.shortest_rtt && interval > Duration::ZERO;
         Some(RateSample {
-            delivery_rate: is_plausible.then(|| delivered as f64 / interval.as_secs_f64()),
+            delivery_rate: is_plausible.then(|| delivered.cast_signed() as f64 / interval.as_secs_f64()),
             delivered,
             prior_delivered: newest.delivered,
-            newly_acked: segments,
+            newly_acked: *segments,
             rtt,
             lost: self.lost - newest.lost,
             tx_in_flight: newest.tx_in_flight,
@@ -339,10 +347,10 @@ mod tests {
     #[test]
     fn a_gap_makes_samples_limited_by_the_application_until_it_has_left_the_path() {
         let mut sampler = sender(2);
-        sampler.note_gap(true, 100.0);
-        sampler.note_gap(false, 2.0);
+        sampler.note_gap(true, || 100.0);
+        sampler.note_gap(false, || 2.0);
         assert!(!sampler.is_app_limited(), "there were data, or the window was full");
-        sampler.note_gap(false, 100.0);
+        sampler.note_gap(false, || 100.0);
         sampler.on_sent(at(30), 3, 100.0);
         ack(&mut sampler, 60, &[1, 2], 3);
         assert!(sampler.is_app_limited());

@@ -10,6 +10,8 @@ pub(crate) struct Pacer {
     release: Instant,
     /// Full segments that may still leave with the last quantum.
     left: f64,
+    /// For what size and rate a gap was computed last, and the gap: both mostly stay as they are.
+    gap: ([f64; 2], Duration),
     /// Whether a segment was held back.
     holds: bool,
 }
@@ -39,7 +41,10 @@ impl Pacer {
             (self.release, self.left) = (now, send_quantum(rate));
         }
         self.left -= size;
-        self.release += Duration::from_secs_f64(size / rate);
+        if self.gap.0 != [size, rate] {
+            self.gap = ([size, rate], Duration::from_secs_f64(size / rate));
+        }
+        self.release += self.gap.1;
     }
 }
 

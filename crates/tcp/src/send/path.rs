@@ -15,7 +15,7 @@ impl Sender {
     pub(crate) fn note_gap(&mut self) {
         let has_data = self.queue.unsent > 0 || self.queue.fin_queued;
         if let Some(sampler) = &mut self.sampler {
-            sampler.note_gap(has_data, self.control.cwnd());
+            sampler.note_gap(has_data, || self.control.cwnd());
         }
     }
 
@@ -23,7 +23,9 @@ impl Sender {
     #[inline(never)]
     pub(super) fn sample_sending(&mut self, now: Instant, number: u64) {
         let Some(sampler) = &mut self.sampler else { return };
-        if let Some(model) = self.control.path_model().filter(|_| sampler.in_flight() == 0) {
+        if sampler.in_flight() == 0
+            && let Some(model) = self.control.path_model()
+        {
             model.on_restart(now, sampler.is_app_limited());
         }
         sampler.on_sent(now, number, self.control.cwnd());

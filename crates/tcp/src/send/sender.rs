@@ -288,7 +288,7 @@ impl Sender {
     fn pace(&mut self, now: Instant, number: u64) {
         let size = self.board.segment(number).map_or(1, |(start, sent)| sent.end - start);
         if let (Some(rate), Some(pacer)) = (self.pacing_rate(), &mut self.pacer) {
-            pacer.on_sent(now, size as f64 / self.queue.mss as f64, rate);
+            pacer.on_sent(now, size.cast_signed() as f64 / self.queue.mss.cast_signed() as f64, rate);
         }
     }
 

@@ -10,7 +10,6 @@ pub(crate) mod scheme;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
-use crate::board::age::Age;
 use crate::board::{Acknowledgement, Board};
 use crate::policy::control::Missing;
 use crate::policy::trigger::{DUPLICATE_THRESHOLD, LossTrigger};
@@ -92,8 +91,6 @@ pub(crate) struct Arrival<'a> {
     pub(crate) limits: &'a Limits,
     /// Which duplicate means loss.
     pub(crate) trigger: &'a LossTrigger,
-    /// How old the packets around the first hole are.
-    pub(crate) age: &'a Age,
 }
 
 impl Arrival<'_> {
@@ -102,7 +99,8 @@ impl Arrival<'_> {
     pub(crate) fn is_loss(&self, count: u32, board: &Board) -> bool {
         let needed = self.trigger.duplicates_needed(board.outstanding(), self.limits.has_new);
         let arrived = u64::from(count).max(board.sacked().total());
-        self.trigger.is_loss(count, self.age) || (needed < DUPLICATE_THRESHOLD && arrived >= u64::from(needed))
+        self.trigger.is_loss(count, &board.age(self.now))
+            || (needed < DUPLICATE_THRESHOLD && arrived >= u64::from(needed))
     }
 }
 

@@ -65,6 +65,12 @@ impl Scheme {
         of_each!(self, scheme => scheme.on_sent(now, number, board));
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK asks, and mostly nothing is lost")]
+    pub(crate) fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
+        of_each!(self, scheme => scheme.visit_lost(board, visit));
+    }
+
     #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         of_each!(self, scheme => scheme.is_recovering())

@@ -6,8 +6,9 @@ mod sent;
 mod window;
 
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
+use crate::board::clock::timestamp;
 use crate::board::ranges::Ranges;
-use crate::board::{Acknowledgement, Board};
+use crate::board::{Acknowledgement, Board, Delivered};
 use earlybird_units::{Duration, Instant};
 use probe::{Probe, ProbeNews};
 use sent::{SentAt, Transmissions};
@@ -116,8 +117,15 @@ impl Rack {
             self.window.on_delivered(now, delivered);
             self.probe.on_delivered(delivered);
         }
+        // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
+        // comes sooner than any round trip.
+        let is_sure = |delivered: &Delivered| {
+            let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
+            let is_soon = |smallest| now - delivered.departed < smallest;
+            !(ack.echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
+        };
         let told_last = self.follows_stream.then(|| board.una());
-        self.transmissions.on_delivered(now, board.delivered(), ack.echo, self.window.smallest_rtt(), told_last);
+        self.transmissions.on_delivered(now, board.delivered(), is_sure, told_last);
         self.window.on_ack(ack.duplicate.is_some(), board);
     }
 
@@ -248,6 +256,28 @@ impl Rack {
 
 /// What no other recovery has to say: see [`Scheme`](super::scheme::Scheme).
 impl Rack {
+    /// Reads one ACK, already entered into the board.
+    pub(crate) fn read(&mut self, now: Instant, ack: &Acknowledgement, board: &Board) -> Outcome {
+        self.on_delivered(now, ack, board);
+        // Pacing may not have let it go yet.
+        self.due = self.due.filter(|due| self.lost.contains(*due));
+        let before = self.phase;
+        let is_repaired = self.leave_if_repaired(board);
+        self.limited = if ack.advanced > 0 { 0 } else { self.limited };
+        self.detect(now, board);
+        let probed = self.probe.on_ack(ack, board);
+        match (self.phase, before) {
+            (Phase::Open, _) if self.found_loss => self.enter(board, ack.advanced),
+            (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::Recovered,
+            (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
+                Outcome::Repaired { flight: board.outstanding() + ack.advanced }
+            }
+            (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::Partial,
+            _ if ack.advanced > 0 => Outcome::Progress,
+            _ => Outcome::Duplicate { counted: None },
+        }
+    }
+
     /// Only a probe whose answer is missing reads such an ACK; all else was settled with the last segment.
     pub(super) fn is_at_rest(&self) -> bool {
         !self.probe.is_flying()
@@ -284,25 +314,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
-        let ack = arrival.ack;
-        self.on_delivered(arrival.now, ack, board);
-        // Pacing may not have let it go yet.
-        self.due = self.due.filter(|due| self.lost.contains(*due));
-        let before = self.phase;
-        let is_repaired = self.leave_if_repaired(board);
-        self.limited = if ack.advanced > 0 { 0 } else { self.limited };
-        self.detect(arrival.now, board);
-        let probed = self.probe.on_ack(ack, board);
-        match (self.phase, before) {
-            (Phase::Open, _) if self.found_loss => self.enter(board, ack.advanced),
-            (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::Recovered,
-            (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
-                Outcome::Repaired { flight: board.outstanding() + ack.advanced }
-            }
-            (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::Partial,
-            _ if ack.advanced > 0 => Outcome::Progress,
-            _ => Outcome::Duplicate { counted: None },
-        }
+        self.read(arrival.now, arrival.ack, board)
     }
 
     /// Nothing was overtaken, nor is a probe on its way. All is in order, so that what is acknowledged overtakes nothing.
@@ -395,8 +407,11 @@ impl LossRecovery for Rack {
         self.probe.cancel();
     }
 
+    #[inline]
     fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
-        self.lost.as_slice().iter().cloned().flatten().for_each(visit);
+        for range in self.lost.as_slice() {
+            range.clone().for_each(&mut *visit);
+        }
     }
 
     #[inline]

@@ -1,6 +1,5 @@
 //! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
 
-use crate::board::clock::timestamp;
 use crate::board::{Board, Delivered};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -38,28 +37,26 @@ impl Transmissions {
         self.later.push_back(sent);
     }
 
-    /// Learns what an ACK delivered, except where it may be the ACK of an earlier transmission: the peer echoes an older time,
-    /// or it comes sooner than any round trip. The round trip is that of the one sent last, or of the last one in the stream, and
-    /// that below `una` if it is given.
+    /// Learns what an ACK delivered, of what was sent more than once only what `is_sure`. The round trip is that of the one sent
+    /// last, or of the last one in the stream, and that below `una` if it is given.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
         delivered: &[Delivered],
-        echo: Option<u32>,
-        smallest_rtt: Option<Duration>,
+        is_sure: impl Fn(&Delivered) -> bool,
         una: Option<u64>,
     ) {
-        let is_sure = |delivered: &&Delivered| {
-            let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
-            let is_soon = |smallest| now - delivered.departed < smallest;
-            delivered.transmissions == 1 || !(echo.is_some_and(is_older) || smallest_rtt.is_some_and(is_soon))
+        let counts_before = |other: &Delivered, last: &Delivered| match una {
+            Some(una) => other.number >= una && last.number < una,
+            None => other.departed < last.departed,
         };
-        delivered.iter().filter(is_sure).for_each(|delivered| self.overtake(delivered));
-        let sure = || delivered.iter().filter(is_sure);
-        let last = match una {
-            Some(una) => sure().rfind(|delivered| delivered.number < una).or_else(|| sure().next_back()),
-            None => sure().max_by_key(|delivered| delivered.departed),
-        };
+        let mut last = None;
+        for segment in delivered.iter().filter(|segment| segment.transmissions == 1 || is_sure(segment)) {
+            self.overtake(segment);
+            if last.is_none_or(|last| !counts_before(segment, last)) {
+                last = Some(segment);
+            }
+        }
         self.rtt = last.map_or(self.rtt, |last| now - last.departed);
     }
 

@@ -90,11 +90,18 @@ impl ReorderingWindow {
 }
 
 /// The smallest round trip of the last few minutes: of the present span and the one before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct SmallestRtt {
     span_started: Instant,
-    present: Option<Duration>,
-    before: Option<Duration>,
+    /// [`Duration::MAX`] without a sample.
+    present: Duration,
+    before: Duration,
+}
+
+impl Default for SmallestRtt {
+    fn default() -> Self {
+        Self { span_started: Instant::ZERO, present: Duration::MAX, before: Duration::MAX }
+    }
 }
 
 /// RFC 8985 §6.2, step 1, asks for a windowed minimum; Linux's lasts 300 s (`tcp_min_rtt_wlen`).
@@ -103,12 +110,13 @@ const SPAN: Duration = Duration::from_secs(300);
 impl SmallestRtt {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         if now - self.span_started > SPAN {
-            *self = Self { span_started: now, present: None, before: self.present };
+            *self = Self { span_started: now, present: Duration::MAX, before: self.present };
         }
-        self.present = Some(self.present.map_or(rtt, |present| present.min(rtt)));
+        self.present = self.present.min(rtt);
     }
 
     fn value(&self) -> Option<Duration> {
-        self.present.into_iter().chain(self.before).min()
+        let smallest = self.present.min(self.before);
+        (smallest < Duration::MAX).then_some(smallest)
     }
 }
