@@ -383,7 +383,8 @@ impl Board {
         let known = known.filter(|known| *known < right)?;
         // Mostly it is the highest one that grows.
         let above = self.sacked.end();
-        if self.start_of(above) == known { Some(above) } else { self.boundary(known, self.una()) }
+        let is_highest = above > self.una() && self.start_of(above) == known;
+        if is_highest { Some(above) } else { self.boundary(known, self.una()) }
     }
 
     /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block

@@ -103,3 +103,13 @@ fn a_duplicate_repeats_the_number_and_carries_nothing_else() {
     board.apply(21, ORIGIN, &none, true, Instant::ZERO);
     assert!(!board.apply(21, ORIGIN, &none, true, Instant::ZERO).is_duplicate, "nothing is outstanding");
 }
+
+#[test]
+fn a_block_grows_although_what_it_told_was_given_up() {
+    let mut board = board(&[10, 10, 10, 10]);
+    board.apply(1, ORIGIN, &blocks(&[(11, 21)]), true, Instant::ZERO);
+    board.give_up(2);
+    assert_eq!((board.una(), sacked(&board)), (3, BTreeSet::new()));
+    let change = board.apply(1, ORIGIN, &blocks(&[(11, 31)]), true, Instant::ZERO);
+    assert_eq!((sacked(&board), change.delivered), (BTreeSet::from([3]), 1));
+}
