@@ -88,13 +88,19 @@ impl Connection {
         Some(Taken { skip: 0, stream: start - 1..start - 1 + len })
     }
 
-    /// Takes other payload with such an acknowledgement: out of order, mostly.
+    /// Takes other payload with such an acknowledgement: out of order, and mostly beyond all that came.
     #[inline(never)]
     fn take_payload(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt())?;
         let range = start..start + u64::from(segment.len);
-        if !self.receiver.is_acceptable(&range) || !self.hears_nothing(cx.now, segment, start) {
+        let is_simple = self.receiver.has_simple_place_above(&range);
+        if !(is_simple || self.receiver.is_acceptable(&range)) || !self.hears_nothing(cx.now, segment, start) {
             return None;
+        }
+        if is_simple {
+            let taken = Taken { skip: 0, stream: range.start - 1..range.end - 1 };
+            self.receiver.take_above(range);
+            return Some(taken);
         }
         let taken = self.on_payload(cx, range, false);
         self.close_if_finished(cx.now);

@@ -165,6 +165,26 @@ impl Receiver {
         self.unread += len;
     }
 
+    /// Says whether what arrived goes a simple way behind a hole: it fits, lies beyond all that came, and else as
+    /// [`Self::has_simple_place`] asks.
+    #[inline]
+    pub(crate) fn has_simple_place_above(&self, range: &Range<u64>) -> bool {
+        let is_beyond = range.start > self.nxt && range.start >= self.above.end();
+        self.is_simple && is_beyond && range.end <= self.limit() && self.has_place(range)
+    }
+
+    /// Takes payload for which [`Self::has_simple_place_above`], as [`Self::on_data`] would.
+    #[inline]
+    pub(crate) fn take_above(&mut self, range: Range<u64>) {
+        self.duplicate = None;
+        self.due = AckDue::Now;
+        let newest = self.above.insert(range);
+        match self.recent.first_mut() {
+            Some(first) if first.start == newest.start => *first = newest,
+            _ => self.put_in_front(newest),
+        }
+    }
+
     /// Notes where the stream ends. An end before what came already, or another than the first, is a lie, and no byte of the
     /// stream either.
     fn hear_fin(&mut self, range: Range<u64>) -> Range<u64> {
@@ -284,11 +304,15 @@ impl Receiver {
         self.recent.retain(|range| range.end > nxt);
     }
 
-    /// Takes what arrived behind a hole. The newest ranges are in front (RFC 2018 §4); older ones than fit into an ACK are
-    /// forgotten, as ns-2 does.
+    /// Takes what arrived behind a hole.
     #[inline(never)]
     fn place_above(&mut self, arrived: Range<u64>) {
         let newest = self.above.insert(arrived);
+        self.put_in_front(newest);
+    }
+
+    /// The newest ranges are in front (RFC 2018 §4); older ones than fit into an ACK are forgotten, as ns-2 does.
+    fn put_in_front(&mut self, newest: Range<u64>) {
         self.recent.retain(|range| range.start < newest.start || range.end > newest.end);
         self.recent.truncate(self.sack_blocks.saturating_sub(1));
         if self.sack_blocks > 0 {
