@@ -10,8 +10,8 @@ pub(crate) struct Pacer {
     release: Instant,
     /// Full segments that may still leave with the last quantum.
     left: f64,
-    /// For what size and rate a gap was computed last, and the gap: both mostly stay as they are.
-    gap: ([f64; 2], Duration),
+    /// The bits of the size and the rate for which a gap was computed last, and the gap: both mostly stay as they are.
+    gap: ([u64; 2], Duration),
     /// Whether a segment was held back.
     holds: bool,
 }
@@ -41,8 +41,9 @@ impl Pacer {
             (self.release, self.left) = (now, send_quantum(rate));
         }
         self.left -= size;
-        if self.gap.0 != [size, rate] {
-            self.gap = ([size, rate], Duration::from_secs_f64(size / rate));
+        let asked = [size, rate].map(f64::to_bits);
+        if self.gap.0 != asked {
+            self.gap = (asked, Duration::from_secs_f64(size / rate));
         }
         self.release += self.gap.1;
     }
