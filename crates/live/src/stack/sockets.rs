@@ -28,8 +28,9 @@ impl<D: Device, C: Clock> Stack<D, C> {
         let addresses = self.free_addresses(path, port)?;
         self.look_at_the_clock();
         let identity = Identity::keyed(&self.settings.secret, &addresses, self.now);
-        let connection =
-            Connection::connect_as(&config, identity, self.settings.seeds.child("opened").nth(self.opened));
+        // As the simulator derives them, so that what is drawn is the same.
+        let seeds = self.settings.seeds.nth(self.opened).child("opener");
+        let connection = Connection::connect_as(&config, identity, seeds);
         self.opened += 1;
         let flow = Flow::new(Box::new(connection), addresses, path, config.real_time.framing);
         Ok(self.enter(flow))

@@ -1,0 +1,57 @@
+//! The transfer in the simulator's world.
+
+use crate::seen::{Seen, seen};
+use crate::{END, START, Transfer};
+use earlybird_sim::{
+    EndpointSettings, FlowSettings, GroupId, HeaderSize, Network, Observer, Packet, PacketEvent, RouteId, World,
+};
+use earlybird_traffic::{Application, ConnectionId, Io, PathId};
+use earlybird_units::{Instant, SeedTree};
+use earlybird_wire::Segment;
+
+/// Writes everything at once, and closes when it has arrived.
+#[derive(Debug)]
+struct Upload {
+    path: PathId,
+    bytes: u64,
+}
+
+impl Application for Upload {
+    fn on_wake(&mut self, io: &mut dyn Io) {
+        let connection = io.open(self.path);
+        io.write(connection, self.bytes);
+    }
+
+    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+        io.close(connection);
+    }
+}
+
+/// Keeps what is sent.
+#[derive(Default)]
+struct Watch {
+    there: Option<RouteId>,
+    sent: Vec<(Instant, usize, Segment)>,
+}
+
+impl Observer for Watch {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        if let (PacketEvent::Sent | PacketEvent::Retransmitted, Some(segment)) = (event, packet.segment()) {
+            self.sent.push((at, usize::from(Some(packet.route) != self.there), *segment));
+        }
+    }
+}
+
+pub(crate) fn run((network, there, back): (Network, RouteId, RouteId), transfer: Transfer) -> Vec<Seen> {
+    let mut world = World::new(network, Watch { there: Some(there), ..Watch::default() });
+    let path = world.add_path(there, back);
+    let config = transfer.config;
+    let endpoints =
+        EndpointSettings { opener: config, listener: config, headers: HeaderSize::Real, closes_with_fin: true };
+    let flow = world.add_flow(FlowSettings { group: GroupId(0), endpoints, seeds: SeedTree::new(1) });
+    world.add_application(flow, Box::new(Upload { path, bytes: transfer.bytes }), START);
+    assert!(world.run_until(END, 1 << 40));
+    seen(world.into_parts().1.sent)
+}
