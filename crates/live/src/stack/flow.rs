@@ -82,6 +82,10 @@ impl Flow {
     pub(super) fn listen(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             self.has_made_way |= event == tcp::Event::MadeWay;
+            if self.connection.ending().is_some() {
+                // Nothing of it leaves again; TIME-WAIT lasts a minute, and need not hold its room.
+                self.outgoing = Ring::new(usize::MAX);
+            }
             if let Some(kind) = Kind::of(event) {
                 self.untold.add(kind);
             }

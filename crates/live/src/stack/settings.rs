@@ -2,8 +2,8 @@
 
 use crate::device::Carriage;
 use crate::error::Error;
-use earlybird_tcp::{Config, IpVersion, ReceiveBuffer};
-use earlybird_units::SeedTree;
+use earlybird_tcp::{Config, IpVersion, KeepAlive, Lifetimes, ReceiveBuffer};
+use earlybird_units::{Duration, SeedTree};
 use std::io;
 use std::net::IpAddr;
 
@@ -104,6 +104,10 @@ pub(super) const fn check_mtu(version: IpVersion, mtu: u16) -> Result<(), Error>
     if mtu < least { Err(Error::PacketsTooSmall { mtu, least }) } else { Ok(()) }
 }
 
+/// NATs forget a UDP mapping that is not used for 30 s, many of them (RFC 4787 §4.3 asks for two minutes); more often than each 15 s
+/// nobody should ask (RFC 8085 §3.5). A peer that answers to none of them for four minutes is gone.
+const AWAKE: KeepAlive = KeepAlive { idle: Duration::from_secs(25), interval: Duration::from_secs(25), probes: 9 };
+
 /// Makes a configuration one for a device: segments that fit, buffers within the bounds.
 pub(super) fn fitted(
     config: &Config,
@@ -113,13 +117,16 @@ pub(super) fn fitted(
     mtu: u16,
 ) -> Result<Config, Error> {
     check_mtu(version, mtu)?;
+    let is_udp = carriage == Carriage::Udp;
+    let keep_alive = config.lifetimes.keep_alive.or(is_udp.then_some(AWAKE));
     let config = Config {
+        lifetimes: Lifetimes { keep_alive, ..config.lifetimes },
         ip: version,
         mss: config.mss.min(version.mss_within(mtu - carriage.overhead())),
         send_buffer: Some(config.send_buffer.unwrap_or(u64::MAX).min(limits.send_buffer)),
         receive_buffer: within(config, limits.receive_buffer),
         // No router's report comes through a socket of UDP.
-        finds_black_holes: config.finds_black_holes || carriage == Carriage::Udp,
+        finds_black_holes: config.finds_black_holes || is_udp,
         ..*config
     };
     config.check()?;

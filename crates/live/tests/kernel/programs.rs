@@ -76,12 +76,21 @@ impl Application<Tun, Monotonic> for Pages {
 }
 
 fn stack() -> Option<Host> {
-    Some(Stack::new(unless_refused(network(Tun::new))?, Monotonic::default(), settings()).unwrap())
+    Some(over(unless_refused(network(Tun::new))?))
 }
 
-/// Gives what a program writes that fetches a page over both versions of IP.
+fn over(device: Tun) -> Host {
+    Stack::new(device, Monotonic::default(), settings()).unwrap()
+}
+
+/// Lets a program fetch a page over both versions of IP, and compares what it writes.
 fn fetched_by(program: impl Fn(String) -> Command) {
-    let Some(mut stack) = stack() else { return };
+    if let Some(stack) = stack() {
+        fetched_over(stack, program);
+    }
+}
+
+fn fetched_over(mut stack: Host, program: impl Fn(String) -> Command) {
     stack.listen(HTTP, &Config::linux(), ListenConfig::default()).unwrap();
     let body = pattern(5_000_000);
     let programs = [Family::V4, Family::V6].map(|family| {
@@ -106,15 +115,29 @@ fn is_here(program: &str) -> bool {
     is_here
 }
 
+fn curl(url: &str) -> Command {
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--globoff", "--noproxy", "*", url]);
+    curl
+}
+
 #[test]
 fn curl_fetches_a_page_whole() {
     if is_here("curl") {
-        fetched_by(|url| {
-            let mut curl = Command::new("curl");
-            curl.args(["--silent", "--globoff", "--noproxy", "*", &url]);
-            curl
-        });
+        fetched_by(|url| curl(&url));
     }
+}
+
+/// A device that was made elsewhere and handed over, with and without segmentation offload.
+#[test]
+fn a_device_that_was_handed_over_is_as_good() {
+    for make in [Tun::new, Tun::plain] {
+        let Some(made) = unless_refused(network(make)).filter(|_| is_here("curl")) else { return };
+        let device = Tun::from_descriptor(made.into_descriptor(), 1500).unwrap();
+        fetched_over(over(device), |url| curl(&url));
+    }
+    let nothing = std::fs::File::open("/dev/null").unwrap();
+    assert!(Tun::from_descriptor(nothing.into(), 1500).is_err());
 }
 
 #[test]

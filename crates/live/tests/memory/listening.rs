@@ -4,7 +4,7 @@ use crate::line::{Harm, Line, addresses};
 use crate::transfers::open;
 use earlybird_live::device::{Carriage, Memory, Path};
 use earlybird_live::{Error, Event, Limits, Scripted, Settings, Stack};
-use earlybird_tcp::{Config, Ending, IpVersion, ListenConfig};
+use earlybird_tcp::{Config, Ending, IpVersion, ListenConfig, RfcState};
 use earlybird_units::Duration;
 
 fn line() -> Line {
@@ -100,6 +100,25 @@ fn a_peer_that_is_gone_is_given_up() {
         line.step().expect("a timer runs");
     }
     assert!(line.now().as_secs_f64() > 900.0, "R2 of Linux: 924.6 s");
+}
+
+/// Over UDP something passes every half minute, for NATs forget who is silent; so a peer that is gone is noticed by one that only
+/// reads.
+#[test]
+fn a_silent_connection_over_udp_stays_awake_and_ends_when_nobody_answers() {
+    let mut line = Line::new(Carriage::Udp, false, Duration::from_millis(10), Harm::default(), 9);
+    let [id, _] = open(&mut line, &Config::linux());
+    while line.now().as_secs_f64() < 600.0 {
+        line.step().expect("a timer runs");
+    }
+    let gaps = line.seen.windows(2).map(|pair| pair[1].at - pair[0].at);
+    assert!(gaps.max() <= Some(Duration::from_secs(30)));
+    assert_eq!(line.hosts[0].connection(id).unwrap().state(), RfcState::Established);
+    line.largest = 0;
+    while line.hosts[0].poll_event().is_none_or(|(_, event)| event != Event::Closed(Ending::TimedOut)) {
+        line.step().expect("a timer runs");
+    }
+    assert!(line.now().as_secs_f64() < 900.0);
 }
 
 #[test]
