@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
 mod applications;
+mod frames;
 
 use applications::{Client, Echo, Host, pattern};
 use earlybird_live::device::{Path, Udp};
@@ -49,14 +50,14 @@ impl Server {
     }
 }
 
-fn client(at: SocketAddr) -> Host {
-    Stack::new(Udp::bind(at).unwrap(), Monotonic::default(), Settings::drawn(&[]).unwrap()).unwrap()
+fn client(at: SocketAddr, clock: Monotonic) -> Host {
+    Stack::new(Udp::bind(at).unwrap(), clock, Settings::drawn(&[]).unwrap()).unwrap()
 }
 
 /// Sends a text over so many connections at once, and expects it back from each.
 fn echo(at: SocketAddr, connections: usize, text: Vec<u8>) {
     let server = Server::new(at, connections);
-    let mut stack = client(at);
+    let mut stack = client(at, Monotonic::default());
     for _ in 0..connections {
         stack.connect(&Config::linux(), Path::over_udp(server.address), PORT).unwrap();
     }
@@ -100,7 +101,7 @@ fn other_threads_give_work_without_waiting() {
     });
     assert!(is_taken);
     assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok((0, address)));
-    let mut driver = Driver::new(client(loopback())).unwrap();
+    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     driver.run(&mut Client::new(pattern(1000), 1)).unwrap();
     let handle = server.handle.clone();
@@ -125,7 +126,7 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
         let mut answer = [0; 2000];
         (sent, std::iter::from_fn(|| socket.recv(&mut answer).ok()).count())
     });
-    let mut driver = Driver::new(client(loopback())).unwrap();
+    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     let mut client = Client::new(pattern(2_000_000), 1);
     driver.run(&mut client).unwrap();
@@ -142,7 +143,7 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
 #[test]
 fn a_peer_that_is_killed_is_given_up_in_time() {
     let server = Server::new(loopback(), usize::MAX);
-    let mut driver = Driver::new(client(loopback())).unwrap();
+    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
     let patience = Some(Duration::from_millis(700));
     let config = Config { lifetimes: Lifetimes { user_timeout: patience, ..Lifetimes::LINUX }, ..Config::linux() };
     let id = driver.stack.connect(&config, Path::over_udp(server.address), PORT).unwrap();
