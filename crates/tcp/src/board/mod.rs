@@ -345,12 +345,12 @@ impl Board {
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
         let before = self.sacked.total();
         let known = core::mem::replace(&mut self.entered, *blocks);
+        let known = known.as_slice();
         for (place, block) in blocks.as_slice().iter().enumerate() {
             // Most have the same place again, and the first one mostly has grown.
-            let same = known.as_slice().get(place);
-            let is_known = same == Some(block) || known.as_slice().contains(block);
-            let grown = same.filter(|same| same.left == block.left);
-            if !is_known && !self.enter(origin, *block, grown) {
+            let same = known.get(place).filter(|same| same.left == block.left);
+            let is_known = same.is_some_and(|same| same.right == block.right) || known.contains(block);
+            if !is_known && !self.enter(origin, *block, same) {
                 self.refuse(*block);
             }
         }
@@ -444,8 +444,10 @@ impl Board {
         let mut from = range.start;
         while from < range.end {
             let known = self.sacked.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
-            let news = (from..known.start).filter_map(|number| Some(self.segments.get(number)?.delivered(number)));
-            self.delivered.extend(news);
+            for number in from..known.start {
+                let sent = self.segments.get(number);
+                sent.into_iter().for_each(|sent| self.delivered.push(sent.delivered(number)));
+            }
             from = known.end;
         }
     }

@@ -142,6 +142,9 @@ impl Ranges {
 
     /// Removes everything below `limit` and says whether the set held something before.
     pub(crate) fn remove_below(&mut self, limit: u64) {
+        if self.first().is_none_or(|first| first >= limit) {
+            return;
+        }
         let gone = self.ranges.partition_point(|range| range.end <= limit);
         self.total -= self.ranges.drain(..gone).map(|range| range.end - range.start).sum::<u64>();
         if let Some(first) = self.ranges.first_mut().filter(|range| range.start < limit) {

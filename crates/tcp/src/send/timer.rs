@@ -76,8 +76,14 @@ impl RetransmissionTimer {
     /// Sets the back-off, and the timeout that follows from it and from what the estimator says by now.
     #[inline]
     fn set_back_off(&mut self, back_off: u64) {
+        self.set_timeout(back_off, self.estimator.base());
+    }
+
+    /// Sets both where what the estimator says is known.
+    #[inline]
+    fn set_timeout(&mut self, back_off: u64, base: Option<Duration>) {
         self.back_off = back_off;
-        let base = self.estimator.base().unwrap_or(self.limits.initial).max(self.limits.floor);
+        let base = base.unwrap_or(self.limits.initial).max(self.limits.floor);
         self.timeout = (base * back_off).min(self.limits.ceiling).max(self.limits.tick * 2);
     }
 
@@ -127,8 +133,9 @@ impl RetransmissionTimer {
     fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
         self.shortest = Some(self.shortest.map_or(now - sent, |shortest| shortest.min(now - sent)));
         self.estimator.on_sample(sent, now);
-        self.set_back_off(1);
-        self.estimator.base()
+        let base = self.estimator.base();
+        self.set_timeout(1, base);
+        base
     }
 
     /// Gives the shortest round trip that was measured.
