@@ -445,8 +445,9 @@ impl Board {
         while from < range.end {
             let known = self.sacked.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
             for number in from..known.start {
-                let sent = self.segments.get(number);
-                sent.into_iter().for_each(|sent| self.delivered.push(sent.delivered(number)));
+                if let Some(sent) = self.segments.get(number) {
+                    self.delivered.push(sent.delivered(number));
+                }
             }
             from = known.end;
         }

@@ -7,7 +7,7 @@ use crate::board::clock;
 use crate::policy::acking::AckDue;
 use crate::send::pieces::Piece;
 use earlybird_units::Instant;
-use earlybird_wire::{Ecn, Flags, Options, SackBlocks, Segment, SeqNum, Timestamps};
+use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, Timestamps};
 
 /// What is to be sent before anything else, or in its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,9 +147,12 @@ impl Connection {
             return;
         }
         let options = &mut segment.options;
-        options.skip_notice = if self.peer.skip_notice { self.receiver.notice(origin) } else { None };
-        let has_notice = options.skip_notice.is_some();
-        options.sack = if self.peer.sack { self.receiver.sack(origin, has_notice) } else { SackBlocks::default() };
+        if self.peer.skip_notice {
+            options.skip_notice = self.receiver.notice(origin);
+        }
+        if self.peer.sack {
+            self.receiver.tell_sack(origin, options.skip_notice.is_some(), &mut options.sack);
+        }
     }
 
     pub(super) fn timestamps(&self, now: Instant) -> Timestamps {

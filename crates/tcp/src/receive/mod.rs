@@ -320,11 +320,10 @@ impl Receiver {
         }
     }
 
-    /// Gives the SACK blocks of an ACK sent now, the peer's SYN having number `origin`: fewer beside a skip notice. A
+    /// Adds the SACK blocks of an ACK sent now, the peer's SYN having number `origin`: fewer beside a skip notice. A
     /// duplicate is told once.
-    pub(crate) fn sack(&mut self, origin: SeqNum, has_notice: bool) -> SackBlocks {
+    pub(crate) fn tell_sack(&mut self, origin: SeqNum, has_notice: bool, blocks: &mut SackBlocks) {
         let block = |range: &Range<u64>| SackBlock { left: origin.at(range.start), right: origin.at(range.end) };
-        let mut blocks = SackBlocks::default();
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(block(&duplicate));
         }
@@ -333,7 +332,6 @@ impl Receiver {
         for range in self.recent.iter().take(room) {
             blocks.push(block(range));
         }
-        blocks
     }
 
     /// Says whether an ACK has more to say than a number and a window.
@@ -479,6 +477,27 @@ mod tests {
                 prop_assert!(read < nxt);
                 prop_assert_eq!(receiver.limit(), nxt + 40 - (nxt - 1 - read));
                 prop_assert!(receiver.unread + receiver.above.total() <= 40, "held is what the buffer holds");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_ways_leave_what_the_long_one_does(arrivals in vec((1_u64..100, 1_u64..15), 1..30)) {
+            let mut receiver = receiver();
+            for (start, len) in arrivals {
+                let (range, mut short) = (start..start + len, receiver.clone());
+                let is_next = start == receiver.nxt() && receiver.has_simple_place(len);
+                let is_above = receiver.has_simple_place_above(&range);
+                receiver.on_data(Instant::ZERO, range.clone(), false);
+                if is_next {
+                    short.take_next(Instant::ZERO, len);
+                } else if is_above {
+                    short.take_above(range);
+                }
+                if is_next || is_above {
+                    prop_assert_eq!(alloc::format!("{short:?}"), alloc::format!("{receiver:?}"));
+                }
             }
         }
     }

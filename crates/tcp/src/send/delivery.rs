@@ -308,6 +308,21 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_in_order_leaves_what_the_long_way_does() {
+        let mut long = sender(5);
+        for (millis, una) in [(60, 2), (61, 5), (90, 6)] {
+            let mut short = long.clone();
+            short.on_progress(at(millis), una);
+            let numbers: Vec<_> = (long.una..una).collect();
+            let sample = ack(&mut long, millis, &numbers, una);
+            assert_eq!(short.sample(at(millis), 0), sample);
+            // What was told is told.
+            (short.news, long.news) = (News::default(), News::default());
+            assert_eq!(alloc::format!("{short:?}"), alloc::format!("{long:?}"));
+        }
+    }
+
+    #[test]
     fn acks_in_a_bunch_show_no_more_than_was_sent() {
         let mut sampler = sender(5);
         ack(&mut sampler, 50, &[1], 2);

@@ -8,6 +8,8 @@ use earlybird_units::{Duration, Instant};
 pub(super) struct MinRtt {
     /// `BBR.min_rtt`; `MAX` before the first sample.
     pub(super) value: Duration,
+    /// The same in seconds: asked for more often than it changes.
+    seconds: f64,
     stamp: Instant,
     probe_value: Duration,
     probe_stamp: Instant,
@@ -18,7 +20,8 @@ pub(super) struct MinRtt {
 impl MinRtt {
     pub(super) fn new(now: Instant, rtt: Option<Duration>) -> Self {
         let value = rtt.unwrap_or(Duration::MAX);
-        Self { value, stamp: now, probe_value: value, probe_stamp: now, is_expired: false }
+        let seconds = value.as_secs_f64();
+        Self { value, seconds, stamp: now, probe_value: value, probe_stamp: now, is_expired: false }
     }
 
     /// `UpdateMinRTT`.
@@ -29,6 +32,7 @@ impl MinRtt {
         }
         if self.probe_value < self.value || now > self.stamp + parameters.min_rtt_window {
             (self.value, self.stamp) = (self.probe_value, self.probe_stamp);
+            self.seconds = self.value.as_secs_f64();
         }
     }
 
@@ -38,7 +42,7 @@ impl MinRtt {
     }
 
     pub(super) fn seconds(&self) -> Option<f64> {
-        (self.value < Duration::MAX).then(|| self.value.as_secs_f64())
+        (self.value < Duration::MAX).then_some(self.seconds)
     }
 }
 

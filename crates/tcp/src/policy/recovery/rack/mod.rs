@@ -62,7 +62,7 @@ enum Phase {
     AfterTimeout(u64),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rack {
     limited_transmit: bool,
     phase: Phase,
@@ -425,5 +425,70 @@ impl LossRecovery for Rack {
 
     fn is_recovering(&self) -> bool {
         matches!(self.phase, Phase::Fast(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::clock;
+    use alloc::format;
+    use earlybird_wire::{Flags, SackBlock, SackBlocks, SeqNum};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const ORIGIN: SeqNum = SeqNum(0);
+
+    fn sent_by(rack: &mut [Rack], now: Instant, number: u64, board: &Board) {
+        for rack in rack {
+            rack.on_sent(now, number, board);
+        }
+    }
+
+    proptest! {
+        /// Segments of ten bytes, of which some are sent, some acknowledged, one reported by SACK or one sent again.
+        #[test]
+        fn an_ack_in_order_leaves_what_the_long_way_does(
+            steps in vec((0_u64..4, 0_u64..4, 0_u64..8, 0_u64..20), 1..60),
+        ) {
+            let mut board = Board::new(true);
+            let mut rack = [RackConfig::RFC, RackConfig::LINUX].map(|config| Rack::new(config, true));
+            let mut now = Instant::ZERO;
+            board.push(now, 1, Flags::SYN);
+            board.apply(1, ORIGIN, &SackBlocks::NONE, true, now);
+            for (sent, acked, event, pause) in steps {
+                now += Duration::from_millis(pause);
+                for _ in 0..sent {
+                    board.push(now, board.end_position() + 10, Flags::ACK);
+                    sent_by(&mut rack, now, board.smax() - 1, &board);
+                }
+                if event == 0 && board.outstanding() > 0 {
+                    let number = board.una() + acked % board.outstanding();
+                    board.on_sent_again(now, number);
+                    sent_by(&mut rack, now, number, &board);
+                }
+                let ack = (board.una_position() + 10 * acked).min(board.end_position());
+                let mut blocks = SackBlocks::default();
+                if event == 1 && ack + 20 <= board.end_position() {
+                    blocks.push(SackBlock { left: ORIGIN.at(ack + 10), right: ORIGIN.at(ack + 20) });
+                }
+                let is_plain = blocks.is_empty() && board.is_in_order() && board.is_advanced_by(ack) && board.sacked().is_empty();
+                let before = board.una();
+                let mut change = board.apply(ack, ORIGIN, &blocks, true, now);
+                change.echo = Some(clock::timestamp(now));
+                for rack in &mut rack {
+                    let short = (is_plain && rack.is_open()).then(|| {
+                        let mut short = rack.clone();
+                        short.on_plain_progress(now, before, change.rtt, &mut board);
+                        format!("{short:?}")
+                    });
+                    let outcome = rack.read(now, &change, &board);
+                    if let Some(short) = short {
+                        prop_assert_eq!(outcome, Outcome::Progress);
+                        prop_assert_eq!(short, format!("{rack:?}"));
+                    }
+                }
+            }
+        }
     }
 }
