@@ -126,7 +126,7 @@ fn verify(outer: &Ip, message: &[u8], checksums: Checksums) -> Result<(), Malfor
         _ => None,
     };
     let sum = sum.ok_or(Malformed::Protocol(outer.protocol))?;
-    if checksums.allow(&sum.add_slice(message)) { Ok(()) } else { Err(Malformed::IcmpChecksum) }
+    if checksums.allow(|| sum.add_slice(message)) { Ok(()) } else { Err(Malformed::IcmpChecksum) }
 }
 
 const fn known_v4(kind: u8) -> Result<(), Malformed> {

@@ -48,7 +48,7 @@ impl Ip {
 
     fn read_v4(packet: &[u8], checksums: Checksums) -> Result<Self, Malformed> {
         let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| Malformed::IpHeader)?;
-        if !checksums.allow(&Sum16BitWords::new().add_slice(header.slice())) {
+        if !checksums.allow(|| Sum16BitWords::new().add_slice(header.slice())) {
             return Err(Malformed::IpChecksum);
         }
         if header.more_fragments() || header.fragments_offset().value() > 0 {

@@ -5,5 +5,6 @@
 mod frames;
 mod line;
 mod listening;
+mod soak;
 mod strangers;
 mod transfers;
