@@ -54,6 +54,11 @@ impl Crossing {
         Self { devices: [near, far], started, carried: Carried::default() }
     }
 
+    /// Gives the moment at which this was made.
+    pub const fn started(&self) -> std::time::Instant {
+        self.started
+    }
+
     /// Gives the time since this was made.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(self.started.elapsed().as_nanos() as u64)
@@ -76,10 +81,10 @@ impl Crossing {
         loop {
             let now = self.now();
             if now >= next_look {
-                next_look = now + watch.interval();
                 if !watch.look(now, emulator, &self.carried) {
                     return Ok(());
                 }
+                next_look = now + watch.interval();
             }
             let mut is_busy = false;
             for side in Side::ALL {

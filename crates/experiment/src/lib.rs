@@ -80,6 +80,13 @@ pub enum RunError {
         /// What went wrong.
         error: std::io::Error,
     },
+    /// The machine does not give what a run in real time needs, or took it away.
+    Machine {
+        /// What it does not do, and what helps, in one line.
+        problem: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
     /// The caller asked to stop.
     Interrupted,
 }
@@ -89,6 +96,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Scenario(error) => error.fmt(formatter),
             Self::Output { path, error } => write!(formatter, "cannot write {}: {error}", path.display()),
+            Self::Machine { problem, error } => write!(formatter, "{problem}: {error}"),
             Self::Interrupted => formatter.write_str("interrupted"),
         }
     }

@@ -163,9 +163,13 @@ impl Recorder {
         }
     }
 
-    /// Takes what was dropped where this did not look on.
-    pub fn take_drops(&mut self, drops: DropLog) {
+    /// Takes what happened on links that this did not watch: what they dropped, and how many packets waited at which when.
+    pub fn take_links(&mut self, drops: DropLog, backlogs: &[(Instant, LinkId, usize)]) {
         self.drops = drops;
+        for (at, link, backlog) in backlogs {
+            self.on_link_probe(*at, *link, *backlog);
+        }
+        self.series.put_in_order();
     }
 
     /// Takes a sample of a flow's sender.

@@ -58,6 +58,17 @@ impl Series {
         self.push(at, subject, "queue_packets", backlog as f64);
     }
 
+    /// Puts samples that were not taken one after the other in order of time.
+    pub(crate) fn put_in_order(&mut self) {
+        let mut order: Vec<usize> = (0..self.times.len()).collect();
+        order.sort_by(|one, other| self.times[*one].total_cmp(&self.times[*other]));
+        let old = std::mem::take(self);
+        self.times = order.iter().map(|index| old.times[*index]).collect();
+        self.subjects = order.iter().map(|index| old.subjects[*index]).collect();
+        self.quantities = order.iter().map(|index| old.quantities[*index]).collect();
+        self.values = order.iter().map(|index| old.values[*index]).collect();
+    }
+
     pub(crate) fn table(&self, name_of: impl Fn(u32) -> String) -> Table {
         Table::default()
             .real("time_s", self.times.iter().copied())

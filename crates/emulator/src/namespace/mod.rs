@@ -8,6 +8,7 @@ use fork::Fork;
 use rights::Maps;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::ffi::CStr;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -101,6 +102,19 @@ impl Namespace {
             Ok([socket_with(family, kind, flags, None)?])
         })?;
         Ok(socket)
+    }
+
+    /// Writes a setting of the network, a file below `/proc/sys/net`.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no such setting, or does not take the value.
+    pub fn set(&self, setting: &CStr, value: &str) -> io::Result<()> {
+        let [_] = Fork::run(|| {
+            enter(self.user.as_ref(), &self.net)?;
+            Ok([rights::write(setting, value)?])
+        })?;
+        Ok(())
     }
 
     /// Gives a command that will run in the namespace.

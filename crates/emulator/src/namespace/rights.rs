@@ -28,7 +28,8 @@ impl Maps {
         // Without rights outside, groups can only be mapped when they can no longer be dropped.
         write(c"/proc/self/setgroups", "deny")?;
         write(c"/proc/self/uid_map", &self.user)?;
-        write(c"/proc/self/gid_map", &self.group)
+        write(c"/proc/self/gid_map", &self.group)?;
+        Ok(())
     }
 
     /// Lets this group send pings in the network namespace that the process is in; new ones let nobody.
@@ -43,8 +44,9 @@ pub(super) fn open(path: &CStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn write(path: &CStr, text: &str) -> io::Result<()> {
+/// Writes a file, and gives it.
+pub(super) fn write(path: &CStr, text: &str) -> io::Result<OwnedFd> {
     let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, text.as_bytes())?;
-    Ok(())
+    Ok(file)
 }

@@ -1,0 +1,19 @@
+//! The time of a run.
+
+use earlybird_units::Instant;
+
+/// Tells how long a run has been going on.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(std::time::Instant);
+
+impl Clock {
+    /// Makes the clock of a run that began at this moment of the machine's clock.
+    pub const fn since(start: std::time::Instant) -> Self {
+        Self(start)
+    }
+
+    /// Gives the time since the start.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
+    }
+}

@@ -1,0 +1,107 @@
+//! The emulated links of a run: a thread of their own carries their packets.
+
+use earlybird_emulator::{Carried, Crossing, Emulator, Watch};
+use earlybird_experiment::DropLog;
+use earlybird_sim::{LinkId, Network};
+use earlybird_units::{Duration, Instant};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the links tell at the end.
+pub(crate) struct LinksEnd {
+    pub(crate) network: Network,
+    pub(crate) drops: DropLog,
+    /// How many packets waited at which link when.
+    pub(crate) backlogs: Vec<(Instant, LinkId, usize)>,
+    pub(crate) carried: Carried,
+}
+
+/// Carries packets until somebody says stop.
+pub(crate) fn carry(
+    mut crossing: Crossing,
+    mut emulator: Emulator<DropLog>,
+    samples: Option<Samples>,
+    stop: &AtomicBool,
+) -> io::Result<LinksEnd> {
+    let mut looks = Looks { stop, samples, pause: LONGEST_INTERVAL, backlogs: Vec::new() };
+    let outcome = crossing.run(&mut emulator, &mut looks);
+    // Without links there is no run: whoever waits for it need not wait longer.
+    stop.store(true, Ordering::Relaxed);
+    outcome?;
+    let backlogs = looks.backlogs;
+    let (network, drops) = emulator.into_parts();
+    Ok(LinksEnd { network, drops, backlogs, carried: crossing.carried().clone() })
+}
+
+/// When to take samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Samples {
+    next: Instant,
+    period: Duration,
+    end: Instant,
+}
+
+impl Samples {
+    /// Makes samples at the start and after every period up to the end.
+    pub(crate) const fn every(period: Duration, end: Instant) -> Self {
+        Self { next: Instant::ZERO, period, end }
+    }
+
+    /// Gives the time of the next one, if there is one.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        (self.next < self.end).then_some(self.next)
+    }
+
+    /// Says whether one is due; if so, those that were missed are left out.
+    pub(crate) fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = self.next().is_some_and(|next| next <= now);
+        if is_due {
+            self.next += self.period * (now.since(self.next).as_nanos() / self.period.as_nanos().max(1) + 1);
+        }
+        is_due
+    }
+}
+
+struct Looks<'a> {
+    stop: &'a AtomicBool,
+    samples: Option<Samples>,
+    /// Time to the next look.
+    pause: Duration,
+    backlogs: Vec<(Instant, LinkId, usize)>,
+}
+
+/// Longest time in which nobody asks whether to stop.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
+
+impl Watch<DropLog> for Looks<'_> {
+    fn look(&mut self, now: Instant, emulator: &mut Emulator<DropLog>, _: &Carried) -> bool {
+        if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
+            for link in 0..emulator.network().links().count() as u32 {
+                self.backlogs.push((now, LinkId(link), emulator.backlog(now, LinkId(link))));
+            }
+        }
+        let next = self.samples.and_then(|samples| samples.next());
+        self.pause = next.map_or(LONGEST_INTERVAL, |next| next.since(now).min(LONGEST_INTERVAL));
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn interval(&self) -> Duration {
+        self.pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_keep_their_times_and_those_missed_are_left_out() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut samples = Samples::every(Duration::from_millis(100), at(1000));
+        assert!(samples.is_due(at(0)) && !samples.is_due(at(99)) && samples.is_due(at(103)));
+        assert_eq!(samples.next(), Some(at(200)));
+        assert!(samples.is_due(at(730)));
+        assert_eq!(samples.next(), Some(at(800)));
+        assert!(samples.is_due(at(950)) && !samples.is_due(at(1200)));
+    }
+}

@@ -1,0 +1,291 @@
+//! A run, as its applications live it.
+
+use crate::clock::Clock;
+use crate::hosts::{Hosts, Readiness};
+use crate::links::Samples;
+use crate::places::Places;
+use crate::roles::{SeatIo, SourceIo};
+use earlybird_experiment::{Cast, Recorder};
+use earlybird_scenario::Scenario;
+use earlybird_sim::{Carrier, FlowId, Observer};
+use earlybird_traffic::{Application, ConnectionId, Io, Listener, ListenerIo};
+use earlybird_units::{Duration, Instant};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An application that writes.
+pub(crate) struct Actor {
+    /// Away while it acts.
+    application: Option<Box<dyn Application>>,
+    pub(crate) flow: usize,
+    pub(crate) wake: Instant,
+}
+
+/// Who views the first connection of a flow.
+pub(crate) struct Seat {
+    /// Away while it acts.
+    viewer: Option<Box<dyn Listener>>,
+    pub(crate) flow: usize,
+    pub(crate) connection: Option<ConnectionId>,
+    pub(crate) wake: Instant,
+}
+
+/// What is known of a connection besides what its hosts know.
+pub(crate) struct Line {
+    pub(crate) flow: usize,
+    actor: usize,
+    seat: Option<usize>,
+    /// Bytes written that the opener had no room for.
+    pub(crate) waiting: u64,
+    /// Something was written since the opener was last known to have everything acknowledged.
+    pub(crate) is_undrained: bool,
+    pub(crate) is_closing: bool,
+    pub(crate) places: Places,
+}
+
+/// A flow, as far as its applications ask.
+pub(crate) struct Flow {
+    pub(crate) mss: u64,
+    has_units: bool,
+    seat: Option<usize>,
+}
+
+/// All that goes on in a run but for the carrying of packets.
+pub(crate) struct Performance<H> {
+    pub(crate) hosts: H,
+    pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) actors: Vec<Actor>,
+    pub(crate) seats: Vec<Seat>,
+    /// By number of the connection.
+    pub(crate) lines: Vec<Line>,
+    /// What the system refused to an application, which could not be told.
+    pub(crate) failure: Option<io::Error>,
+    end: Instant,
+    mark: Instant,
+    samples: Option<Samples>,
+    next_drain: Instant,
+}
+
+/// Time between two questions whether everything written was acknowledged, of which the kernel tells nobody.
+const BETWEEN_DRAINS: Duration = Duration::from_millis(5);
+/// Longest wait, after which is asked whether to stop.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+impl<H: Hosts> Performance<H> {
+    /// Makes a run that has not begun, of all of a scenery but its network.
+    pub(crate) fn new(scenario: &Scenario, flows: Vec<Cast>, recorder: Recorder, hosts: H, clock: Clock) -> Self {
+        let mut performance = Self {
+            hosts,
+            recorder,
+            clock,
+            flows: Vec::new(),
+            actors: Vec::new(),
+            seats: Vec::new(),
+            lines: Vec::new(),
+            failure: None,
+            end: Instant::ZERO + scenario.duration.duration(),
+            mark: Instant::ZERO + scenario.measure.warm_up.duration(),
+            samples: samples_of(scenario),
+            next_drain: Instant::ZERO,
+        };
+        for cast in flows {
+            performance.engage(cast);
+        }
+        performance
+    }
+
+    fn engage(&mut self, cast: Cast) {
+        let flow = self.flows.len();
+        for (wake, application) in cast.sources {
+            self.actors.push(Actor { application: Some(application), flow, wake });
+        }
+        let seat = cast.viewer.map(|viewer| {
+            let viewer: Option<Box<dyn Listener>> = Some(Box::new(viewer));
+            self.seats.push(Seat { viewer, flow, connection: None, wake: Instant::NEVER });
+            self.seats.len() - 1
+        });
+        self.flows.push(Flow { mss: mss_of(&cast.carrier), has_units: false, seat });
+    }
+
+    /// Lets everything happen up to the end of the run, or until somebody says stop.
+    pub(crate) fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
+        let mut ready = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            if now >= self.end {
+                self.finish();
+                break;
+            }
+            self.do_due(now);
+            let span = self.next_time(now).since(self.clock.now());
+            self.hosts.wait(span, &mut ready)?;
+            for readiness in ready.drain(..) {
+                self.on_ready(readiness);
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is due by now: what is counted first, then what acts.
+    fn do_due(&mut self, now: Instant) {
+        if self.mark <= now {
+            self.mark = Instant::NEVER;
+            let received: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.received(id))).collect();
+            self.recorder.on_mark(&received);
+        }
+        if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
+            self.take_samples(now);
+        }
+        for actor in 0..self.actors.len() {
+            let due = self.actors[actor].wake;
+            if due <= now {
+                self.actors[actor].wake = Instant::NEVER;
+                // What is written late was due when it was: the time counts as delay, as every other that this machine adds.
+                self.with_actor(actor, due, |application, io| application.on_wake(io));
+            }
+        }
+        for seat in 0..self.seats.len() {
+            if self.seats[seat].wake <= now {
+                self.seats[seat].wake = Instant::NEVER;
+                self.with_seat(seat, |viewer, io| viewer.on_wake(io));
+            }
+        }
+        if self.next_drain <= now {
+            self.next_drain = now + BETWEEN_DRAINS;
+            self.look_for_drained(now);
+        }
+    }
+
+    fn next_time(&self, now: Instant) -> Instant {
+        let actors = self.actors.iter().map(|actor| actor.wake);
+        let seats = self.seats.iter().map(|seat| seat.wake);
+        let is_draining = self.lines.iter().any(Line::may_drain);
+        let drain = if is_draining { self.next_drain } else { Instant::NEVER };
+        let sample = self.samples.and_then(|samples| samples.next()).unwrap_or(Instant::NEVER);
+        let others = [self.end, self.mark, sample, drain, now + LONGEST_WAIT];
+        actors.chain(seats).chain(others).min().unwrap_or(now)
+    }
+
+    fn connections(&self) -> impl Iterator<Item = (ConnectionId, FlowId)> {
+        (0..).zip(&self.lines).map(|(number, line)| (ConnectionId(number), FlowId(line.flow as u32)))
+    }
+
+    fn take_samples(&mut self, now: Instant) {
+        let gauges: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.gauges(id))).collect();
+        for (flow, gauges) in gauges {
+            self.recorder.sample_flow(now, flow, &gauges);
+        }
+    }
+
+    fn look_for_drained(&mut self, now: Instant) {
+        for number in 0..self.lines.len() {
+            let id = ConnectionId(number as u32);
+            if self.lines[number].may_drain() && self.hosts.unacknowledged(id) == 0 {
+                self.lines[number].is_undrained = false;
+                let actor = self.lines[number].actor;
+                self.with_actor(actor, now, |application, io| application.on_drained(io, id));
+            }
+        }
+    }
+
+    fn on_ready(&mut self, readiness: Readiness) {
+        match readiness {
+            Readiness::Writable(id) => self.hand_over(id),
+            Readiness::Readable(id) => self.on_readable(id),
+        }
+    }
+
+    /// Gives the opener what it has room for.
+    pub(crate) fn hand_over(&mut self, id: ConnectionId) {
+        let line = &mut self.lines[id.0 as usize];
+        while line.waiting > 0 {
+            let taken = self.hosts.write(id, line.waiting);
+            line.waiting -= taken;
+            if taken == 0 {
+                return;
+            }
+        }
+        if line.is_closing {
+            self.hosts.close(id);
+        }
+    }
+
+    /// Reads, or lets read, what came.
+    fn on_readable(&mut self, id: ConnectionId) {
+        let line = &self.lines[id.0 as usize];
+        let (flow, seat) = (line.flow, line.seat);
+        if self.flows[flow].has_units {
+            self.recorder.on_delivered(self.clock.now(), FlowId(flow as u32), self.hosts.received(id));
+        }
+        match seat {
+            Some(seat) => self.with_seat(seat, |viewer, io| viewer.on_readable(io)),
+            None => while self.hosts.read(id, u64::MAX) > 0 {},
+        }
+    }
+
+    fn with_actor(&mut self, actor: usize, now: Instant, act: impl FnOnce(&mut dyn Application, &mut dyn Io)) {
+        let Some(mut application) = self.actors[actor].application.take() else { return };
+        act(&mut *application, &mut SourceIo { performance: self, actor, now });
+        self.actors[actor].application = Some(application);
+    }
+
+    fn with_seat(&mut self, seat: usize, act: impl FnOnce(&mut dyn Listener, &mut dyn ListenerIo)) {
+        let Some(mut viewer) = self.seats[seat].viewer.take() else { return };
+        act(&mut *viewer, &mut SeatIo { performance: self, seat });
+        self.seats[seat].viewer = Some(viewer);
+    }
+
+    /// Opens a connection for an actor.
+    pub(crate) fn open(&mut self, actor: usize) -> io::Result<ConnectionId> {
+        let flow = self.actors[actor].flow;
+        let id = self.hosts.open(self.clock.now(), FlowId(flow as u32))?;
+        let seat = self.flows[flow].seat.filter(|seat| self.seats[*seat].connection.is_none());
+        if let Some(seat) = seat {
+            self.seats[seat].connection = Some(id);
+            self.seats[seat].wake = self.clock.now();
+        }
+        let places = Places::default();
+        self.lines.push(Line { flow, actor, seat, waiting: 0, is_undrained: false, is_closing: false, places });
+        Ok(id)
+    }
+
+    /// Tells the recorder of a unit that is written.
+    pub(crate) fn note_unit(&mut self, at: Instant, flow: usize, bytes: u64) {
+        self.flows[flow].has_units = true;
+        self.recorder.on_unit(at, FlowId(flow as u32), bytes);
+    }
+
+    /// Counts what all connections have done.
+    fn finish(&mut self) {
+        let ends: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.end(self.end, id))).collect();
+        for (flow, end) in ends {
+            self.recorder.end_flow(flow, &end);
+        }
+    }
+}
+
+impl Line {
+    /// Says whether all that was written is with the opener, and may have been acknowledged since.
+    const fn may_drain(&self) -> bool {
+        self.is_undrained && self.waiting == 0
+    }
+}
+
+/// Gives when a scenario wants samples.
+pub(crate) fn samples_of(scenario: &Scenario) -> Option<Samples> {
+    let end = Instant::ZERO + scenario.duration.duration();
+    scenario.measure.series.map(|period| Samples::every(period.duration(), end))
+}
+
+/// Gives the payload of a full segment.
+pub(crate) fn mss_of(carrier: &Carrier) -> u64 {
+    match carrier {
+        Carrier::Tcp(settings) => settings.opener.mss.into(),
+        Carrier::Datagrams(settings) => settings.config.mss.into(),
+    }
+}

@@ -1,0 +1,127 @@
+//! A run from beginning to end: one thread carries packets, one lets the applications act, and whoever called waits.
+
+use crate::clock::Clock;
+use crate::hosts::Hosts;
+use crate::links::{LinksEnd, carry};
+use crate::performance::{Performance, samples_of};
+use earlybird_emulator::{Carried, Crossing, Emulator, Timing};
+use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
+use earlybird_scenario::Scenario;
+use earlybird_units::Duration;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// Where and by whom a scenario is performed.
+#[derive(Debug)]
+pub struct Staging<H> {
+    /// What the summary calls this world.
+    pub world: &'static str,
+    /// Who carries the flows' bytes.
+    pub hosts: H,
+    /// Between whose devices packets are carried: its clock is that of the run.
+    pub crossing: Crossing,
+    /// The links.
+    pub emulator: Emulator<earlybird_experiment::DropLog>,
+}
+
+/// Time between two questions whether to go on.
+const BETWEEN_QUESTIONS: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// Performs a scenario for as long as it says.
+///
+/// # Errors
+///
+/// If the machine fails, or `keep_going` says no.
+pub fn perform<H: Hosts>(
+    scenario: &Scenario,
+    stage: &Stage<'_>,
+    flows: Vec<Cast>,
+    staging: Staging<H>,
+    keep_going: KeepGoing<'_>,
+) -> Result<Report, RunError> {
+    let Staging { world, hosts, crossing, emulator } = staging;
+    let clock = Clock::since(crossing.started());
+    let samples = samples_of(scenario);
+    let mut performance = Performance::new(scenario, flows, stage.recorder(), hosts, clock);
+    let stop = AtomicBool::new(false);
+    let (done, performed) = mpsc::channel();
+    let (links, recorder) = thread::scope(|scope| {
+        let links = scope.spawn(|| carry(crossing, emulator, samples, &stop));
+        scope.spawn(|| {
+            wake_on_time();
+            let outcome = performance.run(&stop);
+            // Who waits for this has gone only if it waits no more.
+            let _ = done.send(outcome.map(|()| performance.recorder));
+        });
+        let outcome = wait(&performed, || keep_going(share(&clock, scenario)));
+        stop.store(true, Ordering::Relaxed);
+        let carried = links.join().map_err(|_| failed(io::Error::other("the thread that carries packets ended")))?;
+        Ok::<_, RunError>((carried.map_err(failed)?, outcome?))
+    })?;
+    Ok(report(stage, world, recorder, &links))
+}
+
+/// Waits for the end of the performance.
+fn wait(
+    performed: &mpsc::Receiver<io::Result<Recorder>>,
+    mut keep_going: impl FnMut() -> bool,
+) -> Result<Recorder, RunError> {
+    loop {
+        match performed.recv_timeout(BETWEEN_QUESTIONS) {
+            Ok(outcome) => return outcome.map_err(failed),
+            Err(mpsc::RecvTimeoutError::Timeout) if keep_going() => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(RunError::Interrupted),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(failed(io::Error::other("the thread of the applications ended")));
+            }
+        }
+    }
+}
+
+fn share(clock: &Clock, scenario: &Scenario) -> f64 {
+    (clock.now().as_secs_f64() / scenario.duration.duration().as_secs_f64()).min(1.0)
+}
+
+fn failed(error: io::Error) -> RunError {
+    RunError::Machine { problem: "the run in real time failed".to_owned(), error }
+}
+
+/// Asks the system to wake this thread on time.
+fn wake_on_time() {
+    let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
+}
+
+/// The added delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors
+/// shows.
+const DISTURBED: Duration = Duration::from_millis(1);
+
+fn report(stage: &Stage<'_>, world: &'static str, mut recorder: Recorder, links: &LinksEnd) -> Report {
+    let carried = &links.carried;
+    recorder.take_links(links.drops.clone(), &links.backlogs);
+    let mut report = stage.report(&recorder, &links.network);
+    let micros = |share: f64| Value::Real(carried.timing.quantile(share).as_secs_f64() * 1e6);
+    report.summary.extend([
+        ("world".to_owned(), Value::Text(world.to_owned())),
+        ("added_delay_p50_us".to_owned(), micros(0.5)),
+        ("added_delay_p99_us".to_owned(), micros(0.99)),
+        ("undelivered".to_owned(), Value::Whole(carried.undelivered)),
+        ("disturbed".to_owned(), Value::Whole(u64::from(is_disturbed(carried)))),
+    ]);
+    report.tables.push(("added_delay", added_delay(&carried.timing)));
+    report
+}
+
+/// Says whether packets left so late, or were lost in such numbers between links and hosts, that the run is not what the scenario says.
+fn is_disturbed(carried: &Carried) -> bool {
+    carried.timing.quantile(0.99) > DISTURBED || carried.undelivered > 0
+}
+
+/// How much later than due packets left the emulated links.
+fn added_delay(timing: &Timing) -> Table {
+    const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
+    Table::default()
+        .real("share", SHARES)
+        .real("added_delay_us", SHARES.map(|share| timing.quantile(share).as_secs_f64() * 1e6))
+}
