@@ -7,6 +7,7 @@ __all__ = [
     "HostError",
     "NamespaceError",
     "ScenarioError",
+    "check_world",
     "code_version",
     "duration",
     "emulate",
@@ -74,6 +75,9 @@ def schema() -> str:
 def transports() -> str:
     """Return the table of transports as JSON: a list of objects with name, names, title, source and parameters."""
 
+def check_world(scenario_json: str) -> None:
+    """Raise ScenarioError if the world in which a resolved scenario takes place cannot do what it asks for."""
+
 def run(
     scenario_json: str,
     seed: int,
@@ -85,7 +89,7 @@ def run(
     watch: Callable[[float], object] | None = None,
 ) -> dict[str, Any]:
     """
-    Simulate a resolved scenario; return its `summary`, its `tables` of columns and the `cpu_s` it took.
+    Run a resolved scenario in its world; return its `summary`, its `tables` of columns and the `cpu_s` it took.
 
     `watch` is called some twenty times a second with the share that is done; what it raises ends the run.
     """

@@ -13,6 +13,7 @@ from earlybird.description import Overrides, ScenarioLike, override_texts, path_
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.outputs import check_outputs
 from earlybird.runs import DEFAULT_SEED, checked_seed
+from earlybird.worlds import namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -210,14 +211,8 @@ def emulate(
 def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Say what to do where the system does not allow what is needed."""
     try:
-        return act()
-    except _core.NamespaceError as error:
-        raise EarlybirdError(
-            f"this system gives no network namespace with a TUN device: {error.strerror}. Run as root, or allow user"
-            " namespaces (`sysctl kernel.unprivileged_userns_clone=1`, `sysctl user.max_user_namespaces=10000`, on"
-            " Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`), and `modprobe tun` if there is no"
-            " /dev/net/tun."
-        ) from error
+        with namespaces():
+            return act()
     except _core.HostError as error:
         raise EarlybirdError(
             f"the far side cannot be this machine: {error.strerror}. Run as root, or have the server run on the far"

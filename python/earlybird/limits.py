@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from earlybird import _core
 from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
+from earlybird.worlds import SIMULATOR, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ SECONDS_PER_MODEL: Final = 5.0
 
 
 class Cost(NamedTuple):
-    """What a run is expected to take: packets sent, seconds of processor time, bytes of memory."""
+    """What a run is expected to take: packets sent, seconds of processor time (or in real time), bytes of memory."""
 
     packets: float
     seconds: float
@@ -55,7 +56,9 @@ def cost_of(resolved: str, *, trace: str | None = None, link_trace: str | None =
     ScenarioError
         If there is not enough memory for it.
     """
-    return Cost(*_core.estimate(resolved, memory_limit(), trace=trace, link_trace=link_trace))
+    cost = Cost(*_core.estimate(resolved, memory_limit(), trace=trace, link_trace=link_trace))
+    takes_its_time = world_of(resolved) != SIMULATOR
+    return cost._replace(seconds=_core.duration(json.loads(resolved)["duration"])) if takes_its_time else cost
 
 
 def seconds_of(scenario: str, pace: float = 1.0) -> float:

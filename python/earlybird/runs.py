@@ -16,12 +16,15 @@ from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.outputs import check_outputs
 from earlybird.result import Result
 from earlybird.store import Store
+from earlybird.worlds import SIMULATOR, check_world, namespaces, warn_of_disturbance, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     import polars as pl
+
+    from earlybird.worlds import World
 
 DEFAULT_SEED = 1
 LARGEST_SEED = 2**64 - 1
@@ -32,6 +35,7 @@ def run(
     *,
     seed: int | None = None,
     overrides: Overrides = (),
+    world: World | None = None,
     out: str | Path | None = None,
     trace: str | Path | None = None,
     trace_flows: Sequence[str] | None = None,
@@ -41,7 +45,7 @@ def run(
     progress: bool = False,
 ) -> Result:
     """
-    Simulate a scenario once.
+    Run a scenario once: simulate it, or let it take place in real time.
 
     Parameters
     ----------
@@ -51,6 +55,9 @@ def run(
         Of the random numbers (default 1). The same seed gives the same result to the last bit.
     overrides
         Values that replace the scenario's, by parameter name or dotted key: ``{"pairs": 28}``.
+    world
+        Where it takes place (default: where the scenario says, else ``sim``). ``kernel``: in real time, over the TCP of
+        this machine's kernel; the links are the simulator's, with a clock. Takes Linux, and network namespaces.
     out
         Results folder to keep the result in (default: none).
     trace
@@ -77,7 +84,10 @@ def run(
     ScenarioError
         If the scenario is not valid, or there is not enough memory for the run.
     InputError
-        If the scenario's file cannot be read, the seed is none, or a file to write is another one's place.
+        If the scenario's file cannot be read, the seed is none, a file to write is another one's place, or only the
+        simulator writes it.
+    EarlybirdError
+        If the system does not allow what a run in real time needs; the text says what to do.
     StoreError
         If the result cannot be kept.
     OSError
@@ -86,8 +96,8 @@ def run(
     Warns
     -----
     ScenarioWarning
-        If the scenario can be run but is probably not meant, declares what the run does not use, or takes more than
-        ten minutes.
+        If the scenario can be run but is probably not meant, declares what the run does not use, takes more than ten
+        minutes, or was disturbed.
 
     Examples
     --------
@@ -98,10 +108,11 @@ def run(
     """
     files = {"trace": trace, "link-trace": link_trace, "pcap": pcap, "plot": plot}
     check_outputs(files, {"scenario": path_of(scenario)})
-    changes = override_texts(overrides)
+    changes = override_texts(overrides) + ([("world", world)] if world else [])
     resolved = resolve(scenario, changes)
     if plot:
         resolved = resolve(_drawable(resolved, plot))
+    check_world(resolved, {name: path for name, path in files.items() if name != "plot"})
     cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))
@@ -117,6 +128,7 @@ def run(
     )
     if store:
         store.save(result)
+    warn_of_disturbance(result.summary)
     if plot:
         from earlybird.plots.run import save
 
@@ -143,8 +155,11 @@ def simulate(
     progress: bool = False,
 ) -> Result:
     """Run a scenario that `resolve` returned; a run that takes all memory is ended."""
-    guard = memory_guard()
-    with _bar() if progress else nullcontext(_show_nothing) as advance:
+    guard, is_simulated = memory_guard(), world_of(resolved) == SIMULATOR
+    with (
+        namespaces(),
+        _bar("simulating" if is_simulated else "running") if progress else nullcontext(_show_nothing) as advance,
+    ):
 
         def watch(done: float) -> None:
             guard()
@@ -159,17 +174,18 @@ def simulate(
             pcap=_path(pcap),
             watch=watch,
         )
-    spent = {"cpu_s": round(outcome["cpu_s"], 3), "code_version": _core.code_version()}
-    summary = {"seed": seed, **outcome["summary"], **spent}
+    # In real time the work is done by other threads, and by the kernel.
+    spent = {"cpu_s": round(outcome["cpu_s"], 3)} if is_simulated else {}
+    summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version()}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)
 
 
-def _bar() -> AbstractContextManager[Callable[[float], None]]:
+def _bar(what: str) -> AbstractContextManager[Callable[[float], None]]:
     """Return what shows how far a run is; workers show nothing and need not load it."""
     from earlybird.progress import share_bar
 
-    return share_bar()
+    return share_bar(what)
 
 
 def _show_nothing(done: float) -> None:

@@ -517,6 +517,12 @@ How the window falls while losses are repaired.
 """
 
 
+World: TypeAlias = Literal["sim", "kernel"] | Parameter
+"""
+Where an experiment takes place. The links are the same everywhere.
+"""
+
+
 @dataclass(kw_only=True)
 class AccessDelay:
     """
@@ -1968,7 +1974,7 @@ class Scenario:
 
     duration: Time
     """
-    Simulated time from start to end.
+    Time from start to end, simulated or real.
     """
     flows: list[Flow] | Parameter
     """
@@ -1997,4 +2003,8 @@ class Scenario:
     title: str | None = None
     """
     What this experiment shows, in one line.
+    """
+    world: World | None = None
+    """
+    Where it takes place (default `sim`).
     """

@@ -6,7 +6,6 @@ import itertools
 import json
 import logging
 import math
-import os
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
 from earlybird.store import Store, planned_key
+from earlybird.worlds import check_world, jobs_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -147,7 +147,8 @@ def sweep(
     overrides
         Values that hold for all runs; they replace the grid's for the same key.
     jobs
-        Number of worker processes (default: one per processor). Results do not depend on it.
+        Number of worker processes (default: one per processor; one in any case where a run takes place in real time).
+        Results do not depend on it.
     out
         Results folder (default: ``results``).
     progress
@@ -181,6 +182,7 @@ def sweep(
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=fixed)
     scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
     for resolved in scenarios:
+        check_world(resolved)
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
@@ -305,7 +307,7 @@ def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
 def make(missing: Sequence[Job], store: Store, jobs: int | None, done: Callable[[Job], None]) -> None:
     """Make runs in so many processes (None: one per processor); errors are those of `sweep`."""
     try:
-        work_through(missing, store, jobs or os.cpu_count() or 1, done)
+        work_through(missing, store, jobs_for({job.scenario for job in missing}, jobs), done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
         raise Interrupted(

@@ -80,9 +80,11 @@ pub enum RunError {
         /// What went wrong.
         error: std::io::Error,
     },
-    /// The machine does not give what a run in real time needs, or took it away.
+    /// A run in real time needs network namespaces with TUN devices, which the machine does not give.
+    Namespace(std::io::Error),
+    /// The machine did not do what a run in real time needs.
     Machine {
-        /// What it does not do, and what helps, in one line.
+        /// What it did not do.
         problem: String,
         /// What the system says.
         error: std::io::Error,
@@ -96,6 +98,9 @@ impl fmt::Display for RunError {
         match self {
             Self::Scenario(error) => error.fmt(formatter),
             Self::Output { path, error } => write!(formatter, "cannot write {}: {error}", path.display()),
+            Self::Namespace(error) => {
+                write!(formatter, "this system gives no network namespace with a TUN device: {error}")
+            }
             Self::Machine { problem, error } => write!(formatter, "{problem}: {error}"),
             Self::Interrupted => formatter.write_str("interrupted"),
         }

@@ -75,9 +75,13 @@ fn file_error(error: &io::Error, path: &Path) -> PyErr {
     PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
 }
 
+pub(crate) fn no_namespace(error: &io::Error) -> PyErr {
+    NamespaceError::new_err((error.raw_os_error(), error.to_string()))
+}
+
 fn no_shell(error: NoShell) -> PyErr {
     match error {
-        NoShell::Namespace(error) => NamespaceError::new_err((error.raw_os_error(), error.to_string())),
+        NoShell::Namespace(error) => no_namespace(&error),
         NoShell::Host(error) => HostError::new_err((error.raw_os_error(), error.to_string())),
     }
 }

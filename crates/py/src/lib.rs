@@ -3,7 +3,7 @@
 mod emulate;
 
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
-use earlybird_scenario::Scenario;
+use earlybird_scenario::{Scenario, World};
 use numpy::PyArray1;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -35,6 +35,8 @@ fn run_error(error: RunError) -> PyErr {
         RunError::Output { path, error } => {
             PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
         }
+        RunError::Namespace(error) => emulate::no_namespace(&error),
+        RunError::Machine { problem, error } => PyOSError::new_err(format!("{problem}: {error}")),
         RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }
@@ -130,7 +132,17 @@ fn transports() -> String {
     earlybird_scenario::transports_json()
 }
 
-/// Simulates a scenario; gives its summary, its tables of columns, and the processor time it took.
+/// Checks that the world in which a complete scenario takes place can do what it asks for.
+#[pyfunction]
+fn check_world(scenario_json: &str) -> PyResult<()> {
+    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
+    match scenario.world {
+        World::Sim => Ok(()),
+        World::Kernel => earlybird_realtime::kernel::check(&scenario).map_err(scenario_error),
+    }
+}
+
+/// Runs a scenario in its world; in the simulator's alone files are written. Gives its summary, its tables of columns, and the processor time it took.
 ///
 /// `watch` is called some twenty times a second with the share of the run that is done; what it raises ends the run.
 #[pyfunction]
@@ -162,7 +174,10 @@ fn run<'py>(
                 false
             }
         };
-        earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going)
+        match scenario.world {
+            World::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
+            World::Kernel => earlybird_realtime::kernel::run(&scenario, seed, &mut keep_going),
+        }
     });
     let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;
     let spent = clock.call0()?.extract::<f64>()? - before;
@@ -255,6 +270,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
+    module.add_function(wrap_pyfunction!(check_world, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add("NamespaceError", module.py().get_type::<emulate::NamespaceError>())?;
     module.add("HostError", module.py().get_type::<emulate::HostError>())?;

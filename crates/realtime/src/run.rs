@@ -57,8 +57,9 @@ pub fn perform<H: Hosts>(
         });
         let outcome = wait(&performed, || keep_going(share(&clock, scenario)));
         stop.store(true, Ordering::Relaxed);
-        let carried = links.join().map_err(|_| failed(io::Error::other("the thread that carries packets ended")))?;
-        Ok::<_, RunError>((carried.map_err(failed)?, outcome?))
+        let carried =
+            links.join().map_err(|_| broken_off(io::Error::other("the thread that carries packets ended")))?;
+        Ok::<_, RunError>((carried.map_err(broken_off)?, outcome?))
     })?;
     Ok(report(stage, world, recorder, &links))
 }
@@ -70,11 +71,11 @@ fn wait(
 ) -> Result<Recorder, RunError> {
     loop {
         match performed.recv_timeout(BETWEEN_QUESTIONS) {
-            Ok(outcome) => return outcome.map_err(failed),
+            Ok(outcome) => return outcome.map_err(broken_off),
             Err(mpsc::RecvTimeoutError::Timeout) if keep_going() => {}
             Err(mpsc::RecvTimeoutError::Timeout) => return Err(RunError::Interrupted),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(failed(io::Error::other("the thread of the applications ended")));
+                return Err(broken_off(io::Error::other("the thread of the applications ended")));
             }
         }
     }
@@ -84,8 +85,12 @@ fn share(clock: &Clock, scenario: &Scenario) -> f64 {
     (clock.now().as_secs_f64() / scenario.duration.duration().as_secs_f64()).min(1.0)
 }
 
-fn failed(error: io::Error) -> RunError {
-    RunError::Machine { problem: "the run in real time failed".to_owned(), error }
+fn broken_off(error: io::Error) -> RunError {
+    failed("the run in real time broke off", error)
+}
+
+pub(crate) fn failed(problem: &str, error: io::Error) -> RunError {
+    RunError::Machine { problem: problem.to_owned(), error }
 }
 
 /// Asks the system to wake this thread on time.

@@ -42,7 +42,7 @@ fn bulk(transport: &str) -> String {
 fn kernel(scenario: &Scenario) -> Option<Report> {
     match earlybird_realtime::kernel::run(scenario, 1, &mut |_| true) {
         Ok(report) => Some(report),
-        Err(error @ RunError::Machine { .. }) => {
+        Err(error @ RunError::Namespace(_)) => {
             eprintln!("skipped: {error}");
             None
         }
@@ -77,8 +77,9 @@ fn bulk_transfers_fill_the_link_and_no_more() {
         let Some(report) = kernel(&scenario(&bulk(transport), "")) else { return };
         let of_flow = |name| column(&report, "flows", name)[0];
         let throughput = of_flow("throughput_bps");
-        // Headers of 52 bytes go with 1448 of payload; a slow start of 30 round trips at most comes before the warm-up's end.
-        assert!((7e6..=10e6 * 1448.0 / 1500.0 + 1.0).contains(&throughput), "{transport}: {throughput}");
+        // Headers of 52 bytes go with 1448 of payload. Both ends of the measured time are when this process was woken, a millisecond
+        // or a few late: of 3000 that is less than the half percent allowed.
+        assert!((7e6..=1.005 * 10e6 * 1448.0 / 1500.0).contains(&throughput), "{transport}: {throughput}");
         // Two times 20 ms, and 1.2 ms for a segment; an emulator that is late by more than it should be is said to be.
         assert!((40.0..60.0).contains(&of_flow("min_rtt_ms")), "{transport}: {}", of_flow("min_rtt_ms"));
         // What came through the bottleneck is what the receiver has, and what it has twice.
@@ -174,7 +175,7 @@ fn a_run_ends_when_its_caller_says_so() {
         asked < 5
     });
     match outcome {
-        Err(RunError::Machine { .. }) => {}
+        Err(RunError::Namespace(_)) => {}
         outcome => assert!(matches!(outcome, Err(RunError::Interrupted)), "{outcome:?}"),
     }
 }

@@ -38,7 +38,7 @@ pub use rate::{RateStep, Speed, Trace};
 pub use real_time::{Backlog, Delivery, RealTime, SendLimit, WindowLimit};
 pub use recovery::{Recovery, Undo, WindowReduction};
 pub use reno::Reno;
-pub use scenario::Scenario;
+pub use scenario::{Scenario, World};
 pub use srt::Srt;
 pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};
 pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

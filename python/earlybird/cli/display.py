@@ -298,7 +298,15 @@ def _headline(result: Result) -> str:
     summary = result.summary
     title = result.scenario.get("title", "Scenario")
     cost = f" in {summary['cpu_s']:.2f} s of processor time" if "cpu_s" in summary else ""
-    return f"{title}\nseed {result.seed}, {result.scenario['duration']} simulated{cost}"
+    return f"{title}\nseed {result.seed}, {result.scenario['duration']} {_place(result)}{cost}"
+
+
+def _place(result: Result) -> str:
+    """Say where a run took place, and how exactly its links kept their times."""
+    if "world" not in result.summary:
+        return "simulated"
+    median, late = (result.summary[f"added_delay_{share}_us"] for share in ("p50", "p99"))
+    return f"in real time, world `{result.summary['world']}`; links added {median:.0f} µs (median), {late:.0f} µs (p99)"
 
 
 def _table(title: str, left: Sequence[str] = ()) -> Table:

@@ -11,11 +11,13 @@ from earlybird.cli.plain import say, show_json
 from earlybird.description import warn_about_outputs
 from earlybird.runs import DEFAULT_SEED, run
 from earlybird.store import run_key
+from earlybird.worlds import World
 
 NAME = "run"
 EXAMPLES = examples(
     "earlybird run scenarios/dumbbell.toml",
     "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
+    "earlybird run scenarios/linux-download.toml --world kernel --set duration=20s",
     "earlybird run scenarios/vbr-video.toml --plot run.png",
     "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
 )
@@ -26,6 +28,13 @@ def command(
     *,
     settings: Settings = None,
     seed: Seed = DEFAULT_SEED,
+    world: Annotated[
+        World | None,
+        typer.Option(
+            help="Where it takes place: simulated, or in real time over this machine's TCP (Linux).",
+            show_default="the scenario's, else sim",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the result in this folder, as a sub-folder of its own.")
     ] = None,
@@ -53,11 +62,12 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Simulate a scenario once and print what came of it."""
+    """Run a scenario once and print what came of it."""
     result = run(
         scenario,
         seed=seed,
         overrides=overrides(settings),
+        world=world,
         out=out,
         trace=trace,
         trace_flows=trace_flow,

@@ -1,9 +1,10 @@
 //! The sockets of both sides.
 
 use super::possible::{Options, options_of};
-use super::{TIMESTAMPS, counted, not_allowed, port_of, socket};
+use super::{TIMESTAMPS, counted, port_of, socket};
 use crate::hosts::{Hosts, Readiness};
 use crate::performance::mss_of;
+use crate::run::failed;
 use earlybird_emulator::{Namespace, Place};
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges, RunError};
 use earlybird_sim::{Carrier, FlowId};
@@ -67,16 +68,16 @@ impl KernelHosts {
     /// Makes both sides, with the sockets of these flows.
     pub(super) fn new(flows: &[Cast]) -> Result<Self, RunError> {
         let mtu = flows.iter().map(|cast| mss_of(&cast.carrier) + HEADERS).max().unwrap_or(0).max(SMALLEST_MTU) as u16;
-        let side = |host| Namespace::new(place(host, mtu)).map_err(no_namespace);
+        let side = |host| Namespace::new(place(host, mtu)).map_err(RunError::Namespace);
         let (near, far) = (side(NEAR)?, side(FAR)?);
         let marks = if flows.iter().any(|cast| asks_for_marks(&cast.carrier)) { "1" } else { "0" };
         for (setting, value) in SETTINGS.into_iter().chain([(c"/proc/sys/net/ipv4/tcp_ecn", marks)]) {
             for side in [&near, &far] {
                 side.set(setting, value)
-                    .map_err(|error| not_allowed(error, &format!("it does not take {setting:?}")))?;
+                    .map_err(|error| failed(&format!("this system does not take {setting:?}"), error))?;
             }
         }
-        let no_socket = |error| not_allowed(error, "it gives no sockets");
+        let no_socket = |error| failed("this system gives no sockets", error);
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| no_socket(error.into()))?;
         let mut prepared = Vec::new();
         for (number, cast) in flows.iter().enumerate() {
@@ -120,12 +121,6 @@ fn asks_for_marks(carrier: &Carrier) -> bool {
 
 fn place(host: u8, mtu: u16) -> Place {
     Place { v4: Ipv4Addr::new(10, 77, 0, host), v6: Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, host.into()), mtu }
-}
-
-fn no_namespace(error: io::Error) -> RunError {
-    let why = "it gives no network namespace with a TUN device; run as root, or allow user namespaces (`sysctl \
-               kernel.unprivileged_userns_clone=1`) and /dev/net/tun (`modprobe tun`)";
-    not_allowed(error, why)
 }
 
 impl Ends {

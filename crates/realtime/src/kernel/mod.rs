@@ -7,12 +7,11 @@ mod socket;
 
 pub use possible::{MOST_FLOWS, check};
 
-use crate::run::{Staging, perform};
+use crate::run::{Staging, failed, perform};
 use earlybird_emulator::{Crossing, Emulator, Way, Ways};
 use earlybird_experiment::{Cast, DropLog, KeepGoing, Pair, Report, RunError, Stage};
 use earlybird_scenario::Scenario;
 use hosts::KernelHosts;
-use std::io;
 
 /// Runs a scenario that [`earlybird_scenario::resolve`] gave over the kernel's TCP, for as long as it says.
 ///
@@ -26,7 +25,7 @@ pub fn run(scenario: &Scenario, seed: u64, keep_going: KeepGoing<'_>) -> Result<
     let ways = ways(&scenery.flows, &scenery.paths);
     let hosts = KernelHosts::new(&scenery.flows)?;
     let emulator = Emulator::new(scenery.network, ways, DropLog::default());
-    let [near, far] = hosts.devices().map_err(|error| not_allowed(error, "it has too many open files"))?;
+    let [near, far] = hosts.devices().map_err(|error| failed("this system gives no more files", error))?;
     let staging = Staging { world: "kernel", hosts, crossing: Crossing::new(near, far), emulator };
     perform(scenario, &stage, scenery.flows, staging, keep_going)
 }
@@ -49,8 +48,4 @@ fn ways(flows: &[Cast], paths: &[Pair]) -> Ways {
         ways.add(port_of(number), way);
     }
     ways
-}
-
-fn not_allowed(error: io::Error, why: &str) -> RunError {
-    RunError::Machine { problem: format!("this machine cannot run scenarios over its kernel's TCP, as {why}"), error }
 }

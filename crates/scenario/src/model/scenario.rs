@@ -4,6 +4,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Where an experiment takes place. The links are the same everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum World {
+    /// In the simulator: as fast as it can, and the same each time.
+    #[default]
+    Sim,
+    /// In real time, between sockets of this machine's TCP (Linux).
+    Kernel,
+}
+
+impl World {
+    /// Says whether nothing happens but in the simulator.
+    pub const fn is_simulated(&self) -> bool {
+        matches!(self, Self::Sim)
+    }
+}
+
 /// One experiment: a network, the flows that cross it, and what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -11,8 +29,11 @@ pub struct Scenario {
     /// What this experiment shows, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Simulated time from start to end.
+    /// Time from start to end, simulated or real.
     pub duration: Time,
+    /// Where it takes place (default `sim`).
+    #[serde(default, skip_serializing_if = "World::is_simulated")]
+    pub world: World,
     /// Named values with defaults; `"$name"` elsewhere stands for the value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, serde_json::Value>,

@@ -12,18 +12,18 @@ use rstest::rstest;
 #[case::broken_toml_end("duration = \"10s", r#"line 1, column 16: `duration = "10s` is not TOML: invalid basic string, expected `"`; allowed: TOML, or JSON in a text that starts with `{`."#)]
 #[case::broken_json("{\n  \"duration\": \"10s\",\n  \"flows\": [}\n", r#"line 3, column 13: `"flows": [}` is not JSON: expected value; allowed: TOML, or JSON in a text that starts with `{`."#)]
 #[case::cut_json("{\"duration\": \"10s\"", r#"line 1, column 18: `{"duration": "10s"` is not JSON: EOF while parsing an object; allowed: TOML, or JSON in a text that starts with `{`."#)]
-#[case::empty("", "duration: is missing; allowed: {TIMES}. hint: Simulated time from start to end.")]
+#[case::empty("", "duration: is missing; allowed: {TIMES}. hint: Time from start to end, simulated or real.")]
 #[case::nothing_but_a_key(
     "duraton = \"1s\"",
-    "duraton: `duraton` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, variants. hint: did you mean `duration`?"
+    "duraton: `duraton` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, world, variants. hint: did you mean `duration`?"
 )]
 #[case::null(
     "{\"duration\": null, \"network\": 3, \"flows\": []}",
-    "duration: `null` is not a duration; allowed: {TIMES}. hint: Simulated time from start to end."
+    "duration: `null` is not a duration; allowed: {TIMES}. hint: Time from start to end, simulated or real."
 )]
 #[case::date(
     "duration = 1979-05-27\nflows = []\nnetwork = 3",
-    "duration: `1979-05-27` is not a duration; allowed: {TIMES}. hint: Simulated time from start to end."
+    "duration: `1979-05-27` is not a duration; allowed: {TIMES}. hint: Time from start to end, simulated or real."
 )]
 #[case::nan(
     "duration = \"1s\"\n[network.dumbbell]\nbottleneck = [nan]",
@@ -52,7 +52,7 @@ use rstest::rstest;
 )]
 #[case::parameters_no_table(
     "parameters = 3",
-    "duration: is missing; allowed: {TIMES}. hint: Simulated time from start to end."
+    "duration: is missing; allowed: {TIMES}. hint: Time from start to end, simulated or real."
 )]
 #[case::variants_no_table(
     "variants = 3",
@@ -80,7 +80,7 @@ use rstest::rstest;
 )]
 #[case::variants_key(
     "variants.o.1.titel = \"x\"\nparameters.o = 1\n",
-    "titel: `titel` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, variants. hint: did you mean `title`?"
+    "titel: `titel` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, world, variants. hint: did you mean `title`?"
 )]
 #[case::variants_element(
     "flows = [{name = \"x\"}]\nvariants.o.1.flows.y.count = 3\nparameters.o = 1\n",

@@ -171,10 +171,16 @@ use rstest::rstest;
 #[case("duration=10", "duration: `10` has no unit; allowed: {TIMES}. hint: did you mean `10s`?")]
 #[case(
     "duration=ten ms",
-    "duration: `ten ms` is not a duration; allowed: {TIMES}. hint: Simulated time from start to end."
+    "duration: `ten ms` is not a duration; allowed: {TIMES}. hint: Time from start to end, simulated or real."
 )]
-#[case("duration=-5s", "duration: `-5s` is negative; allowed: {TIMES}. hint: Simulated time from start to end.")]
-#[case("duration=[1]", "duration: `[1]` is not a duration; allowed: {TIMES}. hint: Simulated time from start to end.")]
+#[case(
+    "duration=-5s",
+    "duration: `-5s` is negative; allowed: {TIMES}. hint: Time from start to end, simulated or real."
+)]
+#[case(
+    "duration=[1]",
+    "duration: `[1]` is not a duration; allowed: {TIMES}. hint: Time from start to end, simulated or real."
+)]
 #[case("title=5", "title: `5` is not a text; allowed: a text. hint: What this experiment shows, in one line.")]
 #[case("title=inf", "title: `inf` is not finite; allowed: a finite number.")]
 #[case(

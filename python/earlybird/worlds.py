@@ -1,0 +1,95 @@
+"""Where a scenario takes place: in the simulator, or in real time."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from earlybird import _core
+from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+World: TypeAlias = Literal["sim", "kernel"]
+"""The simulator, or the TCP of this machine's kernel over emulated links."""
+
+SIMULATOR = "sim"
+MILLISECOND = 1000.0
+"""In microseconds."""
+
+
+def world_of(resolved: str) -> str:
+    """Return where a complete scenario takes place."""
+    return str(json.loads(resolved).get("world", SIMULATOR))
+
+
+def check_world(resolved: str, files: Mapping[str, str | os.PathLike[str] | None] | None = None) -> None:
+    """
+    Make sure that a complete scenario can take place where it says.
+
+    Parameters
+    ----------
+    resolved
+        The scenario.
+    files
+        What the run is to write besides its tables, by option.
+
+    Raises
+    ------
+    ScenarioError
+        If it asks for what that world cannot do.
+    InputError
+        If a file is wanted that only the simulator writes.
+    """
+    world = world_of(resolved)
+    wanted = [name for name, path in (files or {}).items() if path is not None]
+    if world != SIMULATOR and wanted:
+        raise InputError(
+            f"--{wanted[0]}: only the simulator tells every packet and decision, and this run takes place in the world"
+            f" `{world}`. Leave it out, or run with --world sim."
+        )
+    _core.check_world(resolved)
+
+
+def jobs_for(scenarios: Iterable[str], jobs: int | None) -> int:
+    """Return how many processes to make runs in: those in real time must not disturb each other."""
+    if any(world_of(scenario) != SIMULATOR for scenario in scenarios):
+        return 1
+    return jobs or os.cpu_count() or 1
+
+
+def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
+    """
+    Warn of a run in real time that the machine did not keep up with.
+
+    Warns
+    -----
+    ScenarioWarning
+        If packets left the links much later than they were due, or the hosts did not take them.
+    """
+    if summary.get("disturbed"):
+        late, lost = summary["added_delay_p99_us"] / MILLISECOND, summary["undelivered"]
+        warnings.warn(
+            f"the run was disturbed: one packet in a hundred left the links {late:.1f} ms late or more, and {lost} were"
+            " not taken by their host. hint: let nothing else run beside it, or lower the rates.",
+            ScenarioWarning,
+            stacklevel=3,
+        )
+
+
+@contextmanager
+def namespaces() -> Iterator[None]:
+    """Say what to do where the system gives no network namespace."""
+    try:
+        yield
+    except _core.NamespaceError as error:
+        raise EarlybirdError(
+            f"this system gives no network namespace with a TUN device: {error.strerror}. Run as root, or allow user"
+            " namespaces (`sysctl kernel.unprivileged_userns_clone=1`, `sysctl user.max_user_namespaces=10000`, on"
+            " Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`), and `modprobe tun` if there is no"
+            " /dev/net/tun."
+        ) from error

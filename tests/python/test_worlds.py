@@ -1,0 +1,138 @@
+"""A scenario in real time: the same tables as of a simulation, and refusals before anything starts."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from earlybird.description import resolve
+from earlybird.errors import EarlybirdError, InputError, ScenarioError, ScenarioWarning
+from earlybird.runs import run
+from earlybird.store import Store, run_key
+from earlybird.sweeps import sweep
+from earlybird.worlds import jobs_for, warn_of_disturbance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from earlybird.result import Result
+    from test_cli_input import Program
+
+# What else this machine does is not tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:the run was disturbed")
+
+SCENARIO = """
+title = "One transfer"
+duration = "2s"
+measure = { warm-up = "400ms", series = "100ms" }
+
+[[network.links]]
+from = "a"
+to = "b"
+rate = "10Mb/s"
+delay = "20ms"
+queue = { packets = 60 }
+
+[[flows]]
+name = "bulk"
+from = "a"
+to = "b"
+transport = "cubic"
+application = { bulk = {} }
+"""
+
+
+def in_kernel(scenario: str = SCENARIO, **options: object) -> Result:
+    """Run a scenario over the kernel's TCP; skip the test with the reason where that is not allowed."""
+    try:
+        return run(scenario, world="kernel", **options)  # type: ignore[arg-type]
+    except EarlybirdError as error:
+        if "network namespace" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
+def test_a_run_over_the_kernel_has_the_tables_of_a_simulation(tmp_path: Path) -> None:
+    real, simulated = in_kernel(out=tmp_path), run(SCENARIO)
+    assert set(real.tables) == {*simulated.tables, "added_delay"}
+    for name in simulated.tables:
+        assert real.table(name).columns == simulated.table(name).columns
+    assert real.summary["world"] == "kernel"
+    assert "world" not in simulated.summary
+    assert 0 < real.table("flows")["throughput_bps"][0] <= 10e6 * 1448 / 1500 * 1.01
+    assert real.summary["added_delay_p50_us"] <= real.summary["added_delay_p99_us"]
+    assert Store(tmp_path).load(run_key(real.scenario, real.seed)) == real
+
+
+def test_the_world_is_part_of_what_a_run_is_kept_by() -> None:
+    documents = [json.loads(resolve(SCENARIO, {"world": world})) for world in ("sim", "kernel")]
+    assert run_key(documents[0], 1) == run_key(json.loads(resolve(SCENARIO)), 1) != run_key(documents[1], 1)
+
+
+def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> None:
+    in_kernel(overrides={"duration": "600ms"})
+    swept = sweep(f'world = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    # Nothing of it is drawn at random, yet no run in real time repeats another.
+    assert swept.made == 2
+    assert swept.runs["world"].to_list() == ["kernel", "kernel"]
+    again = sweep(f'world = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    assert again.made == 0
+
+
+def test_runs_in_real_time_do_not_disturb_each_other() -> None:
+    simulated, real = (resolve(SCENARIO, {"world": world}) for world in ("sim", "kernel"))
+    assert jobs_for([simulated], 4) == 4
+    assert jobs_for([simulated, real], 4) == 1
+
+
+def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="pert-er") as raised:
+        run(SCENARIO, world="kernel", overrides={"flows.bulk.transport": "pert-er"}, out=tmp_path / "results")
+    assert raised.value.path == "flows.bulk.transport"
+    assert "cubic" in raised.value.allowed
+    assert not (tmp_path / "results").exists()
+
+
+def test_files_that_only_the_simulator_writes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--trace: only the simulator"):
+        run(SCENARIO, world="kernel", trace=tmp_path / "trace.csv")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_disturbed_run_is_warned_of() -> None:
+    with pytest.warns(ScenarioWarning, match=r"7\.5 ms late or more, and 3"):
+        warn_of_disturbance({"disturbed": 1, "added_delay_p99_us": 7500.0, "undelivered": 3})
+    warn_of_disturbance({"disturbed": 0, "added_delay_p99_us": 100.0, "undelivered": 0})
+    warn_of_disturbance({})
+
+
+def test_the_command_line_takes_a_world(program: Program, tmp_path: Path) -> None:
+    in_kernel(overrides={"duration": "600ms"})
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    outcome = program("run", path, "--world", "kernel", "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["world"] == "kernel"
+    assert "in real time, world `kernel`" in program("run", path, "--world", "kernel").out
+
+
+def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
+    in_kernel(overrides={"duration": "600ms"})
+    path, results = tmp_path / "scenario.toml", tmp_path / "results"
+    path.write_text(SCENARIO, encoding="utf-8")
+    arguments = ["run", str(path), "--world", "kernel", "--set", "duration=60s", "--out", str(results)]
+    process = subprocess.Popen([sys.executable, "-m", "earlybird", *arguments], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 20
+    while not results.is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == 130, said
+    assert list(results.iterdir()) == []
