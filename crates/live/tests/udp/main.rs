@@ -57,9 +57,15 @@ fn client(at: SocketAddr, clock: Monotonic) -> Host {
 /// Sends a text over so many connections at once, and expects it back from each.
 fn echo(at: SocketAddr, connections: usize, text: Vec<u8>) {
     let server = Server::new(at, connections);
+    let there = server.address;
+    echo_from(at, server, there, connections, text);
+}
+
+/// The same from one address to another at which a server can be reached.
+fn echo_from(at: SocketAddr, server: Server, there: SocketAddr, connections: usize, text: Vec<u8>) {
     let mut stack = client(at, Monotonic::default());
     for _ in 0..connections {
-        stack.connect(&Config::linux(), Path::over_udp(server.address), PORT).unwrap();
+        stack.connect(&Config::linux(), Path::over_udp(there), PORT).unwrap();
     }
     let mut client = Client::new(text, connections);
     let mut driver = Driver::new(stack).unwrap();
@@ -78,6 +84,17 @@ fn megabytes_come_back_whole_over_ipv4_and_ipv6() {
 #[test]
 fn a_thousand_connections_at_once() {
     echo(loopback(), 1000, pattern(20_000));
+}
+
+/// A socket for all addresses answers from the one that was asked, and speaks to both versions of IP.
+#[test]
+fn a_socket_without_an_address_is_reached_at_all_of_them() {
+    for (bound, reached) in [("0.0.0.0:0", "127.0.0.5"), ("[::]:0", "::1"), ("[::]:0", "127.0.0.1")] {
+        let server = Server::new(bound.parse().unwrap(), 3);
+        let there = SocketAddr::new(reached.parse().unwrap(), server.address.port());
+        let from = if there.is_ipv4() { LOOPBACK[0] } else { LOOPBACK[1] };
+        echo_from(from.parse().unwrap(), server, there, 3, pattern(100_000));
+    }
 }
 
 #[test]
