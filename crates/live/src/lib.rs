@@ -46,4 +46,4 @@ pub use clock::{Clock, Monotonic, Scripted};
 pub use drive::{Application, Driver, Handle, Spawned, spawn};
 pub use error::Error;
 pub use event::Event;
-pub use stack::{Counters, Id, Limits, Settings, Stack};
+pub use stack::{Counters, Id, Limits, Settings, Stack, Watch, Way};

@@ -1,6 +1,7 @@
 //! What arrives: whose it is, and what becomes of what is nobody's.
 
 use super::flow::Flow;
+use super::watching::Way;
 use super::{Door, Id, Stack};
 use crate::clock::Clock;
 use crate::device::{Arrival, Carriage, Device, Path};
@@ -17,6 +18,7 @@ const ICMP: [u8; 2] = [1, 58];
 impl<D: Device, C: Clock> Stack<D, C> {
     /// Takes a packet, and gives how many segments it was.
     pub(super) fn on_arrival(&mut self, arrival: &Arrival, packet: &[u8]) -> usize {
+        self.watcher.on_packet(self.now, Way::In, arrival.path, packet);
         match self.read_packet(packet, arrival) {
             Ok(parsed) if parsed.signature.is_some() => self.counters.malformed += 1,
             Ok(parsed) => return self.on_parsed(&parsed, arrival, packet),
@@ -67,7 +69,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn give(&mut self, id: Id, segment: &Segment, path: Path, payload: &[u8]) {
         let Some(flow) = self.flows.get_mut(id) else { return };
         flow.path.local = path.local.or(flow.path.local);
-        let taken = flow.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, segment);
+        let taken = self.watcher.during(self.now, id, |cx| flow.connection.on_segment(cx, segment));
         flow.keep(taken, payload);
         self.after(id);
     }
@@ -161,7 +163,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         let Some(flow) = self.flows.get_mut(id) else { return false };
         match report.trouble {
             Trouble::TooBig { mtu } => {
-                flow.connection.on_path_mtu(&mut Cx { now: self.now, trace: &mut () }, mtu, report.seq)
+                self.watcher.during(self.now, id, |cx| flow.connection.on_path_mtu(cx, mtu, report.seq))
             }
             trouble => flow.connection.on_unreachable(trouble, report.seq),
         }

@@ -147,11 +147,10 @@ impl Flow {
     }
 
     /// Puts what is to be sent into the outbox, until that is full; says whether nothing is left.
-    pub(super) fn speak(&mut self, now: Instant, form: Form, outbox: &mut Outbox) -> bool {
+    pub(super) fn speak(&mut self, cx: &mut Cx<'_>, form: Form, outbox: &mut Outbox) -> bool {
         let mut segment = Segment::default();
         while !outbox.is_full() {
-            let Some(carried) = self.connection.poll_transmit_into(&mut Cx { now, trace: &mut () }, &mut segment)
-            else {
+            let Some(carried) = self.connection.poll_transmit_into(cx, &mut segment) else {
                 self.note_discards();
                 return true;
             };

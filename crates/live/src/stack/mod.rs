@@ -9,20 +9,23 @@ mod form;
 mod frames;
 mod settings;
 mod sockets;
+mod watching;
 
 pub use counters::Counters;
 pub use flows::Id;
 pub use settings::{Limits, Settings};
+pub use watching::{Watch, Way};
 
 use self::counters::Allowance;
 use self::deadlines::Deadlines;
 use self::flow::Flow;
 use self::flows::Flows;
 use self::form::Form;
+use self::watching::Watcher;
 use crate::clock::Clock;
 use crate::device::{BATCH, Device, Inbox, Outbox, Path};
 use crate::event::{Event, Kind};
-use earlybird_tcp::{Cx, IpVersion, Listener};
+use earlybird_tcp::{IpVersion, Listener};
 use earlybird_units::Instant;
 use earlybird_wire::{Addresses, Segment};
 use std::collections::{BTreeMap, VecDeque};
@@ -61,6 +64,7 @@ pub struct Stack<D, C> {
     counters: Counters,
     /// Connections that were opened from here so far.
     opened: u64,
+    watcher: Watcher,
 }
 
 impl<D: Device, C: Clock> Stack<D, C> {
@@ -87,6 +91,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
             telling: VecDeque::new(),
             counters: Counters::default(),
             opened: 0,
+            watcher: Watcher::default(),
         })
     }
 
@@ -146,6 +151,10 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.fill_outbox();
         let count = self.outbox.waiting().len();
         self.counters.sent += count as u64;
+        for departure in self.outbox.waiting() {
+            let packet = self.outbox.bytes(departure.range.clone());
+            self.watcher.on_packet(self.now, Way::Out, departure.path, packet);
+        }
         self.device.send(&mut self.outbox)?;
         Ok(count > 0)
     }
@@ -187,6 +196,11 @@ impl<D: Device, C: Clock> Stack<D, C> {
         }
     }
 
+    /// Has somebody look on from now on, or nobody.
+    pub fn watch(&mut self, watch: Option<Box<dyn Watch>>) {
+        self.watcher.0 = watch;
+    }
+
     /// Gives the counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
@@ -220,7 +234,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn wake(&mut self) {
         while let Some(id) = self.deadlines.take(&mut self.flows, self.now) {
             if let Some(flow) = self.flows.get_mut(id) {
-                flow.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
+                self.watcher.during(self.now, id, |cx| flow.connection.on_timeout(cx));
             }
             self.after(id);
         }
@@ -248,7 +262,8 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Lets a connection send; if there is more than fits it is asked again.
     fn speak(&mut self, id: Id) {
         let Some(flow) = self.flows.get_mut(id) else { return };
-        let is_done = flow.speak(self.now, self.form, &mut self.outbox);
+        let (form, outbox) = (self.form, &mut self.outbox);
+        let is_done = self.watcher.during(self.now, id, |cx| flow.speak(cx, form, outbox));
         flow.is_due = !is_done;
         if !is_done {
             self.due.push_back(id);

@@ -2,6 +2,7 @@
 
 use super::arrivals::disguised;
 use super::flow::Flow;
+use super::flows::Flows;
 use super::settings::{fitted, version_of};
 use super::{Entrance, Id, Stack};
 use crate::clock::Clock;
@@ -15,7 +16,8 @@ const DYNAMIC: u16 = 49_152;
 const DYNAMIC_COUNT: u16 = u16::MAX - DYNAMIC + 1;
 
 impl<D: Device, C: Clock> Stack<D, C> {
-    /// Opens a connection to a port of a peer. Over UDP the peer's socket has a port too, which the path tells.
+    /// Opens a connection to a port of a peer. Over UDP the peer's socket has a port too, which the path tells. Segments are as large
+    /// as the device carries, if [`Config::mss`] is no less.
     ///
     /// # Errors
     ///
@@ -134,15 +136,12 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.entrances(port).map(|entrance| entrance.listener.statistics())
     }
 
-    fn open_flow(&mut self, id: Id) -> Result<&mut Flow, Error> {
-        self.flows.get_mut(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)
-    }
-
     /// Does something to a connection, and what follows from it.
     fn act<R>(&mut self, id: Id, act: impl FnOnce(&mut Flow, &mut Cx<'_>) -> R) -> Result<R, Error> {
         self.look_at_the_clock();
-        let cx = &mut Cx { now: self.now, trace: &mut () };
-        let result = act(self.open_flow(id)?, cx);
+        let Self { flows, watcher, now, .. } = self;
+        let flow = open_flow(flows, id)?;
+        let result = watcher.during(*now, id, |cx| act(flow, cx));
         self.after(id);
         Ok(result)
     }
@@ -202,7 +201,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     ///
     /// If the connection is gone.
     pub fn poll_discarded(&mut self, id: Id) -> Result<Option<u64>, Error> {
-        Ok(self.open_flow(id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
+        Ok(open_flow(&mut self.flows, id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
     }
 
     /// Switches Nagle's algorithm on or off.
@@ -267,4 +266,9 @@ impl<D: Device, C: Clock> Stack<D, C> {
         let flow = self.flows.get(id).ok_or(Error::UnknownConnection)?;
         Ok((flow.path, flow.addresses.source_port))
     }
+}
+
+/// Gives a connection that the application has not closed.
+fn open_flow(flows: &mut Flows, id: Id) -> Result<&mut Flow, Error> {
+    flows.get_mut(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)
 }

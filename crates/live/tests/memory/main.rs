@@ -8,3 +8,4 @@ mod listening;
 mod soak;
 mod strangers;
 mod transfers;
+mod watching;

@@ -1,0 +1,44 @@
+//! Who looks on sees every packet, and every decision.
+
+use crate::line::{Harm, Line};
+use crate::transfers::{exchange, pattern};
+use earlybird_live::device::{Carriage, Path};
+use earlybird_live::{Id, Watch, Way};
+use earlybird_tcp::{Config, TraceEvent};
+use earlybird_units::{Duration, Instant};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+#[derive(Default)]
+struct Seen {
+    packets: Vec<(Way, Vec<u8>)>,
+    timeouts_and_recoveries: usize,
+}
+
+struct Notes(Rc<RefCell<Seen>>);
+
+impl Watch for Notes {
+    fn on_packet(&mut self, _: Instant, way: Way, _: Path, packet: &[u8]) {
+        self.0.borrow_mut().packets.push((way, packet.to_vec()));
+    }
+
+    fn on_trace(&mut self, _: Instant, _: Id, event: TraceEvent) {
+        let is_one = matches!(event, TraceEvent::Timeout { .. } | TraceEvent::FastRetransmit);
+        self.0.borrow_mut().timeouts_and_recoveries += usize::from(is_one);
+    }
+}
+
+#[test]
+fn packets_and_decisions_are_told_to_who_looks_on() {
+    let harm = Harm { lost: 0.03, ..Harm::default() };
+    let mut line = Line::new(Carriage::Udp, false, Duration::from_millis(10), harm, 3);
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    line.hosts[0].watch(Some(Box::new(Notes(Rc::clone(&seen)))));
+    exchange(&mut line, &Config::linux(), [&pattern(200_000), b"thanks"]);
+    let seen = seen.borrow();
+    let left = seen.packets.iter().filter(|(way, _)| *way == Way::Out).map(|(_, packet)| packet);
+    assert!(left.eq(line.seen.iter().filter(|seen| seen.side == 0).map(|seen| &seen.bytes)));
+    let came = seen.packets.iter().filter(|(way, _)| *way == Way::In).count() as u64;
+    assert_eq!(came, line.hosts[0].counters().arrived);
+    assert!(seen.timeouts_and_recoveries > 0);
+}
