@@ -38,6 +38,7 @@ pub use error::ScenarioError;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
+pub use suggest::nearest;
 pub use transport::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names, transports_json};
 
 use serde::de::DeserializeOwned;

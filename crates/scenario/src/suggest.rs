@@ -1,7 +1,7 @@
 use strsim::damerau_levenshtein;
 
 /// Gives the name closest to `word`, if one is close enough to be what was meant.
-pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
     // Something must be left of the word, so that single letters suggest nothing.

@@ -146,6 +146,12 @@ impl Flow {
         Ok(Some(self.incoming.read(&mut into[..usize::from(frame.bytes)])))
     }
 
+    /// Copies the frame that waits next, behind a hole or not.
+    pub(super) fn peek_frame(&self, into: &mut [u8]) -> Option<usize> {
+        let frame = self.connection.peek_frame()?;
+        Some(self.incoming.peek(frame.position..frame.position + u64::from(frame.bytes), into))
+    }
+
     /// Puts what is to be sent into the outbox, until that is full; says whether nothing is left.
     pub(super) fn speak(&mut self, cx: &mut Cx<'_>, form: Form, outbox: &mut Outbox) -> bool {
         let mut segment = Segment::default();

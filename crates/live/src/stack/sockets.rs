@@ -186,6 +186,17 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.act(id, |flow, cx| flow.read_frame(cx, into))?.map_err(Error::FrameTooLong)
     }
 
+    /// Copies as much as fits of the frame that [`Self::read_frame`] would give, and leaves it there: a reader that finds in it when
+    /// it is due need not step over a hole before. Gives how many bytes that were.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is gone.
+    pub fn peek_frame(&self, id: Id, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let flow = self.flows.get(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)?;
+        Ok(flow.peek_frame(into))
+    }
+
     /// Ends the wait for a frame: what is missing may be repeated again.
     ///
     /// # Errors

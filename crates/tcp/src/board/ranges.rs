@@ -54,6 +54,11 @@ impl Ranges {
         self.ranges.get(place).is_some_and(|held| held.start <= range.end)
     }
 
+    /// Says whether all of a range is there.
+    pub(crate) fn holds(&self, range: &Range<u64>) -> bool {
+        self.as_slice().iter().any(|held| held.start <= range.start && range.end <= held.end)
+    }
+
     /// Says whether the set holds a number.
     pub(crate) fn contains(&self, number: u64) -> bool {
         let index = self.ranges.partition_point(|range| range.end <= number);

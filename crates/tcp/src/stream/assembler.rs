@@ -102,6 +102,19 @@ impl Assembler {
         count
     }
 
+    /// Copies what arrived in a part of the stream, in order or not, and leaves it there; gives how many bytes that were: none if
+    /// something is missing, or was read.
+    pub fn peek(&self, part: Range<u64>, into: &mut [u8]) -> usize {
+        let is_here = part.start >= self.read && (part.end <= self.missing || self.above.holds(&part));
+        let count = (part.end.saturating_sub(part.start) as usize).min(into.len());
+        if !is_here || count == 0 {
+            return 0;
+        }
+        let start = (part.start - self.read) as usize;
+        join(pieces(&self.bytes, start..start + count), &mut into[..count]);
+        count
+    }
+
     /// Goes on reading at an offset: what lies before it was stepped over. It never goes back.
     pub fn skip_to(&mut self, offset: u64) {
         let offset = offset.max(self.read);
@@ -143,6 +156,12 @@ mod tests {
             new.map(|(offset, byte)| self.held[offset] = Some(*byte)).count()
         }
 
+        /// Gives a part if all of it is there and was not read.
+        fn peek(&self, start: usize, len: usize) -> Vec<u8> {
+            let part = self.held.get(start..start + len).filter(|_| start >= self.read).unwrap_or_default();
+            part.iter().copied().collect::<Option<_>>().unwrap_or_default()
+        }
+
         fn read(&mut self, most: usize) -> Vec<u8> {
             let end = self.missing().min(self.read + most);
             let bytes = self.held.get(self.read..end).unwrap_or_default().iter().map(|byte| byte.unwrap());
@@ -160,8 +179,11 @@ mod tests {
             for (ahead, payload, reads, skip) in steps {
                 let start = (model.read + ahead).saturating_sub(10);
                 let stream = start as u64..(start + payload.len()) as u64;
-                prop_assert_eq!(assembler.put(stream, &payload), model.put(start, &payload));
+                prop_assert_eq!(assembler.put(stream.clone(), &payload), model.put(start, &payload));
                 prop_assert_eq!(assembler.readable(), model.missing() - model.read);
+                let mut seen = vec![0; payload.len()];
+                let peeked = assembler.peek(stream.clone(), &mut seen);
+                prop_assert_eq!(&seen[..peeked], model.peek(start, payload.len()));
                 let mut into = vec![0; reads];
                 let count = assembler.read(&mut into);
                 prop_assert_eq!(&into[..count], model.read(reads));

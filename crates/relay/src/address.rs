@@ -1,0 +1,234 @@
+//! Where a stream comes from and where it goes, as `srt-live-transmit` writes it.
+
+use earlybird_units::Duration;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use url::Url;
+
+/// One end of a relay.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Address {
+    /// Datagrams of UDP: to this socket, or at this one.
+    Udp(SocketAddr),
+    /// The same, each with a header of RTP.
+    Rtp(SocketAddr),
+    /// A connection of the system's TCP, to this socket or, for `tcp://:port`, at this port.
+    Tcp(SocketAddr),
+    /// A file; `-` is the standard input or output.
+    File(PathBuf),
+    /// A server of HTTP at this socket, from which players fetch the stream.
+    Http(SocketAddr),
+    /// Another relay.
+    Relay(RelayAddress),
+}
+
+/// Where another relay is, and how to speak with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RelayAddress {
+    /// The socket of the other relay; or ours, at which it is waited for.
+    pub socket: SocketAddr,
+    /// Whether it is waited for.
+    pub waits: bool,
+    /// Time from the source to the play-out, beside that of the way.
+    pub latency: Duration,
+    /// The transport, by its name in scenarios.
+    pub transport: String,
+    /// The name of the stream.
+    pub stream: String,
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+    /// How long the peer may be silent.
+    pub idle_timeout: Duration,
+}
+
+/// An address that cannot be used, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressError(String);
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for AddressError {}
+
+/// The schemes that there are.
+const SCHEMES: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
+/// SRT's default for its latency (`SRTO_LATENCY`).
+pub(crate) const LATENCY: Duration = Duration::from_millis(120);
+/// SRT's defaults (`SRTO_CONNTIMEO`, `SRTO_PEERIDLETIMEO`).
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest latency: a minute.
+const LONGEST: Duration = Duration::from_secs(60);
+
+impl Address {
+    /// Reads an address.
+    ///
+    /// # Errors
+    ///
+    /// If it is none; the error names what is wrong with it and what is allowed.
+    pub fn read(text: &str) -> Result<Self, AddressError> {
+        if text == "-" || text == "file://con" {
+            return Ok(Self::File("-".into()));
+        }
+        if let Some(path) = text.strip_prefix("file:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return if path.is_empty() { Err(problem(text, "names no file")) } else { Ok(Self::File(path.into())) };
+        }
+        // `udp://:1234` names no host, which addresses of the web must.
+        let url = Url::parse(&text.replacen("://:", "://*:", 1))
+            .map_err(|error| problem(text, &format!("is no address ({error}); allowed: {SCHEMES}")))?;
+        let options = Options { text, url: &url };
+        match url.scheme() {
+            "udp" => Ok(Self::Udp(options.plain_socket()?)),
+            "rtp" => Ok(Self::Rtp(options.plain_socket()?)),
+            "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
+            "http" => Ok(Self::Http(options.plain_socket()?)),
+            "eb" => options.relay().map(Self::Relay),
+            other => Err(problem(text, &format!("has the unknown scheme `{other}`; allowed: {SCHEMES}"))),
+        }
+    }
+}
+
+fn problem(text: &str, what: &str) -> AddressError {
+    AddressError(format!("`{text}` {what}."))
+}
+
+/// What stands in an address behind its scheme.
+struct Options<'a> {
+    text: &'a str,
+    url: &'a Url,
+}
+
+/// The options of other relays.
+const OPTIONS: [&str; 7] = ["latency", "transport", "mode", "streamid", "via", "conntimeo", "peeridletimeo"];
+
+impl Options<'_> {
+    /// Gives the socket, which has no options beside it.
+    fn plain_socket(&self) -> Result<SocketAddr, AddressError> {
+        if let Some((key, _)) = self.url.query_pairs().next() {
+            return Err(problem(self.text, &format!("has the option `{key}`, but only eb:// has options")));
+        }
+        self.socket()
+    }
+
+    fn socket(&self) -> Result<SocketAddr, AddressError> {
+        // Those of the web have ports that may be left out; here there is none to choose.
+        let port = self.url.port_or_known_default();
+        let port = port.filter(|port| *port > 0).ok_or_else(|| problem(self.text, "has no port"))?;
+        if self.has_no_host() {
+            return Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port));
+        }
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let found = (host, port)
+            .to_socket_addrs()
+            .map_err(|error| problem(self.text, &format!("names the host `{host}`, which cannot be found: {error}")))?;
+        let mut all: Vec<_> = found.collect();
+        // Of a host with both versions the older one, as it is there wherever the newer is.
+        all.sort_by_key(SocketAddr::is_ipv6);
+        all.first().copied().ok_or_else(|| problem(self.text, "names a host without an address"))
+    }
+
+    fn has_no_host(&self) -> bool {
+        matches!(self.url.host_str(), None | Some("*"))
+    }
+
+    fn relay(&self) -> Result<RelayAddress, AddressError> {
+        if let Some((key, _)) = self.url.query_pairs().find(|(key, _)| !OPTIONS.contains(&&**key)) {
+            return Err(problem(self.text, &unknown_option(&key)));
+        }
+        let waits = match self.option("mode").as_deref() {
+            None => self.has_no_host(),
+            Some("caller") => false,
+            Some("listener") => true,
+            Some(other) => return Err(problem(self.text, &format!("has mode={other}; allowed: caller, listener"))),
+        };
+        if !waits && self.has_no_host() {
+            return Err(problem(self.text, "calls nobody: a caller names a host"));
+        }
+        if let Some(via) = self.option("via").filter(|via| via != "udp") {
+            return Err(problem(self.text, &format!("has via={via}; allowed: udp")));
+        }
+        Ok(RelayAddress {
+            socket: self.socket()?,
+            waits,
+            latency: self.time("latency", LATENCY, LONGEST)?,
+            transport: self.option("transport").unwrap_or_else(|| "earlybird-rt".into()),
+            stream: self.option("streamid").unwrap_or_default(),
+            connect_timeout: self.time("conntimeo", CONNECT_TIMEOUT, LONGEST)?,
+            idle_timeout: self.time("peeridletimeo", IDLE_TIMEOUT, LONGEST)?,
+        })
+    }
+
+    fn option(&self, name: &str) -> Option<String> {
+        let mut pairs = self.url.query_pairs();
+        pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// Reads a time: in milliseconds, as SRT has them, or with a unit.
+    fn time(&self, name: &str, usual: Duration, most: Duration) -> Result<Duration, AddressError> {
+        let Some(text) = self.option(name) else { return Ok(usual) };
+        let with_unit = if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}ms") } else { text.clone() };
+        let time = with_unit.parse::<earlybird_scenario::Time>().map(earlybird_scenario::Time::duration);
+        time.ok().filter(|time| (Duration::from_millis(1)..=most).contains(time)).ok_or_else(|| {
+            let most = most.as_secs_f64();
+            problem(self.text, &format!("has {name}={text}; allowed: 1ms to {most}s, such as 120 or 120ms"))
+        })
+    }
+}
+
+fn unknown_option(key: &str) -> String {
+    let nearest = earlybird_scenario::nearest(key, OPTIONS);
+    let hint = nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
+    format!("has the unknown option `{key}`{hint}; allowed: {}", OPTIONS.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relay(text: &str) -> RelayAddress {
+        match Address::read(text) {
+            Ok(Address::Relay(relay)) => relay,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn addresses_are_those_of_srt_live_transmit() {
+        let any = |port| SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port);
+        assert_eq!(Address::read("udp://:1234"), Ok(Address::Udp(any(1234))));
+        assert_eq!(Address::read("udp://127.0.0.1:5000"), Ok(Address::Udp(([127, 0, 0, 1], 5000).into())));
+        assert_eq!(Address::read("rtp://[::1]:5000"), Ok(Address::Rtp((Ipv6Addr::LOCALHOST, 5000).into())));
+        assert_eq!(Address::read("file://con"), Ok(Address::File("-".into())));
+        assert_eq!(Address::read("file:clip.ts"), Ok(Address::File("clip.ts".into())));
+        assert_eq!(Address::read("http://:8080/"), Ok(Address::Http(any(8080))));
+        let caller = relay("eb://127.0.0.1:4201?latency=200&transport=cubic&streamid=one");
+        assert!(!caller.waits && caller.latency == Duration::from_millis(200));
+        assert_eq!((&*caller.transport, &*caller.stream), ("cubic", "one"));
+        let listener = relay("eb://:4201");
+        assert!(listener.waits && listener.latency == LATENCY && listener.transport == "earlybird-rt");
+        assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").waits);
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_address_is_told() {
+        for (text, words) in [
+            ("nonsense", "is no address"),
+            ("srt://host:1", "unknown scheme `srt`"),
+            ("udp://127.0.0.1", "has no port"),
+            ("udp://127.0.0.1:80?latency=3", "only eb:// has options"),
+            ("eb://127.0.0.1:4201?latncy=3", "did you mean `latency`?"),
+            ("eb://127.0.0.1:4201?latency=0", "has latency=0; allowed: 1ms to 60s"),
+            ("eb://:4201?mode=caller", "calls nobody"),
+            ("eb://:4201?mode=rendezvous", "has mode=rendezvous; allowed: caller, listener"),
+            ("file:", "names no file"),
+        ] {
+            let error = Address::read(text).expect_err(text).to_string();
+            assert!(error.contains(words) && error.contains(text), "{error}");
+        }
+    }
+}

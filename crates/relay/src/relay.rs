@@ -1,0 +1,268 @@
+//! A relay: one end is another relay, or both are not.
+
+use crate::address::{Address, RelayAddress};
+use crate::link::{Link, RelayStack};
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::statistics::{Report, Way};
+use crate::transport::config_of;
+use earlybird_live::device::Udp;
+use earlybird_live::{Application, Driver, Event, Id, Monotonic, Settings, Stack};
+use earlybird_scenario::ScenarioError;
+use earlybird_units::{Duration, Instant};
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::ControlFlow;
+
+/// Why a relay does not run, or did not go on.
+#[derive(Debug)]
+pub enum RelayError {
+    /// There is no such transport.
+    Transport(ScenarioError),
+    /// The two ends do not go together.
+    Ends(&'static str),
+    /// An end cannot be opened, or broke.
+    End(String, io::Error),
+    /// The other relay refuses, and will go on to.
+    Refused(String),
+}
+
+impl fmt::Display for RelayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transport(error) => error.fmt(formatter),
+            Self::Ends(problem) => formatter.write_str(problem),
+            Self::End(address, error) => write!(formatter, "{address}: {error}"),
+            Self::Refused(reason) => write!(formatter, "the other relay refuses: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RelayError {}
+
+/// What a relay is asked for while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To go on.
+    GoOn,
+    /// To send or play what it has, and then to end.
+    Drain,
+    /// To end now.
+    Stop,
+}
+
+/// Time between two reports.
+const SECOND: Duration = Duration::from_secs(1);
+/// Time between two questions what is wished for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Carries media from one address to the other until the source ends, or something else is wished for.
+///
+/// `watch` is asked many times a second, and has a report once a second; the last one is given back.
+///
+/// # Errors
+///
+/// See [`RelayError`].
+pub fn transmit(
+    source: (&str, &Address),
+    destination: (&str, &Address),
+    watch: &mut dyn FnMut(Option<&Report>) -> Wish,
+) -> Result<Report, RelayError> {
+    match (source.1, destination.1) {
+        (Address::Relay(_), Address::Relay(_)) => Err(RelayError::Ends("one of the two ends must not be eb://.")),
+        (_, Address::Relay(relay)) => Relay::sending(source, (destination.0, relay), watch)?.run(),
+        (Address::Relay(relay), _) => Relay::receiving((source.0, relay), destination, watch)?.run(),
+        _ => Err(RelayError::Ends("one of the two ends must be eb://, such as eb://host:4201.")),
+    }
+}
+
+struct Relay<'a> {
+    driver: Driver<Udp, Monotonic>,
+    work: Work<'a>,
+}
+
+/// What is done in each turn of the stack.
+struct Work<'a> {
+    link: Link,
+    end: End,
+    watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+    next_report: Instant,
+    next_look: Instant,
+    is_draining: bool,
+    /// Why it does not go on.
+    failure: Option<RelayError>,
+    name: String,
+}
+
+/// The end that is no relay.
+enum End {
+    Sending { sender: Sender, source: Option<Source> },
+    Receiving { receiver: Receiver, sink: Sink },
+}
+
+impl<'a> Relay<'a> {
+    fn sending(
+        (name, source): (&str, &Address),
+        (relay_name, relay): (&str, &RelayAddress),
+        watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+    ) -> Result<Self, RelayError> {
+        let (clock, mut driver) = driver(relay_name, relay)?;
+        let link = link(relay_name, relay, true, &mut driver.stack)?;
+        let handle = driver.handle();
+        // What has too much work to do will come to it.
+        let ring = Box::new(move || {
+            let _ = handle.submit(|_| {});
+        });
+        let source = Source::open(source, clock, ring).map_err(|error| RelayError::End(name.to_owned(), error))?;
+        let end = End::Sending { sender: Sender::new(), source: Some(source) };
+        Ok(Self { driver, work: Work::new(link, end, watch, name) })
+    }
+
+    fn receiving(
+        (relay_name, relay): (&str, &RelayAddress),
+        (name, sink): (&str, &Address),
+        watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+    ) -> Result<Self, RelayError> {
+        let (_, mut driver) = driver(relay_name, relay)?;
+        let link = link(relay_name, relay, false, &mut driver.stack)?;
+        let sink = Sink::open(sink).map_err(|error| RelayError::End(name.to_owned(), error))?;
+        let end = End::Receiving { receiver: Receiver::new(), sink };
+        Ok(Self { driver, work: Work::new(link, end, watch, name) })
+    }
+
+    fn run(mut self) -> Result<Report, RelayError> {
+        let name = self.work.name.clone();
+        let run = self.driver.run(&mut self.work);
+        let report = self.work.report(&self.driver.stack);
+        run.map_err(|error| RelayError::End(name.clone(), error))?;
+        self.work.finish(&name)?;
+        Ok(report)
+    }
+}
+
+/// Makes the stack of a relay: at its own socket if it waits, else at any.
+fn driver(name: &str, relay: &RelayAddress) -> Result<(Monotonic, Driver<Udp, Monotonic>), RelayError> {
+    let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let local = if relay.waits { relay.socket } else { SocketAddr::new(any, 0) };
+    let failed = |error| RelayError::End(name.to_owned(), error);
+    let clock = Monotonic::default();
+    let settings = Settings::drawn(&[]).map_err(failed)?;
+    let device = Udp::bind(local).map_err(failed)?;
+    let stack = Stack::new(device, clock, settings).map_err(|error| failed(io::Error::other(error.to_string())))?;
+    Ok((clock, Driver::new(stack).map_err(failed)?))
+}
+
+fn link(name: &str, relay: &RelayAddress, sends: bool, stack: &mut RelayStack) -> Result<Link, RelayError> {
+    let config = config_of(&relay.transport, relay.latency).map_err(RelayError::Transport)?;
+    Link::new(relay.clone(), config, sends, stack)
+        .map_err(|error| RelayError::End(name.to_owned(), io::Error::other(error.to_string())))
+}
+
+impl<'a> Work<'a> {
+    fn new(link: Link, end: End, watch: &'a mut dyn FnMut(Option<&Report>) -> Wish, name: &str) -> Self {
+        Self {
+            link,
+            end,
+            watch,
+            next_report: Instant::ZERO + SECOND,
+            next_look: Instant::ZERO,
+            is_draining: false,
+            failure: None,
+            name: name.to_owned(),
+        }
+    }
+
+    fn report(&self, stack: &RelayStack) -> Report {
+        let ready = || self.link.peers.iter().filter(|peer| peer.is_ready && !peer.is_gone);
+        let connections = || ready().filter_map(|peer| stack.connection(peer.session.id).ok());
+        let (mut counts, buffer) = match &self.end {
+            End::Sending { sender, .. } => (sender.counts, Duration::ZERO),
+            End::Receiving { receiver, .. } => receiver.state(),
+        };
+        counts.repeated = connections().map(|connection| connection.statistics().retransmissions).sum();
+        Report {
+            at: stack.now(),
+            peers: ready().count(),
+            reconnects: self.link.connected.saturating_sub(1),
+            refusal: self.link.refusal.map(|refusal| refusal.to_string()),
+            counts,
+            way: connections().next().map(Way::of),
+            buffer,
+        }
+    }
+
+    /// Asks what is wished for, and reports.
+    fn ask(&mut self, stack: &RelayStack) -> Wish {
+        let now = stack.now();
+        if now < self.next_look {
+            return if self.is_draining { Wish::Drain } else { Wish::GoOn };
+        }
+        self.next_look = now + LOOK;
+        if now < self.next_report {
+            return (self.watch)(None);
+        }
+        self.next_report = self.next_report.max(now.min(self.next_report + SECOND)) + SECOND;
+        let report = self.report(stack);
+        (self.watch)(Some(&report))
+    }
+
+    /// Does the work of one turn; says whether there is more to do, and when.
+    fn turn(&mut self, stack: &mut RelayStack) -> Result<Option<Instant>, RelayError> {
+        let next = self.link.turn(stack);
+        let (next, is_done) = match &mut self.end {
+            End::Sending { sender, source } => {
+                let has_ended = source.as_ref().is_none_or(|source| sender.turn(stack, &mut self.link, &source.chunks));
+                if has_ended || self.is_draining {
+                    self.link.is_closing = true;
+                    sender.end(stack, &mut self.link);
+                }
+                (next, sender.is_done(stack, &self.link))
+            }
+            End::Receiving { receiver, sink } => {
+                let due = receiver
+                    .turn(stack, &mut self.link, sink)
+                    .map_err(|error| RelayError::End(self.name.clone(), error))?;
+                let is_over = self.is_draining || (receiver.has_ended && !self.link.address.waits);
+                (next.min(due), is_over && receiver.is_done())
+            }
+        };
+        Ok((!is_done).then(|| next.min(self.next_look)))
+    }
+
+    /// Ends source or sink, and tells what went wrong with it.
+    fn finish(self, name: &str) -> Result<(), RelayError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let closed = match self.end {
+            End::Sending { source, .. } => source.map_or(Ok(()), Source::close),
+            End::Receiving { sink, .. } => sink.close(),
+        };
+        closed.map_err(|error| RelayError::End(name.to_owned(), error))
+    }
+}
+
+impl Application<Udp, Monotonic> for Work<'_> {
+    fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
+        self.link.on_event(stack, id, event);
+    }
+
+    fn on_turn(&mut self, stack: &mut RelayStack) -> ControlFlow<(), Option<Instant>> {
+        match self.ask(stack) {
+            Wish::GoOn => {}
+            Wish::Drain => self.is_draining = true,
+            Wish::Stop => return ControlFlow::Break(()),
+        }
+        match self.turn(stack) {
+            Ok(Some(next)) => ControlFlow::Continue(Some(next)),
+            Ok(None) => ControlFlow::Break(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Files, pipes and connections, written on a thread of their own: a disk or a peer may take its time.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{JoinHandle, sleep};
+use std::time::Duration;
+
+/// A sink that is written on a thread.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    units: SyncSender<Vec<u8>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// Units that wait for a slow disk or peer: some seconds of a stream.
+pub(super) const WAITING: usize = 4096;
+/// Time between two attempts to reach a peer.
+const PAUSE: Duration = Duration::from_millis(500);
+
+impl Writer {
+    pub(super) fn to_file(path: &Path) -> io::Result<Self> {
+        if path.as_os_str() == "-" {
+            return Self::on_thread(|units| write_all(&mut io::stdout(), &units));
+        }
+        let mut file = File::create(path)?;
+        let name = path.display().to_string();
+        Self::on_thread(move |units| {
+            write_all(&mut file, &units).map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
+        })
+    }
+
+    /// Writes to whoever connects, or to where this connects to; and again when that has ended.
+    pub(super) fn to_socket(address: SocketAddr) -> io::Result<Self> {
+        let listener = if address.ip().is_unspecified() { Some(TcpListener::bind(address)?) } else { None };
+        Self::on_thread(move |units| {
+            loop {
+                let connected = match &listener {
+                    Some(listener) => listener.accept().map(|(stream, _)| stream),
+                    None => TcpStream::connect(address),
+                };
+                match connected.and_then(|mut stream| write_all(&mut stream, &units)) {
+                    Ok(()) => return Ok(()),
+                    // The player is gone, or not there yet: what it would have shown is past.
+                    Err(_) => sleep(PAUSE),
+                }
+                if forget(&units) {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    fn on_thread(write: impl FnOnce(Receiver<Vec<u8>>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+        let (units, waiting) = sync_channel(WAITING);
+        let thread = std::thread::Builder::new().name("sink".into()).spawn(move || write(waiting))?;
+        Ok(Self { units, thread: Some(thread) })
+    }
+
+    /// Hands over a unit; says whether there was room.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        match self.units.try_send(bytes.to_vec()) {
+            Ok(()) => Ok(true),
+            Err(TrySendError::Full(_)) => Ok(false),
+            Err(TrySendError::Disconnected(_)) => Err(self.reason()),
+        }
+    }
+
+    fn reason(&mut self) -> io::Error {
+        let ended = self.thread.take().and_then(|thread| thread.join().ok());
+        ended.and_then(Result::err).unwrap_or_else(|| io::Error::other("the destination is closed"))
+    }
+
+    pub(super) fn close(self) -> io::Result<()> {
+        drop(self.units);
+        self.thread.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("it failed"))))
+    }
+}
+
+fn write_all(to: &mut impl Write, units: &Receiver<Vec<u8>>) -> io::Result<()> {
+    while let Ok(unit) = units.recv() {
+        to.write_all(&unit)?;
+    }
+    to.flush()
+}
+
+/// Throws away what waits; says whether nothing more will come.
+fn forget(units: &Receiver<Vec<u8>>) -> bool {
+    loop {
+        match units.try_recv() {
+            Ok(_) => {}
+            Err(error) => return error == std::sync::mpsc::TryRecvError::Disconnected,
+        }
+    }
+}

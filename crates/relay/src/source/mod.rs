@@ -1,0 +1,95 @@
+//! Where media come from. Each source has a thread, and stamps what it gets with the time at which it had it.
+
+mod file;
+mod packets;
+mod sockets;
+
+use crate::address::Address;
+use earlybird_live::Monotonic;
+use earlybird_units::Instant;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// What a source had at once: a datagram, or some packets of a transport stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) at: Instant,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A source that runs.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// What it has; it hangs up at its end.
+    pub(crate) chunks: Receiver<Chunk>,
+    result: thread::JoinHandle<io::Result<()>>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+/// What a source does with its chunks.
+pub(crate) struct Outlet {
+    chunks: SyncSender<Chunk>,
+    clock: Monotonic,
+    ring: Box<dyn Fn() + Send>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+/// Chunks that wait for who sends them on: of 1316 bytes at 100 Mb/s those of 100 ms.
+const WAITING: usize = 1024;
+/// How often a source looks whether it is still wanted.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl Source {
+    /// Opens a source; `ring` is called when there is something.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened.
+    pub(crate) fn open(address: &Address, clock: Monotonic, ring: Box<dyn Fn() + Send>) -> io::Result<Self> {
+        let (sender, chunks) = sync_channel(WAITING);
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let outlet = Outlet { chunks: sender, clock, ring, is_stopped: is_stopped.clone() };
+        let read = match address {
+            Address::Udp(socket) => sockets::datagrams(*socket, false)?,
+            Address::Rtp(socket) => sockets::datagrams(*socket, true)?,
+            Address::Tcp(socket) => sockets::stream(*socket)?,
+            Address::File(path) => file::open(path)?,
+            Address::Http(_) | Address::Relay(_) => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be read from there"));
+            }
+        };
+        let result = thread::Builder::new().name("source".into()).spawn(move || read(&outlet))?;
+        Ok(Self { chunks, result, is_stopped })
+    }
+
+    /// Ends it, and tells why it ended by itself if it did.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong with it.
+    pub(crate) fn close(self) -> io::Result<()> {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        drop(self.chunks);
+        self.result.join().unwrap_or_else(|_| Err(io::Error::other("the source failed")))
+    }
+}
+
+/// What runs on a source's thread.
+pub(crate) type Read = Box<dyn FnOnce(&Outlet) -> io::Result<()> + Send>;
+
+impl Outlet {
+    /// Hands over what came now; says whether more is wanted.
+    pub(crate) fn put(&self, bytes: &[u8]) -> bool {
+        let chunk = Chunk { at: earlybird_live::Clock::now(&self.clock), bytes: bytes.to_vec() };
+        let is_taken = self.chunks.send(chunk).is_ok();
+        (self.ring)();
+        is_taken && self.is_wanted()
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.is_stopped.load(Ordering::Relaxed)
+    }
+}

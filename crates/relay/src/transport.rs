@@ -1,0 +1,71 @@
+//! What connections between relays are made of: a transport by its name, as in scenarios.
+
+use earlybird_experiment::Stage;
+use earlybird_scenario::ScenarioError;
+use earlybird_sim::Carrier;
+use earlybird_tcp::{Config, Segmentation};
+use earlybird_units::Duration;
+
+/// Gives the configuration of connections of a transport whose data are of use for so long.
+///
+/// # Errors
+///
+/// If there is no such transport, or it is none of connections.
+pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
+    let scenario = earlybird_scenario::resolve(&scenario(latency), &[("endpoint.transport".into(), name.into())])?;
+    let stage = Stage::new(&scenario, 0)?;
+    match stage.scenery()?.flows.into_iter().next().map(|flow| flow.carrier) {
+        Some(Carrier::Tcp(settings)) => Ok(Config { segmentation: Segmentation::Real, ..settings.opener }),
+        _ => Err(ScenarioError {
+            path: "transport".into(),
+            problem: "has no connections".into(),
+            value: name.into(),
+            allowed: "a transport of TCP or its real-time mode, such as earlybird-rt, mtcp, cubic-rack or bbr-rack"
+                .into(),
+            ..ScenarioError::default()
+        }),
+    }
+}
+
+/// A stream of media whose viewer waits for so long. What it sends is held for as long, whatever its rate.
+fn scenario(latency: Duration) -> String {
+    let delay = format!("{}us", latency.as_nanos() / 1_000);
+    format!(
+        r#"
+        duration = "1s"
+        endpoint = {{ profile = "linux", real-time = {{ backlog = {{ discard-hopeless = "{delay}" }} }} }}
+        network = {{ links = [{{ from = "source", to = "viewer", rate = "1Gb/s", delay = "1ms" }}] }}
+        flows = [{{ name = "media", from = "source", to = "viewer", application = {{ cbr = {{ rate = "4Mb/s", packet = 1316 }} }},
+                    client = {{ deadline = {{ playback-delay = "{delay}" }} }} }}]
+        "#
+    )
+    .replace("\n                    ", " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_tcp::Backlog;
+
+    #[test]
+    fn transports_are_those_of_scenarios() {
+        let latency = Duration::from_millis(120);
+        for (name, has_frames) in
+            [("earlybird-rt", true), ("mtcp", true), ("cubic", false), ("bbr-rack", false), ("pert-er", false)]
+        {
+            let config = config_of(name, latency).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(config.real_time.framing, has_frames, "{name}");
+            assert_eq!(config.check(), Ok(()), "{name}");
+        }
+        let held = config_of("mtcp", latency).map(|config| config.real_time.backlog);
+        assert_eq!(held, Ok(Backlog::DiscardHopeless(latency)));
+    }
+
+    #[test]
+    fn what_is_no_transport_of_connections_is_refused() {
+        for (name, words) in [("srt", "has no connections"), ("cubik", "cubic")] {
+            let error = config_of(name, Duration::from_millis(120)).expect_err(name).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Two relays over this machine's loopback device.
+
+use earlybird_relay::{Address, RelayError, Report, Wish, transmit};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+/// A relay on a thread, which drains when it is told to.
+struct Running {
+    thread: JoinHandle<Result<Report, RelayError>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Running {
+    fn new(source: &str, destination: &str) -> Self {
+        let [from, to] = [source, destination].map(ToOwned::to_owned);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = is_over.clone();
+        let thread = spawn(move || {
+            let read = |text: &str| Address::read(text).expect("an address");
+            let mut watch = |_: Option<&Report>| if seen.load(Ordering::Relaxed) { Wish::Drain } else { Wish::GoOn };
+            transmit((&from, &read(&from)), (&to, &read(&to)), &mut watch)
+        });
+        Self { thread, is_over }
+    }
+
+    fn drain(self) -> Report {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it does not panic").expect("it ends as it should")
+    }
+}
+
+/// A socket of this machine, and its address.
+fn socket() -> (UdpSocket, String) {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+    let address = socket.local_addr().expect("it is bound").to_string();
+    (socket, address)
+}
+
+/// An address that is free now.
+fn free() -> String {
+    socket().1
+}
+
+/// Sends datagrams of different lengths a few milliseconds apart until `count` of them came, and gives what came with the times
+/// that they took.
+fn exchange(to: &str, at: &UdpSocket, count: usize) -> Vec<Duration> {
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    let began = Instant::now();
+    let mut times = Vec::new();
+    let mut buffer = [0; 3000];
+    for number in 0..count {
+        let mut datagram = vec![number as u8; 100 + number * 20];
+        datagram[..8].copy_from_slice(&(began.elapsed().as_nanos() as u64).to_be_bytes());
+        sender.send_to(&datagram, to).expect("a datagram");
+        sleep(Duration::from_millis(5));
+    }
+    for number in 0..count {
+        let length = at.recv(&mut buffer).expect("a datagram in time");
+        assert_eq!((length, buffer[8]), (100 + number * 20, number as u8));
+        let sent = u64::from_be_bytes(*buffer.first_chunk().expect("eight bytes"));
+        times.push(began.elapsed() - Duration::from_nanos(sent));
+    }
+    times
+}
+
+/// Waits for two relays to find each other: what is sent before is for nobody.
+fn settle(to: &str, at: &UdpSocket) {
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    at.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    let began = Instant::now();
+    while at.recv(&mut [0; 10]).is_err() {
+        sender.send_to(b"anybody?", to).expect("a datagram");
+        assert!(began.elapsed() < Duration::from_secs(10), "the relays do not find each other");
+    }
+    // Others are on their way for as long as the latency says.
+    at.set_read_timeout(Some(Duration::from_millis(300))).expect("a timeout");
+    while at.recv(&mut [0; 10]).is_ok() {}
+    at.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+}
+
+fn datagrams_arrive(transport: &str) {
+    let (entry, middle, (exit, at)) = (free(), free(), socket());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?latency=80&transport={transport}"));
+    let receiver =
+        Running::new(&format!("eb://{middle}?mode=listener&latency=100&transport={transport}"), &format!("udp://{at}"));
+    settle(&entry, &exit);
+    let mut times = exchange(&entry, &exit, 100);
+    times.sort_unstable();
+    let [sent, came] = [sender.drain(), receiver.drain()];
+    assert_eq!((sent.counts.units, came.counts.lost), (came.counts.units + came.counts.dropped, 0), "{sent:?} {came:?}");
+    // Both keep to the longer latency. This machine may be late, but is never early.
+    assert!(times[0] >= Duration::from_millis(99) && times[50] < Duration::from_millis(160), "{transport}: {times:?}");
+}
+
+#[test]
+fn datagrams_arrive_whole_and_at_their_time_as_frames() {
+    datagrams_arrive("earlybird-rt");
+}
+
+#[test]
+fn datagrams_arrive_whole_and_at_their_time_over_a_stream() {
+    datagrams_arrive("cubic-rack");
+}
+
+#[test]
+fn a_receiver_that_comes_back_is_served_again() {
+    let (entry, middle, (exit, at)) = (free(), free(), socket());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=30"));
+    for _ in 0..2 {
+        let receiver = Running::new(&format!("eb://{middle}?latency=30"), &format!("udp://{at}"));
+        settle(&entry, &exit);
+        assert_eq!(exchange(&entry, &exit, 10).len(), 10);
+        receiver.drain();
+    }
+    assert_eq!(sender.drain().reconnects, 1);
+}
+
+#[test]
+fn a_stream_with_another_name_is_refused() {
+    let (entry, middle, at) = (free(), free(), free());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&streamid=one"));
+    let receiver = Running::new(&format!("eb://{middle}?streamid=other"), &format!("udp://{at}"));
+    sleep(Duration::from_millis(1500));
+    let report = receiver.drain();
+    assert!(report.refusal.is_some_and(|reason| reason.contains("streamid")), "{:?}", report.counts);
+    assert_eq!(sender.drain().peers, 0);
+}
