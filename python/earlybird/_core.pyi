@@ -7,6 +7,7 @@ __all__ = [
     "HostError",
     "NamespaceError",
     "ScenarioError",
+    "check_address",
     "check_world",
     "code_version",
     "duration",
@@ -18,6 +19,7 @@ __all__ = [
     "resolve",
     "run",
     "schema",
+    "transmit",
     "transports",
     "unused",
     "version",
@@ -116,6 +118,17 @@ def emulate(
 
     `watch` is called several times a second, with the state of the network once a second; what it raises ends the
     command.
+    """
+
+def check_address(text: str) -> None:
+    """Raise ValueError, one sentence, if this is no address of a relay's end."""
+
+def transmit(source: str, destination: str, watch: Callable[[dict[str, Any] | None], bool]) -> dict[str, Any]:
+    """
+    Carry a live stream from one address to another; return the last report.
+
+    `watch` is called many times a second, with a report once a second. With false what is under way is sent and played,
+    and the relay ends; what it raises ends it at once.
     """
 
 def version() -> str:

@@ -1,6 +1,7 @@
 //! The Python extension `earlybird._core`: conversions only.
 
 mod emulate;
+mod transmit;
 
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
 use earlybird_scenario::{Scenario, World};
@@ -275,6 +276,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NamespaceError", module.py().get_type::<emulate::NamespaceError>())?;
     module.add("HostError", module.py().get_type::<emulate::HostError>())?;
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
+    module.add_function(wrap_pyfunction!(transmit::check_address, module)?)?;
+    module.add_function(wrap_pyfunction!(transmit::transmit, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(code_version, module)?)?;
     Ok(())

@@ -132,7 +132,7 @@ impl Link {
             return;
         }
         let expectation = Expectation { address: &self.address, direction: self.direction };
-        match peer.session.hear(stack, |_| false, |message| expectation.judge(message)) {
+        match peer.session.hear(stack, |_| false, |message| expectation.judge(message.as_ref())) {
             Ok(Some(Ok(latency))) => self.welcome(stack, index, latency),
             Ok(Some(Err(refusal))) => self.refuse(stack, index, refusal),
             Ok(None) => {}
@@ -219,9 +219,9 @@ struct Expectation<'a> {
 
 impl Expectation<'_> {
     /// Gives the latency that both keep to: the longer one, as with SRT.
-    fn judge(&self, message: Option<Message<'_>>) -> Result<Duration, Refusal> {
+    fn judge(&self, message: Option<&Message<'_>>) -> Result<Duration, Refusal> {
         match message {
-            Some(Message::Hello { version, direction, latency_ms, stream }) if self.address.waits => {
+            Some(&Message::Hello { version, direction, latency_ms, stream }) if self.address.waits => {
                 if version != VERSION {
                     Err(Refusal::Version)
                 } else if direction == self.direction {
@@ -232,8 +232,8 @@ impl Expectation<'_> {
                     Ok(self.address.latency.max(Duration::from_millis(latency_ms.into())))
                 }
             }
-            Some(Message::Welcome { latency_ms }) => Ok(Duration::from_millis(latency_ms.into())),
-            Some(Message::Refused(refusal)) => Err(refusal),
+            Some(&Message::Welcome { latency_ms }) => Ok(Duration::from_millis(latency_ms.into())),
+            Some(&Message::Refused(refusal)) => Err(refusal),
             _ => Err(Refusal::Version),
         }
     }

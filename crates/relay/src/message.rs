@@ -76,9 +76,9 @@ pub(crate) struct Part<'a> {
     /// When the source had it, in microseconds since the stream began there.
     pub(crate) time_us: u64,
     /// Number of the part, from 0 …
-    pub(crate) part: u8,
+    pub(crate) index: u8,
     /// … of so many.
-    pub(crate) parts: u8,
+    pub(crate) count: u8,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -111,7 +111,7 @@ impl<'a> Message<'a> {
                 into.push(MEDIA);
                 into.extend(part.unit.to_be_bytes());
                 into.extend(part.time_us.to_be_bytes());
-                into.extend([part.part, part.parts]);
+                into.extend([part.index, part.count]);
                 into.extend(part.bytes);
             }
             Self::End { units } => {
@@ -148,9 +148,9 @@ impl<'a> Part<'a> {
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let (unit, rest) = bytes.split_first_chunk()?;
         let (time, rest) = rest.split_first_chunk()?;
-        let (&[part, parts], bytes) = rest.split_first_chunk()?;
+        let (&[index, count], bytes) = rest.split_first_chunk()?;
         let (unit, time_us) = (u32::from_be_bytes(*unit), u64::from_be_bytes(*time));
-        (part < parts).then_some(Self { unit, time_us, part, parts, bytes })
+        (index < count).then_some(Self { unit, time_us, index, count, bytes })
     }
 }
 
@@ -161,8 +161,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(unit: u32, time_us: u64, part in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
-            let media = Part { unit, time_us, part, parts: part + more, bytes: &bytes };
+        fn what_is_written_is_read(unit: u32, time_us: u64, index in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
+            let media = Part { unit, time_us, index, count: index + more, bytes: &bytes };
             let hello = Message::Hello { version: VERSION, direction: Direction::Pull, latency_ms, stream: &stream };
             let others = [Message::Welcome { latency_ms }, Message::Refused(Refusal::Busy), Message::End { units: unit }];
             for message in [hello, Message::Media(media)].into_iter().chain(others) {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_part_has_the_header_that_is_counted_with() {
         let mut written = Vec::new();
-        Message::Media(Part { unit: 1, time_us: 2, part: 0, parts: 1, bytes: &[] }).write(&mut written);
+        Message::Media(Part { unit: 1, time_us: 2, index: 0, count: 1, bytes: &[] }).write(&mut written);
         assert_eq!(written.len(), PART_HEADER);
     }
 }

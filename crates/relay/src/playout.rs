@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offset {
     /// What is counted with, in microseconds: the difference of two clocks may be negative.
-    offset: Option<i64>,
+    difference: Option<i64>,
     /// The shortest transits of the window that goes on and of the one before.
     shortest: [Option<i64>; 2],
     window_began: Instant,
@@ -31,8 +31,8 @@ impl Offset {
     /// Notes that a unit of this source time came now.
     pub(crate) fn note(&mut self, now: Instant, time_us: u64) {
         let transit = micros(now) - time_us.cast_signed();
-        if self.offset.is_none() {
-            (self.offset, self.window_began, self.adjusted) = (Some(transit), now, now);
+        if self.difference.is_none() {
+            (self.difference, self.window_began, self.adjusted) = (Some(transit), now, now);
             self.settled = now + SETTLING;
         }
         if now - self.window_began >= WINDOW {
@@ -45,7 +45,7 @@ impl Offset {
     }
 
     fn adjust(&mut self, now: Instant, target: i64) {
-        let Some(offset) = &mut self.offset else { return };
+        let Some(offset) = &mut self.difference else { return };
         if now < self.settled {
             *offset = target.min(*offset);
             self.adjusted = now;
@@ -60,7 +60,7 @@ impl Offset {
 
     /// Gives the time at which a unit is played that its source had at this time.
     pub(crate) fn playout(&self, time_us: u64, latency: Duration) -> Instant {
-        let at = time_us.cast_signed() + self.offset.unwrap_or_default();
+        let at = time_us.cast_signed() + self.difference.unwrap_or_default();
         Instant::from_nanos(at.max(0).cast_unsigned() * 1_000) + latency
     }
 }
@@ -104,9 +104,9 @@ impl Buffer {
         let unfinished = match begun {
             Some(mut unfinished) => {
                 unfinished.unit.bytes.extend(part.bytes);
-                Some(Unfinished { next: part.part + 1, ..unfinished })
+                Some(Unfinished { next: part.index + 1, ..unfinished })
             }
-            None if part.part == 0 => Some(Unfinished::new(part)),
+            None if part.index == 0 => Some(Unfinished::new(part)),
             None => None,
         };
         match unfinished {
@@ -152,11 +152,11 @@ impl Buffer {
 impl Unfinished {
     fn new(part: &crate::message::Part<'_>) -> Self {
         let unit = Unit { number: part.unit, time_us: part.time_us, bytes: part.bytes.to_vec() };
-        Self { unit, next: 1, parts: part.parts }
+        Self { unit, next: 1, parts: part.count }
     }
 
     fn expects(&self, part: &crate::message::Part<'_>) -> bool {
-        self.unit.number == part.unit && self.next == part.part && self.parts == part.parts
+        self.unit.number == part.unit && self.next == part.index && self.parts == part.count
     }
 }
 
@@ -204,15 +204,17 @@ mod tests {
         assert!(now < millis(6_020) && now > millis(6_012), "{now:?}");
     }
 
-    fn part(unit: u32, part: u8, parts: u8) -> Part<'static> {
-        Part { unit, time_us: u64::from(unit) * 1_000, part, parts, bytes: b"ab" }
+    fn part(unit: u32, index: u8, count: u8) -> Part<'static> {
+        Part { unit, time_us: u64::from(unit) * 1_000, index, count, bytes: b"ab" }
     }
 
     #[test]
     fn only_whole_units_are_kept_and_the_others_counted() {
         let mut buffer = Buffer::default();
         let parts = [part(0, 0, 1), part(1, 0, 2), part(1, 1, 2), part(2, 0, 2), part(3, 1, 2), part(5, 0, 1)];
-        parts.iter().for_each(|part| buffer.take(part));
+        for part in &parts {
+            buffer.take(part);
+        }
         assert_eq!((buffer.lost, buffer.span_us()), (3, 5_000));
         let whole: Vec<_> = std::iter::from_fn(|| buffer.pop()).map(|unit| (unit.number, unit.bytes.len())).collect();
         assert_eq!(whole, [(0, 2), (1, 4), (5, 2)]);

@@ -59,7 +59,8 @@ impl Receiver {
             let now = stack.now();
             let (offset, latency) = (player.offset.clone(), player.latency);
             let is_due = |message: &Message<'_>| due(&offset, latency, message).is_none_or(|due| due <= now);
-            let heard = peer.session.hear(stack, is_due, |message| player.take(now, message, counts, has_ended));
+            let heard =
+                peer.session.hear(stack, is_due, |message| player.take(now, message.as_ref(), counts, has_ended));
             match heard {
                 Ok(Some(true)) => {}
                 Ok(None) => break,
@@ -119,17 +120,17 @@ fn due(offset: &Offset, latency: Duration, message: &Message<'_>) -> Option<Inst
 
 impl Player {
     /// Takes a message; says whether it makes sense.
-    fn take(&mut self, now: Instant, message: Option<Message<'_>>, counts: &mut Counts, has_ended: &mut bool) -> bool {
+    fn take(&mut self, now: Instant, message: Option<&Message<'_>>, counts: &mut Counts, has_ended: &mut bool) -> bool {
         match message {
             Some(Message::Media(part)) => {
                 self.offset.note(now, part.time_us);
-                counts.units += u64::from(part.part == 0);
+                counts.units += u64::from(part.index == 0);
                 counts.bytes += part.bytes.len() as u64;
-                self.buffer.take(&part);
+                self.buffer.take(part);
                 true
             }
             Some(Message::End { units }) => {
-                self.buffer.end(units);
+                self.buffer.end(*units);
                 *has_ended = true;
                 true
             }

@@ -99,7 +99,7 @@ struct Work<'a> {
 
 /// The end that is no relay.
 enum End {
-    Sending { sender: Sender, source: Option<Source> },
+    Sending { sender: Sender, source: Source },
     Receiving { receiver: Receiver, sink: Sink },
 }
 
@@ -117,7 +117,7 @@ impl<'a> Relay<'a> {
             let _ = handle.submit(|_| {});
         });
         let source = Source::open(source, clock, ring).map_err(|error| RelayError::End(name.to_owned(), error))?;
-        let end = End::Sending { sender: Sender::new(), source: Some(source) };
+        let end = End::Sending { sender: Sender::new(), source };
         Ok(Self { driver, work: Work::new(link, end, watch, name) })
     }
 
@@ -214,7 +214,10 @@ impl<'a> Work<'a> {
         let next = self.link.turn(stack);
         let (next, is_done) = match &mut self.end {
             End::Sending { sender, source } => {
-                let has_ended = source.as_ref().is_none_or(|source| sender.turn(stack, &mut self.link, &source.chunks));
+                if self.link.connected > 0 {
+                    source.begin();
+                }
+                let has_ended = sender.turn(stack, &mut self.link, &source.chunks);
                 if has_ended || self.is_draining {
                     self.link.is_closing = true;
                     sender.end(stack, &mut self.link);
@@ -238,7 +241,7 @@ impl<'a> Work<'a> {
             return Err(failure);
         }
         let closed = match self.end {
-            End::Sending { source, .. } => source.map_or(Ok(()), Source::close),
+            End::Sending { source, .. } => source.close(),
             End::Receiving { sink, .. } => sink.close(),
         };
         closed.map_err(|error| RelayError::End(name.to_owned(), error))

@@ -63,6 +63,7 @@ impl Sender {
     fn send(&mut self, stack: &mut RelayStack, link: &mut Link, chunk: &Chunk) {
         let unit = self.units;
         self.units = unit.wrapping_add(1);
+        self.counts.dropped += u64::from(!link.peers.iter().any(is_here));
         let time_us = self.began.map_or(0, |began| (chunk.at - began).as_nanos() / 1_000);
         for index in 0..link.peers.len() {
             let peer = &mut link.peers[index];
@@ -115,9 +116,9 @@ fn send_unit(
 ) -> Result<(), earlybird_live::Error> {
     let most = peer.session.largest_part(stack);
     let length = if ts::is_whole(bytes) && most >= PACKET { most / PACKET * PACKET } else { most };
-    let parts = bytes.len().div_ceil(length).min(usize::from(u8::MAX)) as u8;
-    for (part, bytes) in (0..parts).zip(bytes.chunks(length)) {
-        let message = Message::Media(Part { unit, time_us, part, parts, bytes });
+    let count = bytes.len().div_ceil(length).min(usize::from(u8::MAX)) as u8;
+    for (index, bytes) in (0..count).zip(bytes.chunks(length)) {
+        let message = Message::Media(Part { unit, time_us, index, count, bytes });
         peer.session.say(stack, &message, unit.into())?;
     }
     Ok(())

@@ -91,7 +91,7 @@ impl Session {
     pub(crate) fn largest_part<D: Device, C: Clock>(&self, stack: &Stack<D, C>) -> usize {
         match &self.channel {
             Channel::Frames => {
-                let segment = stack.connection(self.id).map_or(0, |connection| connection.effective_mss());
+                let segment = stack.connection(self.id).map_or(0, earlybird_tcp::Connection::effective_mss);
                 (segment as usize).saturating_sub(PART_HEADER).max(1)
             }
             Channel::Stream(_) => LONGEST - LENGTH - PART_HEADER - 1,

@@ -29,7 +29,7 @@ pub struct Counts {
     pub units: u64,
     /// See above.
     pub bytes: u64,
-    /// Units that were left out before they were sent, since they were too old or there was no room.
+    /// Units that were left out before they were sent: too old, no room for them, or nobody there who wants them.
     pub dropped: u64,
     /// Units that did not come whole in time.
     pub lost: u64,

@@ -36,10 +36,10 @@ impl Sink {
         Ok(match address {
             Address::Udp(to) => Self::Datagrams { socket: socket_to(*to)?, rtp: None },
             Address::Rtp(to) => {
-                let mut source = [0; 6];
-                rustix::rand::getrandom(&mut source, rustix::rand::GetRandomFlags::empty())?;
-                let [a, b, c, d, e, f] = source;
-                let rtp = Rtp { sequence: u16::from_be_bytes([e, f]), source: u32::from_be_bytes([a, b, c, d]) };
+                let mut random = [[0; 4]; 2];
+                rustix::rand::getrandom(random.as_flattened_mut(), rustix::rand::GetRandomFlags::empty())?;
+                let [source, sequence] = random.map(u32::from_be_bytes);
+                let rtp = Rtp { sequence: sequence as u16, source };
                 Self::Datagrams { socket: socket_to(*to)?, rtp: Some(rtp) }
             }
             Address::Tcp(to) => Self::Writer(writer::Writer::to_socket(*to)?),

@@ -20,7 +20,10 @@ pub(super) fn open(path: &Path) -> io::Result<Read> {
     }
     let mut file = File::open(path)?;
     let name = path.display().to_string();
-    Ok(Box::new(move |outlet| read(&mut file, outlet, Some(Player::new(outlet))).map_err(|error| about(&name, &error))))
+    Ok(Box::new(move |outlet| {
+        outlet.wait_for_viewers();
+        read(&mut file, outlet, Some(Player::new(outlet))).map_err(|error| about(&name, &error))
+    }))
 }
 
 fn about(name: &str, error: &io::Error) -> io::Error {
@@ -48,7 +51,10 @@ fn read(from: &mut impl io::Read, outlet: &Outlet, mut player: Option<Player>) -
             Err(Foreign) => return Err(foreign()),
         }
     }
-    player.map_or(Ok(()), |mut player| player.finish(outlet))
+    if let Some(player) = &mut player {
+        player.finish(outlet);
+    }
+    Ok(())
 }
 
 pub(super) fn foreign() -> io::Error {
@@ -95,9 +101,8 @@ impl Player {
     }
 
     /// Lets go what stands behind the last reference.
-    fn finish(&mut self, outlet: &Outlet) -> io::Result<()> {
+    fn finish(&mut self, outlet: &Outlet) {
         self.play_until(self.last, outlet);
-        Ok(())
     }
 }
 

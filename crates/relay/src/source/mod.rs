@@ -26,7 +26,14 @@ pub(crate) struct Source {
     /// What it has; it hangs up at its end.
     pub(crate) chunks: Receiver<Chunk>,
     result: thread::JoinHandle<io::Result<()>>,
-    is_stopped: Arc<AtomicBool>,
+    signs: Arc<Signs>,
+}
+
+/// What a source is told.
+#[derive(Debug, Default)]
+struct Signs {
+    is_stopped: AtomicBool,
+    has_begun: AtomicBool,
 }
 
 /// What a source does with its chunks.
@@ -34,11 +41,13 @@ pub(crate) struct Outlet {
     chunks: SyncSender<Chunk>,
     clock: Monotonic,
     ring: Box<dyn Fn() + Send>,
-    is_stopped: Arc<AtomicBool>,
+    signs: Arc<Signs>,
 }
 
 /// Chunks that wait for who sends them on: of 1316 bytes at 100 Mb/s those of 100 ms.
 const WAITING: usize = 1024;
+/// How often a recorded stream looks whether it may begin.
+const BEGINNING: std::time::Duration = std::time::Duration::from_millis(5);
 /// How often a source looks whether it is still wanted.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -50,8 +59,8 @@ impl Source {
     /// If it cannot be opened.
     pub(crate) fn open(address: &Address, clock: Monotonic, ring: Box<dyn Fn() + Send>) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(WAITING);
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let outlet = Outlet { chunks: sender, clock, ring, is_stopped: is_stopped.clone() };
+        let signs = Arc::<Signs>::default();
+        let outlet = Outlet { chunks: sender, clock, ring, signs: signs.clone() };
         let read = match address {
             Address::Udp(socket) => sockets::datagrams(*socket, false)?,
             Address::Rtp(socket) => sockets::datagrams(*socket, true)?,
@@ -62,7 +71,12 @@ impl Source {
             }
         };
         let result = thread::Builder::new().name("source".into()).spawn(move || read(&outlet))?;
-        Ok(Self { chunks, result, is_stopped })
+        Ok(Self { chunks, result, signs })
+    }
+
+    /// Lets a recorded stream begin, which waits for somebody to watch it.
+    pub(crate) fn begin(&self) {
+        self.signs.has_begun.store(true, Ordering::Relaxed);
     }
 
     /// Ends it, and tells why it ended by itself if it did.
@@ -71,7 +85,7 @@ impl Source {
     ///
     /// What went wrong with it.
     pub(crate) fn close(self) -> io::Result<()> {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.signs.is_stopped.store(true, Ordering::Relaxed);
         drop(self.chunks);
         self.result.join().unwrap_or_else(|_| Err(io::Error::other("the source failed")))
     }
@@ -89,7 +103,14 @@ impl Outlet {
         is_taken && self.is_wanted()
     }
 
+    /// Waits until somebody watches, or nobody will.
+    pub(crate) fn wait_for_viewers(&self) {
+        while self.is_wanted() && !self.signs.has_begun.load(Ordering::Relaxed) {
+            thread::sleep(BEGINNING);
+        }
+    }
+
     pub(crate) fn is_wanted(&self) -> bool {
-        !self.is_stopped.load(Ordering::Relaxed)
+        !self.signs.is_stopped.load(Ordering::Relaxed)
     }
 }

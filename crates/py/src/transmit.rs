@@ -1,0 +1,85 @@
+//! `_core.transmit`: a relay.
+
+use crate::scenario_error;
+use earlybird_relay::{Address, RelayError, Report, Wish, transmit as relay};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Checks an address of a relay's end; raises `ValueError`, one sentence, if it is none.
+#[pyfunction]
+pub(crate) fn check_address(text: &str) -> PyResult<()> {
+    Address::read(text).map(drop).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Carries a live stream from one address to another, until its source ends or `watch` says otherwise; gives the last report.
+///
+/// `watch` is called many times a second, with a report once a second and with nothing else. It says whether to go on: true; what it
+/// raises ends the relay; with false it sends or plays what it has, and then ends.
+#[pyfunction]
+pub(crate) fn transmit<'py>(
+    py: Python<'py>,
+    source: &str,
+    destination: &str,
+    watch: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let read = |text: &str| Address::read(text).map_err(|error| PyValueError::new_err(error.to_string()));
+    let (from, to) = (read(source)?, read(destination)?);
+    let watch = watch.unbind();
+    let mut raised = None;
+    let report = py.detach(|| {
+        let mut look = |report: Option<&Report>| match Python::attach(|py| look(py, &watch, report)) {
+            Ok(true) => Wish::GoOn,
+            Ok(false) => Wish::Drain,
+            Err(error) => {
+                raised = Some(error);
+                Wish::Stop
+            }
+        };
+        relay((source, &from), (destination, &to), &mut look)
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    report_dict(py, &report.map_err(relay_error)?)
+}
+
+fn relay_error(error: RelayError) -> PyErr {
+    match error {
+        RelayError::Transport(error) => scenario_error(error),
+        RelayError::End(address, error) => match error.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, error.to_string(), address)),
+            None => PyOSError::new_err(format!("{address}: {error}")),
+        },
+        RelayError::Ends(_) | RelayError::Refused(_) => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn look(py: Python<'_>, watch: &Py<PyAny>, report: Option<&Report>) -> PyResult<bool> {
+    py.check_signals()?;
+    let report = report.map(|report| report_dict(py, report)).transpose()?;
+    watch.call1(py, (report,))?.extract(py)
+}
+
+/// Gives a report with SRT's names where the meaning is the same.
+fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", report.at.as_secs_f64())?;
+    dict.set_item("peers", report.peers)?;
+    dict.set_item("reconnects", report.reconnects)?;
+    dict.set_item("refusal", report.refusal.as_deref())?;
+    dict.set_item("units", report.counts.units)?;
+    dict.set_item("bytes", report.counts.bytes)?;
+    dict.set_item("pktSndDrop", report.counts.dropped)?;
+    dict.set_item("pktRetrans", report.counts.repeated)?;
+    dict.set_item("pktRcvDrop", report.counts.lost)?;
+    dict.set_item("pktRcvBelated", report.counts.late)?;
+    dict.set_item("refused", report.counts.refused)?;
+    dict.set_item("msRcvBuf", report.buffer.as_nanos() as f64 / 1e6)?;
+    // What is not known now is not what was known before.
+    let way = report.way.unwrap_or_default();
+    dict.set_item("msRTT", way.rtt.map(|rtt| rtt.as_nanos() as f64 / 1e6))?;
+    dict.set_item("pktCongestionWindow", way.cwnd)?;
+    dict.set_item("pktFlightSize", way.in_flight)?;
+    Ok(dict)
+}

@@ -1,0 +1,73 @@
+"""Live streams over the endpoint, from a source to where they are watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from earlybird import _core
+from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def transmit(
+    source: str, destination: str, *, watch: Callable[[dict[str, Any] | None], bool | None] | None = None
+) -> dict[str, Any]:
+    """
+    Carry a live stream from one address to another, in real time, until its source ends.
+
+    One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options stand behind a
+    question mark: ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode``
+    (``caller``, ``listener``), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000). The longer latency of
+    both sides counts. A file begins when the first relay is there.
+
+    Parameters
+    ----------
+    source
+        ``udp://:port``, ``rtp://:port``, ``tcp://host:port``, ``tcp://:port``, ``file:PATH``, ``-`` or ``eb://…``.
+    destination
+        The same, or ``http://:port`` for players to fetch it from.
+    watch
+        Called many times a second: with a report once a second, else with nothing. If it returns false, what is under
+        way is still sent and played, and then the relay ends.
+
+    Returns
+    -------
+    dict
+        The last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
+        ready; ``reconnects``; ``refusal``, why the other relay refuses; ``units`` and ``bytes`` that the source had or
+        that came; ``pktSndDrop``, units left out before they were sent; ``pktRetrans``, segments sent again;
+        ``pktRcvDrop``, units that did not come whole in time; ``pktRcvBelated``, units that came after their time;
+        ``refused``, units that the destination did not take; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``;
+        ``pktFlightSize``.
+
+    Raises
+    ------
+    InputError
+        If an address is none, or the two do not go together.
+    ScenarioError
+        If there is no such transport.
+    OSError
+        If an end cannot be opened, or breaks.
+    """
+    for address in (source, destination):
+        check_address(address)
+
+    def look(report: dict[str, Any] | None) -> bool:
+        return watch is None or watch(report) is not False
+
+    try:
+        return _core.transmit(source, destination, look)
+    except _core.ScenarioError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def check_address(text: str) -> None:
+    """Raise InputError if this is no address of a relay's end."""
+    try:
+        _core.check_address(text)
+    except ValueError as error:
+        raise InputError(str(error)) from error

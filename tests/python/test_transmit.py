@@ -1,0 +1,152 @@
+"""Live streams between two relays, each a process of its own as a user starts them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import av
+import pytest
+
+from conftest import HUNG, REPOSITORY, command
+from test_cli_input import complaint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from test_cli_input import Program
+
+CLIP = REPOSITORY / "media" / "test-clip.mp4"
+SECONDS = 3
+
+
+def free_port() -> int:
+    """Return a port that nobody uses now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a transport stream of some seconds."""
+    path = tmp_path_factory.mktemp("clip") / "clip.ts"
+    with av.open(str(CLIP)) as film, av.open(str(path), "w", format="mpegts") as stream:
+        video = film.streams.video[0]
+        copy = stream.add_stream_from_template(video)
+        for packet in film.demux(video):
+            if packet.pts is None or packet.pts * packet.time_base > SECONDS:
+                break
+            packet.stream = copy
+            stream.mux(packet)
+    return path
+
+
+@contextmanager
+def relay(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """Run a relay, and stop it if it still runs at the end."""
+    process = subprocess.Popen(
+        command("transmit", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("transport", ["earlybird-rt", "cubic-rack"])
+def test_a_file_arrives_byte_for_byte_in_its_own_time(clip: Path, tmp_path: Path, transport: str) -> None:
+    port, copy = free_port(), tmp_path / "copy.ts"
+    options = f"latency=300&transport={transport}"
+    began = time.monotonic()
+    with (
+        relay("-q", f"file:{clip}", f"eb://127.0.0.1:{port}?mode=listener&{options}") as sender,
+        relay("--json", f"eb://127.0.0.1:{port}?{options}", f"file:{copy}") as receiver,
+    ):
+        out, err = receiver.communicate(timeout=HUNG)
+        assert receiver.returncode == 0, err
+        assert sender.wait(timeout=HUNG) == 0
+    assert copy.read_bytes() == clip.read_bytes()
+    assert time.monotonic() - began > SECONDS
+    last = json.loads(out.splitlines()[-1])
+    assert (last["bytes"], last["pktRcvDrop"]) == (clip.stat().st_size, 0)
+
+
+def test_players_fetch_the_stream_by_http(clip: Path) -> None:
+    port, door = free_port(), free_port()
+    with (
+        relay("-q", f"eb://127.0.0.1:{port}?mode=listener", f"http://127.0.0.1:{door}"),
+        relay("-q", f"file:{clip}", f"eb://127.0.0.1:{port}"),
+        socket.create_connection(("127.0.0.1", _open_door(door))) as player,
+    ):
+        player.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        answer = b""
+        while len(answer) < 10_000:
+            answer += player.recv(4096)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert b"video/mp2t" in head
+    assert all(body[start] == 0x47 for start in range(0, len(body) - 188, 188))
+
+
+def _open_door(port: int) -> int:
+    """Wait until somebody listens at a port."""
+    for _ in range(100):
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return port
+        time.sleep(0.05)
+    pytest.fail("the server does not come up")
+
+
+def test_a_killed_sender_is_found_again(clip: Path) -> None:
+    port = free_port()
+    with relay("--json", f"eb://127.0.0.1:{port}?mode=listener&peeridletimeo=1000", "file:/dev/null") as receiver:
+        for _ in range(2):
+            with relay("-q", f"file:{clip}", f"eb://127.0.0.1:{port}") as sender:
+                assert receiver.stdout is not None
+                while not json.loads(receiver.stdout.readline())["peers"]:
+                    pass
+                sender.kill()
+        receiver.send_signal(signal.SIGTERM)
+        out, err = receiver.communicate(timeout=HUNG)
+    assert receiver.returncode == 0, err
+    assert json.loads(out.splitlines()[-1])["reconnects"] == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "words"),
+    [
+        ("nonsense", "eb://:1", ["nonsense", "udp://"]),
+        ("udp://:5000", "udp://:5001", ["eb://"]),
+        ("udp://:5000", "eb://:1?latncy=3", ["latncy", "latency"]),
+        ("udp://:5000", "eb://:4201?transport=cubik", ["cubik", "cubic"]),
+        ("file:/no/such/file.ts", "eb://127.0.0.1:4201", ["/no/such/file.ts", "No such file"]),
+    ],
+)
+def test_what_is_wrong_is_told(earlybird: Program, source: str, destination: str, words: list[str]) -> None:
+    message = complaint(earlybird("transmit", "-q", source, destination))
+    assert all(word in message for word in words), message
+
+
+def test_a_port_in_use_is_told(earlybird: Program) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+        message = complaint(earlybird("transmit", "-q", f"eb://127.0.0.1:{port}?mode=listener", "file:/dev/null"))
+    assert "in use" in message
+
+
+def test_a_file_that_is_no_stream_is_told(earlybird: Program, tmp_path: Path) -> None:
+    (tmp_path / "text.ts").write_bytes(b"no stream" * 10_000)
+    port = free_port()
+    with relay("-q", f"eb://127.0.0.1:{port}?mode=listener", "file:/dev/null"):
+        message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / 'text.ts'}", f"eb://127.0.0.1:{port}"))
+    assert "no MPEG transport stream" in message
