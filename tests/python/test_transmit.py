@@ -58,7 +58,7 @@ def relay(*arguments: object) -> Iterator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 @pytest.mark.parametrize("transport", ["earlybird-rt", "cubic-rack"])
