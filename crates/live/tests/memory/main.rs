@@ -5,6 +5,7 @@
 mod frames;
 mod line;
 mod listening;
+mod narrow;
 mod soak;
 mod strangers;
 mod transfers;
