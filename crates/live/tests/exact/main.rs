@@ -7,7 +7,7 @@ mod seen;
 mod simulated;
 
 use earlybird_sim::{CodelSettings, Discipline, LinkSettings, Loss, LossRule, Network, QueueLimit, RouteId};
-use earlybird_tcp::{BbrParameters, Config, Control, Recovery, Segmentation};
+use earlybird_tcp::{BbrParameters, Config, Control, EcnMode, Recovery, Segmentation};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use rstest::rstest;
 use seen::Seen;
@@ -59,13 +59,17 @@ impl Bottleneck {
     }
 }
 
-fn codel() -> Discipline {
+fn codel(ecn: bool) -> Discipline {
     let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
-    Discipline::Codel(CodelSettings { target, interval, mtu: 1500, ecn: false })
+    Discipline::Codel(CodelSettings { target, interval, mtu: 1500, ecn })
 }
 
 fn bbr() -> Config {
     Config::linux().with_control(Control::Bbr(BbrParameters::DEFAULT))
+}
+
+fn marked() -> Config {
+    Config { ecn: EcnMode::Classic, ..Config::linux() }
 }
 
 fn reno_rack() -> Config {
@@ -75,7 +79,8 @@ fn reno_rack() -> Config {
 #[rstest]
 #[case::cubic(Config::linux(), PLAIN)]
 #[case::cubic_with_losses(Config::linux(), Bottleneck { loss: 0.02, ..PLAIN })]
-#[case::cubic_over_codel(Config::linux(), Bottleneck { discipline: codel(), limit: 1000, ..PLAIN })]
+#[case::cubic_over_codel(Config::linux(), Bottleneck { discipline: codel(false), limit: 1000, ..PLAIN })]
+#[case::cubic_with_marks(marked(), Bottleneck { discipline: codel(true), limit: 1000, ..PLAIN })]
 #[case::cubic_fast(Config::linux(), Bottleneck { rate: 50_000_000, limit: 200, ..PLAIN })]
 #[case::cubic_slow(Config::linux(), Bottleneck { rate: 2_000_000, delay: Duration::from_millis(75), ..PLAIN })]
 #[case::bbr(bbr(), PLAIN)]
