@@ -17,6 +17,7 @@ from earlybird.runs import run
 from earlybird.store import Store, run_key
 from earlybird.sweeps import sweep
 from earlybird.worlds import jobs_for, warn_of_disturbance
+from test_cli_input import complaint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,6 +98,15 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_pat
     assert raised.value.path == "flows.bulk.transport"
     assert "cubic" in raised.value.allowed
     assert not (tmp_path / "results").exists()
+
+
+def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(f'world = "kernel"\n{SCENARIO}', encoding="utf-8")
+    assert program("validate", path).code == 0
+    assert "flows.bulk.transport: `tahoe`" in complaint(
+        program("validate", path, "--set", "flows.bulk.transport=tahoe")
+    )
 
 
 def test_files_that_only_the_simulator_writes_are_refused(tmp_path: Path) -> None:
