@@ -10,8 +10,6 @@ pub(crate) struct Pacer {
     release: Instant,
     /// Full segments that may still leave with the last quantum.
     left: f64,
-    /// The bits of the size and the rate for which a gap was computed last, and the gap: both mostly stay as they are.
-    gap: ([u64; 2], Duration),
     /// Whether a segment was held back.
     holds: bool,
 }
@@ -41,11 +39,7 @@ impl Pacer {
             (self.release, self.left) = (now, send_quantum(rate));
         }
         self.left -= size;
-        let asked = [size, rate].map(f64::to_bits);
-        if self.gap.0 != asked {
-            self.gap = (asked, Duration::from_secs_f64(size / rate));
-        }
-        self.release += self.gap.1;
+        self.release += Duration::from_secs_f64(size / rate);
     }
 }
 
