@@ -1,7 +1,7 @@
 """
-Compare `earlybird transmit` with SRT's own relay over emulated links: what of a live stream arrives, when, and at what cost.
+Compare `earlybird transmit` with SRT's own relay over emulated links: what of a live stream arrives, when, at what cost.
 
-    python tools/against_srt.py --rtt 20 100 --loss 0 2 5 --seconds 30 --over srt earlybird-rt cubic-rack kernel
+    python tools/against_srt.py --rtt 20 100 --loss 0 2 5 --seconds 30 --over srt earlybird-rt kernel
 
 A stream of numbered and timed packets of a transport stream goes from the far to the near side; both sides are processes
 of this machine and read one clock. `srt` needs the program srt-live-transmit (Debian: srt-tools); `kernel` is this
@@ -102,10 +102,13 @@ def tcp_send() -> None:
 
 def tcp_receive() -> None:
     """Relay what comes over the kernel's TCP as datagrams."""
-    with socket.create_connection((THERE, MIDDLE)) as stream, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        with stream.makefile("rb") as packets:
-            while datagram := packets.read(PACKET * TOGETHER):
-                out.sendto(datagram, ("127.0.0.1", EXIT))
+    with (
+        socket.create_connection((THERE, MIDDLE)) as stream,
+        stream.makefile("rb") as packets,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out,
+    ):
+        while datagram := packets.read(PACKET * TOGETHER):
+            out.sendto(datagram, ("127.0.0.1", EXIT))
 
 
 def cell(over: str, *, rtt: int, loss: float, latency: int, seconds: float, rate: float, seed: int) -> dict[str, Any]:
@@ -169,7 +172,15 @@ def main() -> None:
         for loss in wanted.loss:
             for latency in dict.fromkeys(4 * rtt if text == "4rtt" else int(text) for text in wanted.latency):
                 for over in wanted.over:
-                    row = cell(over, rtt=rtt, loss=loss, latency=latency, seconds=wanted.seconds, rate=wanted.rate, seed=wanted.seed)
+                    row = cell(
+                        over,
+                        rtt=rtt,
+                        loss=loss,
+                        latency=latency,
+                        seconds=wanted.seconds,
+                        rate=wanted.rate,
+                        seed=wanted.seed,
+                    )
                     print(json.dumps(row), flush=True)
     return None
 

@@ -2,11 +2,14 @@
 
 use crate::address::RelayAddress;
 use crate::message::{Direction, Message, Refusal, VERSION};
+use crate::sender::Unit;
 use crate::session::Session;
 use earlybird_live::device::{Path, Udp};
 use earlybird_live::{Event, Id, Monotonic, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The stack of a relay.
 pub(crate) type RelayStack = Stack<Udp, Monotonic>;
@@ -27,7 +30,11 @@ pub(crate) struct Peer {
     /// When the connection was begun.
     began: Instant,
     pub(crate) latency: Duration,
-    /// Other connections had been before it.
+    /// Units that its connection has no room for yet.
+    pub(crate) waiting: VecDeque<Arc<Unit>>,
+    /// It was told that the stream is over.
+    pub(crate) knows_end: bool,
+    /// Its connection is over, or of no use.
     pub(crate) is_gone: bool,
 }
 
@@ -102,7 +109,15 @@ impl Link {
 
     fn peer(&self, id: Id, now: Instant) -> Peer {
         let session = Session::new(id, self.config.real_time.framing, now);
-        Peer { session, is_ready: false, began: now, latency: self.address.latency, is_gone: false }
+        Peer {
+            session,
+            is_ready: false,
+            began: now,
+            latency: self.address.latency,
+            waiting: VecDeque::new(),
+            knows_end: false,
+            is_gone: false,
+        }
     }
 
     /// Learns of what happened to a connection.
@@ -166,8 +181,7 @@ impl Link {
         if self.address.waits {
             // Who does not hear it finds out by the end of the connection.
             let _ = peer.session.say(stack, &Message::Refused(refusal), 0);
-            let _ = stack.close(peer.session.id);
-            peer.is_gone = true;
+            self.close_peer(stack, index);
         } else {
             self.refusal = Some(refusal);
             self.drop_peer(stack, index);
@@ -181,6 +195,24 @@ impl Link {
             peer.is_gone = true;
             // It may be over already.
             let _ = stack.abort(peer.session.id);
+        }
+    }
+
+    /// Ends a connection in peace.
+    pub(crate) fn close_peer(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &mut self.peers[index];
+        if !peer.is_gone {
+            peer.is_gone = true;
+            // It may be over already.
+            let _ = stack.close(peer.session.id);
+        }
+    }
+
+    /// Ends all connections, and makes no more.
+    pub(crate) fn close(&mut self, stack: &mut RelayStack) {
+        self.is_closing = true;
+        for index in 0..self.peers.len() {
+            self.close_peer(stack, index);
         }
     }
 
@@ -206,7 +238,8 @@ impl Link {
 
     fn next_look(&self, now: Instant) -> Instant {
         let patience = self.peers.iter().map(|peer| self.patience_ends(peer)).min();
-        let retry = if self.peers.is_empty() && !self.address.waits { self.retry_at } else { Instant::NEVER };
+        let calls = self.peers.is_empty() && !self.address.waits && !self.is_closing;
+        let retry = if calls { self.retry_at } else { Instant::NEVER };
         patience.unwrap_or(Instant::NEVER).min(retry).max(now)
     }
 }

@@ -64,8 +64,8 @@ pub(crate) enum Message<'a> {
     Refused(Refusal),
     /// A part of a unit of media.
     Media(Part<'a>),
-    /// The stream is over; so many units were sent.
-    End { units: u32 },
+    /// The stream is over at this time; so many units were sent.
+    End { units: u32, time_us: u64 },
 }
 
 /// A part of a unit of media, which is what arrived at the source at once: a datagram, or some packets of a transport stream.
@@ -82,14 +82,18 @@ pub(crate) struct Part<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// What a part has before its bytes.
-pub(crate) const PART_HEADER: usize = 15;
+/// What a part has before its bytes, at most.
+pub(crate) const PART_HEADER: usize = 13;
+/// Bytes of a time: microseconds of nine years.
+const TIME: usize = 6;
 
 const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const REFUSED: u8 = 3;
 const MEDIA: u8 = 4;
 const END: u8 = 5;
+/// As [`MEDIA`], and a unit of one part.
+const WHOLE: u8 = 6;
 
 impl<'a> Message<'a> {
     /// Writes the message behind what is there.
@@ -108,15 +112,18 @@ impl<'a> Message<'a> {
             }
             Self::Refused(refusal) => into.extend([REFUSED, refusal as u8]),
             Self::Media(part) => {
-                into.push(MEDIA);
+                into.push(if part.count == 1 { WHOLE } else { MEDIA });
                 into.extend(part.unit.to_be_bytes());
-                into.extend(part.time_us.to_be_bytes());
-                into.extend([part.index, part.count]);
+                into.extend(&part.time_us.to_be_bytes()[size_of::<u64>() - TIME..]);
+                if part.count != 1 {
+                    into.extend([part.index, part.count]);
+                }
                 into.extend(part.bytes);
             }
-            Self::End { units } => {
+            Self::End { units, time_us } => {
                 into.push(END);
                 into.extend(units.to_be_bytes());
+                into.extend(time_us.to_be_bytes());
             }
         }
     }
@@ -128,8 +135,12 @@ impl<'a> Message<'a> {
             HELLO => return Self::read_hello(rest),
             WELCOME => Self::Welcome { latency_ms: u32::from_be_bytes(*rest.get(1..)?.first_chunk()?) },
             REFUSED => Self::Refused(Refusal::of(*rest.first()?)),
-            MEDIA => Self::Media(Part::read(rest)?),
-            END => Self::End { units: u32::from_be_bytes(*rest.first_chunk()?) },
+            MEDIA => Self::Media(Part::read(rest, false)?),
+            WHOLE => Self::Media(Part::read(rest, true)?),
+            END => {
+                let (units, rest) = rest.split_first_chunk()?;
+                Self::End { units: u32::from_be_bytes(*units), time_us: u64::from_be_bytes(*rest.first_chunk()?) }
+            }
             _ => return None,
         })
     }
@@ -145,11 +156,12 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn read(bytes: &'a [u8]) -> Option<Self> {
+    fn read(bytes: &'a [u8], is_whole: bool) -> Option<Self> {
         let (unit, rest) = bytes.split_first_chunk()?;
-        let (time, rest) = rest.split_first_chunk()?;
-        let (&[index, count], bytes) = rest.split_first_chunk()?;
-        let (unit, time_us) = (u32::from_be_bytes(*unit), u64::from_be_bytes(*time));
+        let (time, rest) = rest.split_first_chunk::<TIME>()?;
+        let (&[index, count], bytes) = if is_whole { (&[0, 1], rest) } else { rest.split_first_chunk()? };
+        let unit = u32::from_be_bytes(*unit);
+        let time_us = time.iter().fold(0, |time, byte| time << 8 | u64::from(*byte));
         (index < count).then_some(Self { unit, time_us, index, count, bytes })
     }
 }
@@ -161,10 +173,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(unit: u32, time_us: u64, index in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
+        fn what_is_written_is_read(unit: u32, time_us in 0_u64..1 << 48, index in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
             let media = Part { unit, time_us, index, count: index + more, bytes: &bytes };
             let hello = Message::Hello { version: VERSION, direction: Direction::Pull, latency_ms, stream: &stream };
-            let others = [Message::Welcome { latency_ms }, Message::Refused(Refusal::Busy), Message::End { units: unit }];
+            let others = [Message::Welcome { latency_ms }, Message::Refused(Refusal::Busy), Message::End { units: unit, time_us }];
             for message in [hello, Message::Media(media)].into_iter().chain(others) {
                 let mut written = Vec::new();
                 message.write(&mut written);
@@ -181,7 +193,10 @@ mod tests {
     #[test]
     fn a_part_has_the_header_that_is_counted_with() {
         let mut written = Vec::new();
-        Message::Media(Part { unit: 1, time_us: 2, index: 0, count: 1, bytes: &[] }).write(&mut written);
+        Message::Media(Part { unit: 1, time_us: 2, index: 1, count: 2, bytes: &[] }).write(&mut written);
         assert_eq!(written.len(), PART_HEADER);
+        written.clear();
+        Message::Media(Part { unit: 1, time_us: 2, index: 0, count: 1, bytes: &[] }).write(&mut written);
+        assert_eq!(written.len(), PART_HEADER - 2, "most units are whole");
     }
 }

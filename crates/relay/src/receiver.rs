@@ -70,6 +70,10 @@ impl Receiver {
                 }
             }
         }
+        if *has_ended {
+            link.close_peer(stack, index);
+            return Ok(Instant::NEVER);
+        }
         let waiting = peer.session.behind_hole(stack, |message| due(&player.offset, player.latency, message));
         Ok(waiting.flatten().unwrap_or(Instant::NEVER))
     }
@@ -110,10 +114,11 @@ impl Receiver {
     }
 }
 
-/// Gives the time at which a message is of use: media at theirs, anything else at once.
+/// Gives the time at which a message is of use: media and their end at theirs, anything else at once.
 fn due(offset: &Offset, latency: Duration, message: &Message<'_>) -> Option<Instant> {
     match message {
         Message::Media(part) => Some(offset.playout(part.time_us, latency)),
+        Message::End { time_us, .. } => Some(offset.playout(*time_us, latency)),
         _ => None,
     }
 }
@@ -129,7 +134,7 @@ impl Player {
                 self.buffer.take(part);
                 true
             }
-            Some(Message::End { units }) => {
+            Some(Message::End { units, .. }) => {
                 self.buffer.end(*units);
                 *has_ended = true;
                 true

@@ -117,7 +117,7 @@ impl<'a> Relay<'a> {
             let _ = handle.submit(|_| {});
         });
         let source = Source::open(source, clock, ring).map_err(|error| RelayError::End(name.to_owned(), error))?;
-        let end = End::Sending { sender: Sender::new(), source };
+        let end = End::Sending { sender: Sender::default(), source };
         Ok(Self { driver, work: Work::new(link, end, watch, name) })
     }
 
@@ -225,6 +225,9 @@ impl<'a> Work<'a> {
                 (next, sender.is_done(stack, &self.link))
             }
             End::Receiving { receiver, sink } => {
+                if self.is_draining {
+                    self.link.close(stack);
+                }
                 let due = receiver
                     .turn(stack, &mut self.link, sink)
                     .map_err(|error| RelayError::End(self.name.clone(), error))?;

@@ -33,8 +33,6 @@ struct Stream {
 
 /// Longer than any frame, and any message of a stream.
 const LONGEST: usize = 1 << 16;
-/// Bytes that a stream may hold back here before units are left out.
-const MOST_HELD: usize = 1 << 16;
 /// Bytes of a message's length in a stream.
 const LENGTH: usize = 2;
 
@@ -83,7 +81,7 @@ impl Session {
     pub(crate) fn has_room(&self) -> bool {
         match &self.channel {
             Channel::Frames => true,
-            Channel::Stream(stream) => stream.outgoing.len() < MOST_HELD,
+            Channel::Stream(stream) => stream.outgoing.is_empty(),
         }
     }
 

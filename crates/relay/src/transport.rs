@@ -15,7 +15,7 @@ pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, Scenari
     let scenario = earlybird_scenario::resolve(&scenario(latency), &[("endpoint.transport".into(), name.into())])?;
     let stage = Stage::new(&scenario, 0)?;
     match stage.scenery()?.flows.into_iter().next().map(|flow| flow.carrier) {
-        Some(Carrier::Tcp(settings)) => Ok(Config { segmentation: Segmentation::Real, ..settings.opener }),
+        Some(Carrier::Tcp(settings)) => Ok(live(settings.opener)),
         _ => Err(ScenarioError {
             path: "transport".into(),
             problem: "has no connections".into(),
@@ -26,6 +26,15 @@ pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, Scenari
         }),
     }
 }
+
+/// Has a connection take no more than it will send soon: what waits here is left out when it is too old, and what waits there is
+/// not (Linux: `TCP_NOTSENT_LOWAT`).
+fn live(config: Config) -> Config {
+    Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..config }
+}
+
+/// Some units: enough for the sender to find something whenever the window opens.
+const UNSENT: u64 = 16_384;
 
 /// A stream of media whose viewer waits for so long. What it sends is held for as long, whatever its rate.
 fn scenario(latency: Duration) -> String {

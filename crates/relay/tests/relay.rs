@@ -126,6 +126,31 @@ fn a_receiver_that_comes_back_is_served_again() {
     assert_eq!(sender.drain().reconnects, 1);
 }
 
+/// It plays what it has; what comes afterwards is for others.
+#[test]
+fn a_receiver_ends_when_it_is_asked_to_although_the_stream_goes_on() {
+    let (entry, middle, (exit, at)) = (free(), free(), socket());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=200"));
+    let receiver = Running::new(&format!("eb://{middle}?latency=200"), &format!("udp://{at}"));
+    settle(&entry, &exit);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let seen = is_over.clone();
+    let source = spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        while !seen.load(Ordering::Relaxed) {
+            socket.send_to(&[7; 1000], &entry).expect("a datagram");
+            sleep(Duration::from_millis(2));
+        }
+    });
+    sleep(Duration::from_millis(500));
+    let began = Instant::now();
+    let report = receiver.drain();
+    assert!(began.elapsed() < Duration::from_secs(2), "{report:?}");
+    is_over.store(true, Ordering::Relaxed);
+    source.join().expect("it sends");
+    sender.drain();
+}
+
 #[test]
 fn a_stream_with_another_name_is_refused() {
     let (entry, middle, at) = (free(), free(), free());

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from earlybird.cli.arguments import Json, Seed, Settings, examples, overrides
+from earlybird.cli.arguments import Json, Settings, examples, overrides
 from earlybird.cli.plain import complain, show_json
 from earlybird.emulation import emulate, link, network
 from earlybird.errors import InputError, ScenarioError
@@ -58,7 +58,7 @@ def command(
             " this machine, which takes root.",
         ),
     ] = None,
-    seed: Seed = DEFAULT_SEED,
+    seed: Annotated[int, typer.Option(help="Seed of the losses and impairments.")] = DEFAULT_SEED,
     mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet.")] = 1500,
     pcap: Annotated[
         Path | None, typer.Option(metavar="FILE.pcapng", help="Write all packets to this file, for Wireshark.")
