@@ -1,10 +1,10 @@
 """
-Compare `earlybird transmit` with SRT's own relay over emulated links: what of a live stream arrives, when, at what cost.
+Compare `earlybird transmit` with SRT's own relay over emulated links: what of a stream arrives, when, at what cost.
 
     python tools/against_srt.py --rtt 20 100 --loss 0 2 5 --seconds 30 --over srt earlybird-rt kernel
 
-A stream of numbered and timed packets of a transport stream goes from the far to the near side; both sides are processes
-of this machine and read one clock. `srt` needs the program srt-live-transmit (Debian: srt-tools); `kernel` is this
+A stream of numbered and timed packets goes from the far to the near side; both sides are processes of this machine and
+read one clock. `srt` needs the program srt-live-transmit (Debian: srt-tools); `kernel` is this
 machine's TCP with its default congestion control.
 """
 
