@@ -36,13 +36,14 @@ fn live(config: Config) -> Config {
 /// Some units: enough for the sender to find something whenever the window opens.
 const UNSENT: u64 = 16_384;
 
-/// A stream of media whose viewer waits for so long. What it sends is held for as long, whatever its rate.
+/// A stream of media whose viewer waits for so long. What it sends is held for as long, whatever its rate: as the latency does not
+/// count the way itself, what leaves within it is there in time.
 fn scenario(latency: Duration) -> String {
     let delay = format!("{}us", latency.as_nanos() / 1_000);
     format!(
         r#"
         duration = "1s"
-        endpoint = {{ profile = "linux", real-time = {{ backlog = {{ discard-hopeless = "{delay}" }} }} }}
+        endpoint = {{ profile = "linux", real-time = {{ backlog = {{ discard-past-deadline = "{delay}" }} }} }}
         network = {{ links = [{{ from = "source", to = "viewer", rate = "1Gb/s", delay = "1ms" }}] }}
         flows = [{{ name = "media", from = "source", to = "viewer", application = {{ cbr = {{ rate = "4Mb/s", packet = 1316 }} }},
                     client = {{ deadline = {{ playback-delay = "{delay}" }} }} }}]
@@ -66,8 +67,8 @@ mod tests {
             assert_eq!(config.real_time.framing, has_frames, "{name}");
             assert_eq!(config.check(), Ok(()), "{name}");
         }
-        let held = config_of("mtcp", latency).map(|config| config.real_time.backlog);
-        assert_eq!(held, Ok(Backlog::DiscardHopeless(latency)));
+        let held = ["mtcp", "earlybird-rt"].map(|name| config_of(name, latency).map(|config| config.real_time.backlog));
+        assert_eq!(held, [(); 2].map(|()| Ok(Backlog::DiscardPastDeadline(latency))));
     }
 
     #[test]
