@@ -46,7 +46,12 @@ def unused(scenario_json: str) -> list[str]:
     """List what a resolved scenario declares that nothing reads or that cannot matter, one paragraph each."""
 
 def output_warnings(
-    scenario_json: str, *, trace: str | None = None, trace_flows: list[str] | None = None, pcap: str | None = None
+    scenario_json: str,
+    *,
+    trace: str | None = None,
+    qlog: str | None = None,
+    trace_flows: list[str] | None = None,
+    pcap: str | None = None,
 ) -> list[str]:
     """List what of the files that a run is to write is not what one may expect, one paragraph each."""
 
@@ -54,7 +59,12 @@ def warnings(scenario_json: str) -> list[str]:
     """List what in a resolved scenario can be run but is probably not meant, one paragraph each."""
 
 def estimate(
-    scenario_json: str, limit: float, *, trace: str | None = None, link_trace: str | None = None
+    scenario_json: str,
+    limit: float,
+    *,
+    trace: str | None = None,
+    qlog: str | None = None,
+    link_trace: str | None = None,
 ) -> tuple[float, float, float]:
     """
     Tell what a run of a resolved scenario takes: packets, seconds of processor time, bytes of memory.
@@ -85,6 +95,7 @@ def run(
     seed: int,
     *,
     trace: str | None = None,
+    qlog: str | None = None,
     trace_flows: list[str] | None = None,
     link_trace: str | None = None,
     pcap: str | None = None,

@@ -89,11 +89,11 @@ def _unused_in_all(scenarios: Sequence[str]) -> dict[str, str]:
 
 
 def warn_about_outputs(
-    resolved: str, *, trace: str | None, trace_flows: Sequence[str] | None, pcap: str | None
+    resolved: str, *, trace: str | None, qlog: str | None, trace_flows: Sequence[str] | None, pcap: str | None
 ) -> None:
     """Warn of what of the files that a run is to write is not what one may expect."""
     names = list(trace_flows) if trace_flows else None
-    for text in _core.output_warnings(resolved, trace=trace, trace_flows=names, pcap=pcap):
+    for text in _core.output_warnings(resolved, trace=trace, qlog=qlog, trace_flows=names, pcap=pcap):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from earlybird.description import Overrides, ScenarioLike, override_texts, path_
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.outputs import check_outputs
 from earlybird.runs import DEFAULT_SEED, checked_seed
+from earlybird.state_file import states_to
 from earlybird.worlds import namespaces
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def emulate(
     pcap
         File to write all packets to as both sides see them, in the format pcapng.
     statistics
-        File to write the state of the network to each second, as JSON lines.
+        File to write the state of the network to each second and at the end, as JSON lines. `earlybird top` shows it.
     watch
         Called with the same.
 
@@ -183,13 +183,13 @@ def emulate(
     check_outputs({"pcap": pcap, "statistics": statistics}, {"scenario": path_of(scenario)})
     resolved = resolve(scenario, override_texts(overrides))
     with ExitStack() as files:
-        lines = files.enter_context(Path(statistics).open("w", encoding="utf-8")) if statistics else None
+        write = files.enter_context(states_to(Path(statistics))) if statistics else None
 
         def take(snapshot: dict[str, Any] | None) -> None:
             if snapshot is None:
                 return
-            if lines:
-                print(json.dumps(snapshot), file=lines, flush=True)
+            if write:
+                write(snapshot)
             if watch:
                 watch(snapshot)
 
@@ -205,7 +205,9 @@ def emulate(
                 watch=take,
             )
         )
-    return Emulation(outcome.pop("exit_code"), outcome)
+        code, error = outcome.pop("exit_code"), outcome.pop("capture_error")
+        take(outcome)
+    return Emulation(code, {**outcome, "capture_error": error})
 
 
 def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:

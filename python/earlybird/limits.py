@@ -40,7 +40,7 @@ class Cost(NamedTuple):
     bytes: float
 
 
-def cost_of(resolved: str, *, trace: str | None = None, link_trace: str | None = None) -> Cost:
+def cost_of(resolved: str, *, trace: str | None = None, qlog: str | None = None, link_trace: str | None = None) -> Cost:
     """
     Tell what a run takes.
 
@@ -48,7 +48,7 @@ def cost_of(resolved: str, *, trace: str | None = None, link_trace: str | None =
     ----------
     resolved
         The complete scenario.
-    trace, link_trace
+    trace, qlog, link_trace
         Files that it is to write.
 
     Raises
@@ -56,7 +56,7 @@ def cost_of(resolved: str, *, trace: str | None = None, link_trace: str | None =
     ScenarioError
         If there is not enough memory for it.
     """
-    cost = Cost(*_core.estimate(resolved, memory_limit(), trace=trace, link_trace=link_trace))
+    cost = Cost(*_core.estimate(resolved, memory_limit(), trace=trace, qlog=qlog, link_trace=link_trace))
     takes_its_time = world_of(resolved) != SIMULATOR
     return cost._replace(seconds=_core.duration(json.loads(resolved)["duration"])) if takes_its_time else cost
 

@@ -16,6 +16,7 @@ HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"
 BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "trace": (b"time,event,seq,",),
     "link-trace": (b"time,event,flow,seq,bytes",),
+    "qlog": (b'{"qlog_version":',),
     "pcap": (b"\x0a\x0d\x0d\x0a",),
     "statistics": (b'{"time_s": ',),
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),

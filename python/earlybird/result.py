@@ -182,6 +182,31 @@ class Result:
 
         return write_result(self, Path(folder))
 
+    def plot(self, path: str | Path) -> tuple[str, ...]:
+        """
+        Draw the run over time: windows, round-trip times, the bottleneck's queue, when what was written arrived.
+
+        Parameters
+        ----------
+        path
+            The file, ending in ``.png``, ``.svg`` or ``.html``.
+
+        Returns
+        -------
+        tuple of str
+            What is not in the picture because the run did not measure it, a sentence each.
+
+        Raises
+        ------
+        InputError
+            If the run measured nothing that could be drawn, the file has another ending, or something else wrote it.
+        OSError
+            If it cannot be written.
+        """
+        from earlybird.plots.run import save
+
+        return save(self, path)
+
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         """

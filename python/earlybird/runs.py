@@ -38,6 +38,7 @@ def run(
     world: World | None = None,
     out: str | Path | None = None,
     trace: str | Path | None = None,
+    qlog: str | Path | None = None,
     trace_flows: Sequence[str] | None = None,
     link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
@@ -62,6 +63,8 @@ def run(
         Results folder to keep the result in (default: none).
     trace
         File to write every event of chosen flows to, as CSV.
+    qlog
+        File to write what the senders of chosen flows sent, heard and decided to, in the format qlog, for qvis.
     trace_flows
         Names of the flows to trace (default: all but web flows).
     link_trace
@@ -91,7 +94,7 @@ def run(
     StoreError
         If the result cannot be kept.
     OSError
-        If a trace, the packets or the picture cannot be written.
+        If a trace, the packets, qlog or the picture cannot be written.
 
     Warns
     -----
@@ -106,14 +109,14 @@ def run(
     >>> result.summary["drop_rate"] < 0.1
     True
     """
-    files = {"trace": trace, "link-trace": link_trace, "pcap": pcap, "plot": plot}
+    files = {"trace": trace, "qlog": qlog, "link-trace": link_trace, "pcap": pcap, "plot": plot}
     check_outputs(files, {"scenario": path_of(scenario)})
     changes = override_texts(overrides) + ([("world", world)] if world else [])
     resolved = resolve(scenario, changes)
     if plot:
         resolved = resolve(_drawable(resolved, plot))
     check_world(resolved, {name: path for name, path in files.items() if name != "plot"})
-    cost = cost_of(resolved, trace=_path(trace), link_trace=_path(link_trace))
+    cost = cost_of(resolved, trace=_path(trace), qlog=_path(qlog), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))
     store = None if out is None else Store(Path(out)).open()
@@ -121,6 +124,7 @@ def run(
         resolved,
         DEFAULT_SEED if seed is None else seed,
         trace=trace,
+        qlog=qlog,
         trace_flows=trace_flows,
         link_trace=link_trace,
         pcap=pcap,
@@ -130,9 +134,7 @@ def run(
         store.save(result)
     warn_of_disturbance(result.summary)
     if plot:
-        from earlybird.plots.run import save
-
-        save(result, plot)
+        result.plot(plot)
     return result
 
 
@@ -149,6 +151,7 @@ def simulate(
     seed: int,
     *,
     trace: str | Path | None = None,
+    qlog: str | Path | None = None,
     trace_flows: Sequence[str] | None = None,
     link_trace: str | Path | None = None,
     pcap: str | Path | None = None,
@@ -169,6 +172,7 @@ def simulate(
             resolved,
             checked_seed(seed),
             trace=_path(trace),
+            qlog=_path(qlog),
             trace_flows=list(trace_flows) if trace_flows else None,
             link_trace=_path(link_trace),
             pcap=_path(pcap),

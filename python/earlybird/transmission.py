@@ -37,10 +37,10 @@ def transmit(
     dict
         The last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
         ready; ``reconnects``; ``refusal``, why the other relay refuses; ``units`` and ``bytes`` that the source had or
-        that came; ``pktSndDrop``, units left out before they were sent; ``pktRetrans``, segments sent again;
-        ``pktRcvDrop``, units that did not come whole in time; ``pktRcvBelated``, units that came after their time;
-        ``refused``, units that the destination did not take; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``;
-        ``pktFlightSize``.
+        that came; ``bytesOut`` that were handed on, to each receiver anew; ``pktSndDrop``, units left out before they
+        were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units that did not come whole in time;
+        ``pktRcvBelated``, units that came after their time; ``refused``, units that the destination did not take;
+        ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
 
     Raises
     ------

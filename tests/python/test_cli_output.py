@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
     Program = Callable[..., Finished]
 
-SUB_COMMANDS = ["run", "sweep", "validate", "schema", "transports", "compare", "bench"]
+SUB_COMMANDS = [
+    "run",
+    "plot",
+    "emulate",
+    "transmit",
+    "top",
+    "sweep",
+    "validate",
+    "schema",
+    "transports",
+    "compare",
+    "bench",
+]
 SUB_COMMANDS += ["study list", "study run", "study report"]
 
 KEYS_OF_A_DUMBBELL = {

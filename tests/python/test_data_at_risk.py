@@ -55,7 +55,7 @@ def test_saving_leaves_a_photograph_beside_an_older_result_alone(tmp_path: Path)
     assert (tmp_path / "one" / "cat.jpg").exists()
 
 
-@pytest.mark.parametrize("option", ["--trace", "--link-trace", "--pcap"])
+@pytest.mark.parametrize("option", ["--trace", "--qlog", "--link-trace", "--pcap"])
 def test_an_output_never_replaces_the_scenario(earlybird: Program, small: Path, option: str) -> None:
     before = small.read_bytes()
     assert "would overwrite the scenario itself" in complaint(earlybird("run", small, option, small))
@@ -69,7 +69,7 @@ def test_two_outputs_never_go_to_one_file(earlybird: Program, small: Path, tmp_p
     assert not file.exists()
 
 
-@pytest.mark.parametrize("option", ["--trace", "--link-trace", "--pcap"])
+@pytest.mark.parametrize("option", ["--trace", "--qlog", "--link-trace", "--pcap"])
 def test_an_output_never_replaces_what_something_else_wrote(
     earlybird: Program, small: Path, tmp_path: Path, option: str
 ) -> None:
@@ -79,10 +79,10 @@ def test_an_output_never_replaces_what_something_else_wrote(
 
 
 def test_what_an_earlier_run_wrote_is_replaced(tmp_path: Path) -> None:
-    trace, link, pcap = (tmp_path / name for name in ("trace.csv", "link.csv", "packets.pcapng"))
+    trace, qlog, link, pcap = (tmp_path / name for name in ("trace.csv", "run.qlog", "link.csv", "packets.pcapng"))
     for seed in (1, 2):
-        earlybird.run(SMALL, seed=seed, overrides=SHORT, trace=trace, link_trace=link, pcap=pcap)
-        assert all(file.stat().st_size > 100 for file in (trace, link, pcap))
+        earlybird.run(SMALL, seed=seed, overrides=SHORT, trace=trace, qlog=qlog, link_trace=link, pcap=pcap)
+        assert all(file.stat().st_size > 100 for file in (trace, qlog, link, pcap))
     with pytest.raises(InputError, match="not one that earlybird wrote"):
         earlybird.run(SMALL, overrides=SHORT, trace=pcap)
 

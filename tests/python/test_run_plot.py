@@ -41,6 +41,44 @@ def test_a_picture_of_another_kind_is_refused_before_the_run(tmp_path: Path) -> 
         earlybird.run(SMALL, plot=tmp_path / "run.jpg")
 
 
+def test_a_kept_result_had_no_picture(earlybird: Program, result: Result, tmp_path: Path) -> None:
+    finished = earlybird("plot", result.save(tmp_path / "kept"), "--out", tmp_path / "run.svg")
+    assert (finished.code, finished.err) == (0, "")
+    assert f"Picture written to {tmp_path / 'run.svg'}" in finished.out
+    result.plot(tmp_path / "made.svg")
+    assert (tmp_path / "run.svg").read_bytes() == (tmp_path / "made.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("measured_too", "lacking", "panel"),
+    [
+        ({"measure.series": "100ms"}, "measure.deliveries=true", "congestion window\n(packets)"),
+        ({"measure.deliveries": True}, "measure.series=10ms", "from written to\ndelivered, each (s)"),
+    ],
+)
+def test_what_was_not_measured_was_missing_without_a_word(
+    tmp_path: Path, measured_too: dict[str, object], lacking: str, panel: str
+) -> None:
+    result = earlybird.run(SMALL, overrides={"duration": "5s", **measured_too})
+    (told,) = result.plot(tmp_path / "run.png")
+    assert lacking in told
+    assert panels(result)[0].title == panel
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_to_draw_is_told_with_what_to_do(tmp_path: Path) -> None:
+    result = earlybird.run(SMALL, overrides={"duration": "5s"})
+    with pytest.raises(InputError, match=r"nothing to draw.*measure\.series=10ms.*measure\.deliveries=true"):
+        result.plot(tmp_path / "run.png")
+    assert not (tmp_path / "run.png").exists()
+
+
+def test_a_picture_replaced_what_something_else_wrote(tmp_path: Path, result: Result) -> None:
+    (tmp_path / "run.png").write_text("Dear diary", encoding="utf-8")
+    with pytest.raises(InputError, match="not one that earlybird wrote"):
+        result.plot(tmp_path / "run.png")
+
+
 def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_units(result: Result) -> None:
     titles = [panel.title.replace("\n", " ") for panel in panels(result)]
     assert titles == [
@@ -56,9 +94,11 @@ def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_u
 
 
 def test_a_picture_names_each_flow_once(result: Result) -> None:
-    (legend,) = draw(panels(result), "a run").legends
+    (legend,) = draw(panels(result), "a run", "time").legends
     assert [text.get_text() for text in legend.get_texts()] == ["video0", "file0", "video1", "file1"]
-    assert page(panels(result), "a run").count('"name":"video0"') == 3  # window, round trip, arrivals: one legend
+    assert (
+        page(panels(result), "a run", "time").count('"name":"video0"') == 3
+    )  # window, round trip, arrivals: one legend
 
 
 def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
@@ -76,8 +116,8 @@ def test_frames_that_never_came_were_not_in_the_picture() -> None:
     missing = result.deliveries["delivered_s"].is_infinite().sum()
     note = f"not delivered by the end: {missing} of {result.deliveries.height}"
     assert missing > result.deliveries.height / 2
-    assert draw(panels(result), "a run").axes[-1].get_title(loc="left") == note
-    assert note in page(panels(result), "a run")
+    assert draw(panels(result), "a run", "time").axes[-1].get_title(loc="left") == note
+    assert note in page(panels(result), "a run", "time")
 
 
 def test_web_sessions_have_no_line_of_their_own() -> None:
@@ -88,7 +128,7 @@ def test_web_sessions_have_no_line_of_their_own() -> None:
 
 def test_an_empty_queue_was_counted_in_hundredths_of_a_packet() -> None:
     line = Line("a-b", GREY, np.array([0.0, 1.0]), np.zeros(2))
-    (axes,) = draw([Panel("waiting", (line,), is_alone=True)], "a run").axes
+    (axes,) = draw([Panel("waiting", (line,), is_alone=True)], "a run", "time").axes
     assert axes.get_ylim() == (0, 1)
 
 

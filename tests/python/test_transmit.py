@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,9 @@ CLIP = REPOSITORY / "media" / "test-clip.mp4"
 SECONDS = 3
 
 
-def free_port() -> int:
+def free_port(kind: socket.SocketKind = socket.SOCK_DGRAM) -> int:
     """Return a port that nobody uses now."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+    with socket.socket(socket.AF_INET, kind) as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
 
@@ -76,7 +77,32 @@ def test_a_file_arrives_byte_for_byte_in_its_own_time(clip: Path, tmp_path: Path
     assert copy.read_bytes() == clip.read_bytes()
     assert time.monotonic() - began > SECONDS
     last = json.loads(out.splitlines()[-1])
-    assert (last["bytes"], last["pktRcvDrop"]) == (clip.stat().st_size, 0)
+    assert (last["bytes"], last["bytesOut"], last["pktRcvDrop"]) == (clip.stat().st_size, clip.stat().st_size, 0)
+
+
+def test_what_goes_on_is_told_to_prometheus_to_a_file_and_on_a_line(clip: Path, tmp_path: Path) -> None:
+    port, door, states = free_port(), free_port(socket.SOCK_STREAM), tmp_path / "states.jsonl"
+    options = ["--prometheus", door, "--statistics", states]
+    with (
+        relay(*options, f"file:{clip}", f"eb://127.0.0.1:{port}?mode=listener") as sender,
+        relay("-q", f"eb://127.0.0.1:{port}", "file:/dev/null"),
+    ):
+        _open_door(door)
+        while "earlybird_transmit_connections 1\n" not in (told := _told(door)):
+            time.sleep(0.1)
+        assert "\nearlybird_transmit_bytes_total " in told
+        _, err = sender.communicate(timeout=HUNG)
+    assert sender.returncode == 0, err
+    assert "Waiting" not in err
+    assert "1 s: " in err
+    assert err.count("\n") <= 3  # when the other relay came, and went
+    assert json.loads(states.read_text().splitlines()[-1])["bytes"] == clip.stat().st_size
+
+
+def _told(door: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{door}/metrics", timeout=10) as answer:
+        text: str = answer.read().decode()
+        return text
 
 
 def test_players_fetch_the_stream_by_http(clip: Path) -> None:

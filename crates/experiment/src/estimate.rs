@@ -22,6 +22,8 @@ const BYTES_PER_UNIT: f64 = 60.0;
 const BYTES_PER_PACKET: f64 = 300.0;
 /// A row of a table that is written on request.
 const BYTES_PER_ROW: f64 = 250.0;
+/// Events of qlog that a packet makes: it is sent, its acknowledgement comes, and the window grows.
+const EVENTS_PER_PACKET: f64 = 3.0;
 /// What a sender of TCP samples (windows, timers, gauges); a link has one value.
 const VALUES_PER_FLOW: f64 = 13.0;
 /// Access links and the other two directions, which are sampled too.
@@ -145,6 +147,7 @@ impl View<'_> {
             asked("measure.duplicates", measure.duplicates, packets * SHARE_OF_TROUBLE),
             asked("measure.transmissions", measure.transmissions, packets * SHARE_OF_TROUBLE),
             asked("trace", outputs.trace.is_some(), packets),
+            asked("qlog", outputs.qlog.is_some(), packets * EVENTS_PER_PACKET),
             asked("link-trace", outputs.link_trace.is_some(), packets / 4.0),
         ]
         .into_iter()

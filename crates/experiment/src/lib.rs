@@ -14,6 +14,7 @@ mod marking;
 mod media;
 mod plan;
 mod playout;
+mod qlog;
 mod queue;
 mod recorder;
 mod report;
@@ -49,6 +50,7 @@ use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::{Network, Observer, World};
 use earlybird_units::Instant;
 use plan::Plan;
+use qlog::Qlog;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
@@ -60,6 +62,8 @@ use trace::{FlowTrace, LinkTrace};
 pub struct Outputs {
     /// One line per event of the chosen flows.
     pub trace: Option<PathBuf>,
+    /// What the senders of the chosen flows sent, heard and decided, in the format qlog.
+    pub qlog: Option<PathBuf>,
     /// The flows to trace; empty: all but web flows.
     pub trace_flows: Vec<String>,
     /// One line per packet offered to the bottleneck.
@@ -139,7 +143,8 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
 fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let stage = Stage::new(scenario, seed)?;
     let (plan, recorder, scenery) = (&stage.plan, stage.recorder(), stage.scenery()?);
-    let wants_files = outputs.trace.is_some() || outputs.link_trace.is_some() || outputs.capture.is_some();
+    let files = [&outputs.trace, &outputs.qlog, &outputs.link_trace, &outputs.capture];
+    let wants_files = files.into_iter().any(Option::is_some);
     // What needs every packet runs in a world that tells of every packet.
     let (network, recorder) = if wants_files || scenario.measure.transmissions {
         let files = Files::open(plan, outputs)?;
@@ -172,7 +177,7 @@ fn execute<O: Observer>(
     Ok(world.into_parts())
 }
 
-type Files = (Option<FlowTrace>, (Option<LinkTrace>, Option<Capture>));
+type Files = ((Option<FlowTrace>, Option<Qlog>), (Option<LinkTrace>, Option<Capture>));
 
 trait OutputFiles: Sized {
     fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError>;
@@ -182,15 +187,19 @@ trait OutputFiles: Sized {
 impl OutputFiles for Files {
     fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError> {
         let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
+        let qlog = outputs.qlog.as_ref().map(|_| Qlog::new(plan, &outputs.trace_flows)).transpose()?;
         let link = outputs.link_trace.as_ref().map(|_| LinkTrace::new(plan));
         let capture = outputs.capture.as_deref().map(|path| Capture::create(path, plan)).transpose()?;
-        Ok((trace, (link, capture)))
+        Ok(((trace, qlog), (link, capture)))
     }
 
     fn finish(self, plan: &Plan, outputs: &Outputs) -> Result<(), RunError> {
-        let (trace, (link, capture)) = self;
+        let ((trace, qlog), (link, capture)) = self;
         if let (Some(trace), Some(path)) = (trace, &outputs.trace) {
             write_file(path, |file| trace.write(plan, file))?;
+        }
+        if let (Some(qlog), Some(path)) = (qlog, &outputs.qlog) {
+            write_file(path, |file| qlog.write(plan, file))?;
         }
         if let (Some(link), Some(path)) = (link, &outputs.link_trace) {
             write_file(path, |file| link.write(plan, file))?;

@@ -53,12 +53,7 @@ pub(crate) struct FlowTrace {
 impl FlowTrace {
     /// Chooses flows by name; without names, all but web flows.
     pub(crate) fn new(plan: &Plan, names: &[String]) -> Result<Self, ScenarioError> {
-        let is_web = |group: usize| plan.groups[group].flow.application.is_web();
-        let mut chosen: Vec<bool> = plan.flows.iter().map(|flow| names.is_empty() && !is_web(flow.group)).collect();
-        for name in names {
-            let flow = plan.flow_named(name).ok_or_else(|| unknown_flow(plan, name))?;
-            chosen[flow.0 as usize] = true;
-        }
+        let chosen = choose(plan, names)?;
         let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
         let stateless = plan.flows.iter().map(is_stateless).collect();
         let backs_off_first = plan.flows.iter().map(|flow| is_vegas(&plan.groups[flow.group].carrier)).collect();
@@ -121,6 +116,17 @@ impl FlowTrace {
         }
         Ok(())
     }
+}
+
+/// Says of each flow whether it is among those named; without names, all but web flows are.
+pub(crate) fn choose(plan: &Plan, names: &[String]) -> Result<Vec<bool>, ScenarioError> {
+    let is_web = |group: usize| plan.groups[group].flow.application.is_web();
+    let mut chosen: Vec<bool> = plan.flows.iter().map(|flow| names.is_empty() && !is_web(flow.group)).collect();
+    for name in names {
+        let flow = plan.flow_named(name).ok_or_else(|| unknown_flow(plan, name))?;
+        chosen[flow.0 as usize] = true;
+    }
+    Ok(chosen)
 }
 
 fn is_vegas(carrier: &Carrier) -> bool {

@@ -122,11 +122,15 @@ fn short_playback_delay(
 /// As [`run`](crate::run).
 pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<ScenarioError>, ScenarioError> {
     let names = outputs.trace_flows.join(", ");
-    let traces_nothing = outputs.trace.is_none() && !names.is_empty();
+    let traces_nothing = outputs.trace.is_none() && outputs.qlog.is_none() && !names.is_empty();
     let plan = Plan::of_groups(scenario, 1)?;
     let differs = outputs.capture.is_some() && plan.has_short_headers();
-    let unused =
-        ("--trace-flow", names, "is declared but never used: no trace is written", "write one with `--trace`.");
+    let unused = (
+        "--trace-flow",
+        names,
+        "is declared but never used: no trace is written",
+        "write one with `--trace` or `--qlog`.",
+    );
     let other = ("--pcap", String::new(), LENGTHS, "profiles `rfc` and `linux` count what the capture shows.");
     let said = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);
     let warning = |(path, value, problem, hint): (&str, String, &str, &str)| ScenarioError {

@@ -60,15 +60,17 @@ fn unused(scenario_json: &str) -> PyResult<Vec<String>> {
 
 /// Lists what of the files that a run is to write is not what one may expect, one paragraph each.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, *, trace=None, trace_flows=None, pcap=None))]
+#[pyo3(signature = (scenario_json, *, trace=None, qlog=None, trace_flows=None, pcap=None))]
 fn output_warnings(
     scenario_json: &str,
     trace: Option<PathBuf>,
+    qlog: Option<PathBuf>,
     trace_flows: Option<Vec<String>>,
     pcap: Option<PathBuf>,
 ) -> PyResult<Vec<String>> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), capture: pcap, ..Outputs::default() };
+    let trace_flows = trace_flows.unwrap_or_default();
+    let outputs = Outputs { trace, qlog, trace_flows, capture: pcap, ..Outputs::default() };
     let warnings = earlybird_experiment::output_warnings(&scenario, &outputs).map_err(scenario_error)?;
     Ok(warnings.iter().map(ToString::to_string).collect())
 }
@@ -86,15 +88,16 @@ fn warnings(scenario_json: &str) -> PyResult<Vec<String>> {
 /// # Errors
 /// `ScenarioError` if that is more than `limit` bytes.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, limit, *, trace=None, link_trace=None))]
+#[pyo3(signature = (scenario_json, limit, *, trace=None, qlog=None, link_trace=None))]
 fn estimate(
     scenario_json: &str,
     limit: f64,
     trace: Option<PathBuf>,
+    qlog: Option<PathBuf>,
     link_trace: Option<PathBuf>,
 ) -> PyResult<(f64, f64, f64)> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    let outputs = Outputs { trace, link_trace, ..Outputs::default() };
+    let outputs = Outputs { trace, qlog, link_trace, ..Outputs::default() };
     let estimate = earlybird_experiment::estimate(&scenario, &outputs).map_err(scenario_error)?;
     estimate.within(limit).map_err(scenario_error)?;
     Ok((estimate.packets, estimate.seconds, estimate.bytes))
@@ -147,20 +150,24 @@ fn check_world(scenario_json: &str) -> PyResult<()> {
 ///
 /// `watch` is called some twenty times a second with the share of the run that is done; what it raises ends the run.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, *, trace=None, trace_flows=None, link_trace=None, pcap=None, watch=None))]
+#[pyo3(signature = (
+    scenario_json, seed, *, trace=None, qlog=None, trace_flows=None, link_trace=None, pcap=None, watch=None
+))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of the Python function")]
 fn run<'py>(
     py: Python<'py>,
     scenario_json: &str,
     seed: u64,
     trace: Option<PathBuf>,
+    qlog: Option<PathBuf>,
     trace_flows: Option<Vec<String>>,
     link_trace: Option<PathBuf>,
     pcap: Option<PathBuf>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario: Scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    let outputs = Outputs { trace, trace_flows: trace_flows.unwrap_or_default(), link_trace, capture: pcap };
+    let trace_flows = trace_flows.unwrap_or_default();
+    let outputs = Outputs { trace, qlog, trace_flows, link_trace, capture: pcap };
     // Read here and not around this function: handing over the tables loads numpy, which is not part of the run.
     let clock = py.import("time")?.getattr("thread_time")?;
     let before: f64 = clock.call0()?.extract()?;

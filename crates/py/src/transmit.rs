@@ -70,6 +70,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("refusal", report.refusal.as_deref())?;
     dict.set_item("units", report.counts.units)?;
     dict.set_item("bytes", report.counts.bytes)?;
+    dict.set_item("bytesOut", report.counts.bytes_out)?;
     dict.set_item("pktSndDrop", report.counts.dropped)?;
     dict.set_item("pktRetrans", report.counts.repeated)?;
     dict.set_item("pktRcvDrop", report.counts.lost)?;

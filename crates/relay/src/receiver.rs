@@ -2,7 +2,7 @@
 
 use crate::link::{Link, RelayStack};
 use crate::message::Message;
-use crate::playout::{Buffer, Offset};
+use crate::playout::{Buffer, Offset, Unit};
 use crate::sink::Sink;
 use crate::statistics::Counts;
 use earlybird_live::Id;
@@ -85,7 +85,7 @@ impl Receiver {
         self.counts.lost += old.buffer.lost;
         let mut buffer = old.buffer;
         while let Some(unit) = buffer.pop() {
-            self.counts.refused += u64::from(!sink.put(unit.time_us, &unit.bytes)?);
+            self.hand_on(&unit, sink)?;
         }
         self.has_ended = false;
         Ok(())
@@ -97,8 +97,15 @@ impl Receiver {
         {
             let due = self.player.offset.playout(unit.time_us, self.player.latency);
             self.counts.late += u64::from(now - due > TOLERANCE);
-            self.counts.refused += u64::from(!sink.put(unit.time_us, &unit.bytes)?);
+            self.hand_on(&unit, sink)?;
         }
+        Ok(())
+    }
+
+    fn hand_on(&mut self, unit: &Unit, sink: &mut Sink) -> io::Result<()> {
+        let is_taken = sink.put(unit.time_us, &unit.bytes)?;
+        self.counts.refused += u64::from(!is_taken);
+        self.counts.bytes_out += if is_taken { unit.bytes.len() as u64 } else { 0 };
         Ok(())
     }
 

@@ -73,7 +73,8 @@ impl Sender {
             match send_unit(stack, peer, &unit, time.as_nanos() / 1_000) {
                 // A transport that gives nothing up to make room, or a path that carries less than before.
                 Err(Error::Write(WriteError::Full | WriteError::TooLong { .. })) => self.counts.dropped += 1,
-                result => result?,
+                Err(error) => return Err(error),
+                Ok(()) => self.counts.bytes_out += unit.chunk.bytes.len() as u64,
             }
         }
         Ok(())

@@ -29,6 +29,8 @@ pub struct Counts {
     pub units: u64,
     /// See above.
     pub bytes: u64,
+    /// Bytes of units that were handed to the sink, or to the connections with relays, to each of them anew.
+    pub bytes_out: u64,
     /// Units that were left out before they were sent: too old, no room for them, or nobody there who wants them.
     pub dropped: u64,
     /// Units that did not come whole in time.

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from earlybird import __version__
-from earlybird.cli import bench, compare, emulate, run, schema, study, sweep, transmit, transports, validate
+from earlybird.cli import bench, compare, emulate, plot, run, schema, study, sweep, top, transmit, transports, validate
 from earlybird.cli.arguments import examples
 from earlybird.cli.rim import guarded
 
@@ -22,7 +22,7 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, sweep, validate, schema, transports, compare, emulate, transmit, bench):
+for module in (run, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 

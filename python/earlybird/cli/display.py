@@ -50,7 +50,7 @@ def show(drawing: RenderableType) -> None:
 def show_studies(studies: Sequence[StudyInfo], counts: Mapping[str, Mapping[str, RunCount]]) -> None:
     """Print what studies are about, and their runs at each scale; how many are done too where that was counted."""
     scales = list(dict.fromkeys(scale for study in studies for scale in study.scales))
-    table = _table("", ["study"])
+    table = titled_table("", ["study"])
     table.add_column("what it is about", overflow="fold", ratio=1)
     for scale in scales:
         table.add_column(f"{scale}:\nruns", justify="right", no_wrap=True)
@@ -75,7 +75,7 @@ def _runs(runs: int | None, count: RunCount | None) -> str:
 def show_emulation(emulation: Emulation) -> None:
     """Print what an emulated network did, on the error stream: the output is the command's."""
     summary = emulation.summary
-    table = _table(f"The emulated network, {summary['time_s']:.1f} s", ["link"])
+    table = titled_table(f"The emulated network, {summary['time_s']:.1f} s", ["link"])
     for heading in ("packets", "dropped", "marked", "Mb/s", "mean wait", "longest queue"):
         table.add_column(heading, justify="right", no_wrap=True)
     for link in summary["links"]:
@@ -90,10 +90,8 @@ def show_emulation(emulation: Emulation) -> None:
         )
     console = Console(stderr=True)
     console.print(table)
-    late = summary["delay_added"]
-    median, most, worst = (f"{late[key]:.0f} µs" for key in ("p50_us", "p99_us", "max_us"))
-    console.print(Text(f"Packets left {median} late (median), {most} (99 %), {worst} at most.", style="dim"))
-    for problem in _emulation_problems(summary):
+    console.print(Text(lateness_text(summary), style="dim"))
+    for problem in emulation_problems(summary):
         console.print(Text(problem, style="yellow"))
 
 
@@ -101,7 +99,15 @@ LATE_US = 1000
 """What the emulator may add to a hundredth of the packets before the machine is said to be too busy: 1 ms."""
 
 
-def _emulation_problems(summary: dict[str, Any]) -> Iterator[str]:
+def lateness_text(summary: dict[str, Any]) -> str:
+    """Say how exactly the emulator keeps its times."""
+    late = summary["delay_added"]
+    median, most, worst = (f"{late[key]:.0f} µs" for key in ("p50_us", "p99_us", "max_us"))
+    return f"Packets left {median} late (median), {most} (99 %), {worst} at most."
+
+
+def emulation_problems(summary: dict[str, Any]) -> Iterator[str]:
+    """Say what an emulated network did that the real one would not have done."""
     if summary["delay_added"]["p99_us"] > LATE_US:
         yield "More than 1 % of the packets were over 1 ms late: this machine is too busy for this network."
     if summary["overflows"]:
@@ -117,7 +123,7 @@ def whole_or_share(count: int, total: int) -> str:
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:
     """Print what each transport is and where it is described, then the loss recoveries."""
-    table = _table("Transports: endpoint.transport", ["name"])
+    table = titled_table("Transports: endpoint.transport", ["name"])
     for heading in ("what it is", "source", "parameters"):
         table.add_column(heading, overflow="fold")
     for one in transports:
@@ -127,7 +133,7 @@ def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[Re
     timeless = ", ".join(one.name for one in transports if not one.has_timer)
     show(Text(f"Every name but {timeless} may end in -fg, the fine-grained retransmission timer.", style="dim"))
     show(Text("`earlybird transports NAME` shows the parameters of one.\n", style="dim"))
-    table = _table("Loss recovery: endpoint.recovery", ["name"])
+    table = titled_table("Loss recovery: endpoint.recovery", ["name"])
     table.add_column("what it is", overflow="fold")
     for recovery in recoveries:
         table.add_row(recovery.name, recovery.meaning)
@@ -140,7 +146,7 @@ def show_transport(transport: TransportInfo) -> None:
     if not transport.parameters:
         show(Text("It has no parameters of its own; `endpoint` has those that all share."))
         return
-    table = _table("", ["parameter"])
+    table = titled_table("", ["parameter"])
     for heading in ("allowed", "meaning"):
         table.add_column(heading, overflow="fold")
     for parameter in transport.parameters:
@@ -228,7 +234,7 @@ def _width(table: Table) -> int:
 
 
 def _beside(left: Cells, cells: Cells, title: str) -> Table:
-    table = _table(title)
+    table = titled_table(title)
     table.collapse_padding = True
     for heading in left:
         table.add_column(heading, overflow="fold")
@@ -241,7 +247,7 @@ def _beside(left: Cells, cells: Cells, title: str) -> Table:
 
 def show_bench(rows: Sequence[dict[str, Any]]) -> None:
     """Print the speed of the simulator beside that of ns-2."""
-    table = _table("Packets through the bottleneck per second of processor time", ["case"])
+    table = titled_table("Packets through the bottleneck per second of processor time", ["case"])
     for title in ("earlybird", "ns-2", "times as fast", "peak memory"):
         table.add_column(title, justify="right")
     for row in (row for row in rows if "case" in row):
@@ -256,7 +262,7 @@ def show_bench(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _show_speeds(rows: Sequence[dict[str, Any]]) -> None:
-    table = _table("\nPer transport, 56 long transfers", ["transport"])
+    table = titled_table("\nPer transport, 56 long transfers", ["transport"])
     for title in ("earlybird", "÷ sack"):
         table.add_column(title, justify="right")
     for row in rows:
@@ -266,7 +272,7 @@ def _show_speeds(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _show_crowds(rows: Sequence[dict[str, Any]]) -> None:
-    table = _table("\nPer number of long transfers, each with the same share of the bottleneck", ["flows"])
+    table = titled_table("\nPer number of long transfers, each with the same share of the bottleneck", ["flows"])
     for title in ("earlybird", "peak memory", "memory per flow"):
         table.add_column(title, justify="right")
     for row in rows:
@@ -278,7 +284,7 @@ def _show_crowds(rows: Sequence[dict[str, Any]]) -> None:
 
 def show_costs(rows: Sequence[Mapping[str, Any]], source: str) -> None:
     """Print how long the runs of studies take, and what tells it."""
-    table = _table(f"\nStudies, {rows[0]['jobs']} runs at a time, {source}", ["study", "scale"])
+    table = titled_table(f"\nStudies, {rows[0]['jobs']} runs at a time, {source}", ["study", "scale"])
     for title in ("runs", "simulated seconds\nper second", "time"):
         table.add_column(title, justify="right")
     for row in rows:
@@ -309,7 +315,8 @@ def _place(result: Result) -> str:
     return f"in real time, world `{result.summary['world']}`; links added {median:.0f} µs (median), {late:.0f} µs (p99)"
 
 
-def _table(title: str, left: Sequence[str] = ()) -> Table:
+def titled_table(title: str, left: Sequence[str] = ()) -> Table:
+    """Make a table in the look of all, with its first columns."""
     table = Table(
         title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False
     )
@@ -349,7 +356,7 @@ def _fuller_link(result: Result) -> str | None:
 
 
 def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
-    table = _table("\nVideo flows with less than 0.01 % late packets", ["start-up delay"])
+    table = titled_table("\nVideo flows with less than 0.01 % late packets", ["start-up delay"])
     for delay in delays:
         table.add_column(delay.title, justify="right")
     table.add_row("on time", *(delay.cell(summary[delay.key]) for delay in delays))
@@ -360,7 +367,7 @@ def _flow_table(result: Result) -> Table:
     """Make a table with one column per group of flows and transport."""
     groups = result.flows.partition_by("group", "transport", maintain_order=True)
     sessions = result.web_sessions
-    table = _table("\nFlows: mean of each group")
+    table = titled_table("\nFlows: mean of each group")
     table.add_column("group")  # where room is short, it is the titles that go on in a second line
     for group in groups:
         name, transport = group["group"][0], group["transport"][0]

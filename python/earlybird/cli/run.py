@@ -42,6 +42,10 @@ def command(
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write every event of the traced flows to this file.")
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.qlog", help="Write what the traced flows sent, heard and decided, for qvis."),
+    ] = None,
     trace_flow: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A flow to trace (default: all but web flows). May be given several times."),
@@ -70,14 +74,16 @@ def command(
         world=world,
         out=out,
         trace=trace,
+        qlog=qlog,
         trace_flows=trace_flow,
         link_trace=link_trace,
         pcap=pcap,
         plot=plot,
         progress=True,
     )
-    files = {name: None if file is None else str(file) for name, file in {"trace": trace, "pcap": pcap}.items()}
-    warn_about_outputs(json_module.dumps(result.scenario), trace_flows=trace_flow, **files)
+    trace_name, qlog_name, pcap_name = (None if file is None else str(file) for file in (trace, qlog, pcap))
+    resolved = json_module.dumps(result.scenario)
+    warn_about_outputs(resolved, trace=trace_name, qlog=qlog_name, trace_flows=trace_flow, pcap=pcap_name)
     if json:
         show_json(result.summary)
         return
@@ -86,7 +92,7 @@ def command(
     show_result(result)
     if out:
         say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
-    files_written = {"Trace": trace, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
-    for what, file in files_written.items():
+    written = {"Trace": trace, "qlog": qlog, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
+    for what, file in written.items():
         if file:
             say(f"{what} written to {file}")

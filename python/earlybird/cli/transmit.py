@@ -3,19 +3,24 @@
 import csv
 import json as json_module
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from earlybird.cli.arguments import examples
+from earlybird.cli.live import Screen, relay_line
 from earlybird.cli.plain import say_aside
+from earlybird.cli.prometheus import serving
+from earlybird.progress import BETWEEN_LINES
+from earlybird.state_file import states_to
 from earlybird.transmission import transmit
 
 NAME = "transmit"
+HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200'",
     "earlybird transmit eb://:4201 udp://127.0.0.1:5000",
@@ -42,6 +47,12 @@ def command(
     statistics: Annotated[
         Path | None, typer.Option(metavar="FILE.csv|jsonl", help="Write a line each second to this file.")
     ] = None,
+    prometheus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[ADDRESS:]PORT", help="Answer Prometheus at this port, of this host alone if no address."
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no state on the terminal.")] = False,
 ) -> None:
     """
@@ -58,12 +69,12 @@ def command(
         if json:
             takers.append(_line)
         elif not quiet:
-            takers.append(_state)
+            takers.append(_shown(files, f"{source} → {destination}"))
+        if prometheus:
+            takers.append(files.enter_context(serving(prometheus)))
         last = transmit(source, destination, watch=_Watch(takers))
         for take in takers:
             take(last)
-    if not json and not quiet:
-        say_aside("")
 
 
 class _Watch:
@@ -85,14 +96,20 @@ class _Watch:
         return self._is_wanted
 
 
+def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
+    """Show reports as a table on a terminal, elsewhere as a line now and then."""
+    console = Console(stderr=True)
+    return files.enter_context(Screen(title, console, HINT)).take if console.is_terminal else _Lines()
+
+
 def _line(report: dict[str, Any]) -> None:
     print(json_module.dumps(report), flush=True)
 
 
 def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
-    file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
     if path.suffix != ".csv":
-        return lambda report: print(json_module.dumps(report), file=file, flush=True)
+        return files.enter_context(states_to(path))
+    file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
     writer = csv.writer(file)
 
     def write(report: dict[str, Any]) -> None:
@@ -104,21 +121,13 @@ def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
     return write
 
 
-def _state(report: dict[str, Any]) -> None:
-    """Show the state on one line of the terminal, which is written over."""
-    if report["refusal"] and not report["peers"]:
-        text = f"the other relay refuses: {report['refusal']}"
-    elif not report["peers"]:
-        text = "waiting for the other relay …"
-    else:
-        rtt = "" if report["msRTT"] is None else f"  rtt {report['msRTT']:.1f} ms"
-        text = (
-            f"{report['units']:,} units, {report['bytes'] / 1e6:.1f} MB{rtt}  buffer {report['msRcvBuf']:.0f} ms"
-            f"  lost {report['pktRcvDrop']:,}  late {report['pktRcvBelated']:,}  left out {report['pktSndDrop']:,}"
-            f"  repeated {report['pktRetrans']:,}"
-        )
-    line = f"{report['time_s']:6.0f} s  {text}"
-    if sys.stderr.isatty():
-        print(f"{line:<110}", end="\r", file=sys.stderr, flush=True)
-    else:
-        say_aside(line)
+class _Lines:
+    """Says where things stand every ten seconds, and when the other relay comes or goes."""
+
+    def __init__(self) -> None:
+        self._next, self._peers = BETWEEN_LINES, 0
+
+    def __call__(self, report: dict[str, Any]) -> None:
+        if report["time_s"] >= self._next or report["peers"] != self._peers:
+            say_aside(relay_line(report))
+            self._next, self._peers = report["time_s"] + BETWEEN_LINES, report["peers"]

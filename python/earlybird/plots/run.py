@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from earlybird.errors import InputError
-from earlybird.outputs import HTML
+from earlybird.outputs import HTML, check_outputs
 from earlybird.plots.chart import line_style, marker_style
 from earlybird.plots.style import MUTED, OTHERS, Look, styled
 from earlybird.quantities import seconds
@@ -36,7 +36,11 @@ APART: Final = 0.07
 METADATA: Final[dict[str, dict[str, None]]] = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}
 ENDINGS: Final = (*METADATA, ".html")
 GREY: Final = Look(MUTED, MUTED, "-", ".")
-TIME: Final = "simulated time (s)"
+MISSING: Final = {
+    "series": "Not measured: windows, round-trip times and the queue. Run it with --set measure.series=10ms.",
+    "deliveries": "Not measured: when each packet arrived. Run it with --set measure.deliveries=true.",
+}
+"""What a picture lacks without one of the tables that are drawn, and how to have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +84,33 @@ def measured(resolved: str) -> str:
     return json.dumps(document)
 
 
-def save(result: Result, path: str | Path) -> None:
-    """
-    Draw a run.
-
-    Parameters
-    ----------
-    result
-        A run with the tables of series and deliveries.
-    path
-        The file, whose name ends in one of `ENDINGS`; a page of HTML needs no other file.
-    """
-    ending = Path(path).suffix
+def save(result: Result, path: str | Path) -> tuple[str, ...]:
+    """Draw a run, as `Result.plot` does; a page of HTML needs no other file."""
+    check_ending(path)
+    check_outputs({"plot": path}, {})
+    result.require("flows")  # a model's result has none
+    lacking = missing(result)
     drawn = panels(result)
+    if not drawn:
+        raise InputError(" ".join(["there is nothing to draw.", *lacking]))
+    ending = Path(path).suffix
     if ending == ".html":
-        Path(path).write_text(HTML + page(drawn, heading(result)), encoding="utf-8")
-        return
-    with styled():
-        draw(drawn, heading(result)).savefig(path, metadata=METADATA[ending])
+        Path(path).write_text(HTML + page(drawn, heading(result), clock(result)), encoding="utf-8")
+    else:
+        with styled():
+            draw(drawn, heading(result), clock(result)).savefig(path, metadata=METADATA[ending])
+    return lacking
+
+
+def missing(result: Result) -> tuple[str, ...]:
+    """Say what the run did not measure of what is drawn, and how it would."""
+    wanted = ["series", *(["deliveries"] if result.flows["units_written"].sum() else [])]
+    return tuple(MISSING[table] for table in wanted if table not in result.tables)
+
+
+def clock(result: Result) -> str:
+    """Name the time over which is drawn: that of the simulation, or of the machine."""
+    return "time (s)" if "world" in result.summary else "simulated time (s)"
 
 
 def heading(result: Result) -> str:
@@ -110,17 +123,23 @@ def heading(result: Result) -> str:
 
 def panels(result: Result) -> list[Panel]:
     """Return what the run has to show, from the sender to the viewer."""
-    shown, bottleneck = _shown(result), result.summary.get("bottleneck", "")
-    looks = {name: OTHERS[position % len(OTHERS)] for position, name in enumerate(shown)}
+    looks = {name: OTHERS[position % len(OTHERS)] for position, name in enumerate(_shown(result))}
+    every = [*_sampled(result, looks), *([_delays(result, looks)] if "deliveries" in result.tables else [])]
+    return [panel for panel in every if panel.lines or panel.note]
+
+
+def _sampled(result: Result, looks: dict[str, Look]) -> list[Panel]:
+    """Show what was measured again and again, if it was."""
+    if "series" not in result.tables:
+        return []
+    bottleneck = result.summary.get("bottleneck", "")
     queue = _series(result, "queue_packets", {bottleneck: GREY})
-    every = [
+    return [
         Panel("congestion window\n(packets)", _series(result, "cwnd", looks)),
         Panel("allowed rate\n(Mb/s)", _series(result, "allowed_rate_bps", looks, 1e-6)),
         Panel("round-trip time,\nsmoothed (ms)", _series(result, "srtt_s", looks, 1e3)),
         Panel(f"waiting at\n{bottleneck} (packets)", queue, is_alone=True),
-        _delays(result, looks),
     ]
-    return [panel for panel in every if panel.lines or panel.note]
 
 
 def _flows(result: Result) -> list[str]:
@@ -175,7 +194,7 @@ def _apart(values: Iterable[float], least: float) -> tuple[float, ...]:
     return tuple(kept)
 
 
-def draw(drawn: list[Panel], title: str) -> Figure:
+def draw(drawn: list[Panel], title: str, time: str) -> Figure:
     """Draw the panels, one below the other, over the same time."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -184,7 +203,7 @@ def draw(drawn: list[Panel], title: str) -> Figure:
     grid = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
     for axes, panel in zip(grid, drawn, strict=True):
         _draw_panel(axes, panel)
-    grid[-1].set_xlabel(TIME)
+    grid[-1].set_xlabel(time)
     grid[-1].set_xlim(left=0)
     figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
     looks = {line.name: line.look for panel in drawn for line in panel.lines if not panel.is_alone}
@@ -214,7 +233,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(0, None if any(line.values.any() for line in panel.lines) else 1)
 
 
-def page(drawn: list[Panel], title: str) -> str:
+def page(drawn: list[Panel], title: str, time: str) -> str:
     """Make the page on which the same can be looked at closely."""
     from plotly.subplots import make_subplots  # type: ignore[import-untyped]
 
@@ -231,7 +250,7 @@ def page(drawn: list[Panel], title: str) -> str:
         place = {"x": 0, "y": 1, "xref": "x domain", "yref": "y domain", "yanchor": "bottom", "showarrow": False}
         figure.add_annotation(text=panel.note, **place, row=row, col=1)
         figure.update_yaxes(title=panel.title.replace("\n", "<br>"), rangemode="tozero", row=row, col=1)
-    figure.update_xaxes(title=TIME, row=len(drawn), col=1)
+    figure.update_xaxes(title=time, row=len(drawn), col=1)
     figure.update_layout(title=title, template="plotly_white", height=120 + 220 * len(drawn))
     written: str = figure.to_html(include_plotlyjs=True, full_html=True)
     return written

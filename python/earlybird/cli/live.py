@@ -1,0 +1,191 @@
+"""What goes on, as it goes on: a table that is drawn anew with each state."""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import timedelta
+from functools import partial
+from itertools import pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from earlybird.cli.columns import NOTHING
+from earlybird.cli.display import emulation_problems, lateness_text, titled_table, whole_or_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+State: TypeAlias = dict[str, Any]
+"""A line of `--statistics`: what a relay or an emulated network is at, and what it counted since its start."""
+
+MINUTE = 60
+"""States that are kept to be drawn: there is one each second."""
+SECONDS, SECONDS_WHERE_NARROW = 2, 4
+"""What one sign of a small curve stands for."""
+SIGNS = "▁▂▃▄▅▆▇"
+MEGA = 1e-6
+COUNTS = (("lost", "pktRcvDrop"), ("late", "pktRcvBelated"), ("left out", "pktSndDrop"), ("repeated", "pktRetrans"))
+LEGEND = (
+    "lost: units not whole in time · late: units after their time\n"
+    "left out: units not sent, as they were too old or nobody was there\n"
+    "repeated: segments sent again"
+)
+
+
+class Minute:
+    """The states of the last minute."""
+
+    def __init__(self) -> None:
+        self._states: deque[State] = deque(maxlen=MINUTE + 1)
+
+    def add(self, state: State) -> None:
+        """Take the next one."""
+        self._states.append(state)
+
+    @property
+    def last(self) -> State | None:
+        """The newest state, once there is one."""
+        return self._states[-1] if self._states else None
+
+    def changes(self, count: Callable[[State], float]) -> list[float]:
+        """Tell by how much something that is counted grew in each second."""
+        steps = [(old, new, new["time_s"] - old["time_s"]) for old, new in pairwise(self._states)]
+        return [max(0.0, count(new) - count(old)) / time for old, new, time in steps if time > 0]
+
+    def values(self, value: Callable[[State], float | None]) -> list[float]:
+        """Tell what something was at each second, where it was known."""
+        return [known for state in self._states if (known := value(state)) is not None]
+
+
+def curve(values: Sequence[float], width: int = SECONDS) -> str:
+    """Draw values above zero as a line of signs, the newest at the right; each sign is the largest of its seconds."""
+    newest = values[-MINUTE:]
+    first = len(newest) % width
+    parts = [newest[:first], *(newest[start : start + width] for start in range(first, len(newest), width))]
+    heights, most = [max(part) for part in parts if part], max(newest, default=0.0)
+    steps = len(SIGNS) - 1
+    return "".join(SIGNS[round(steps * height / most) if most else 0] for height in heights)
+
+
+class Screen:
+    """
+    A table at the end of a terminal; elsewhere it is printed once, at the end.
+
+    Parameters
+    ----------
+    title
+        What is shown.
+    console
+        Where.
+    hint
+        What whoever watches can do.
+    """
+
+    def __init__(self, title: str, console: Console, hint: str = "") -> None:
+        self._title, self._hint, self._minute = title, hint, Minute()
+        self._live = Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+
+    def __enter__(self) -> Screen:
+        """Begin; the table appears with the first state."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the table where it is, and say that it is the last one if nothing went wrong."""
+        if kind is None:
+            self._draw(Text("It has ended.", "dim"))
+        self._live.stop()
+
+    def add(self, state: State) -> None:
+        """Take a state, to be shown."""
+        self._minute.add(state)
+
+    def show(self) -> None:
+        """Draw the table anew."""
+        state = self._minute.last
+        here = [relay_state(state)] if state and "peers" in state else []
+        self._draw(*here, Text(self._hint, "dim"))
+
+    def take(self, state: State) -> None:
+        """Take a state, and show it."""
+        self.add(state)
+        self.show()
+
+    def _draw(self, *feet: Text) -> None:
+        if state := self._minute.last:
+            self._live.start()  # not before there is something to show; once it has begun this does nothing
+            title = f"{self._title}   {timedelta(seconds=int(state['time_s']))}"
+            picture = links if "links" in state else relay
+            self._live.update(Group(picture(title, self._minute, state), *feet), refresh=True)
+
+
+def relay(title: str, minute: Minute, state: State) -> RenderableType:
+    """Draw the last minute of a relay."""
+    table = titled_table(title, [""])
+    for heading in ("now", "last minute", "since the start"):
+        table.add_column(heading, justify="left" if heading == "last minute" else "right", no_wrap=True)
+    for name, key in (("in", "bytes"), ("out", "bytesOut")):
+        rates = [8 * MEGA * rate for rate in minute.changes(itemgetter(key))]
+        now, in_all = f"{rates[-1] if rates else 0:.2f} Mb/s", f"{MEGA * state[key]:,.1f} MB"
+        table.add_row(name, now, curve(rates), in_all)
+    for name, key in (("round trip", "msRTT"), ("buffer", "msRcvBuf")):
+        now = NOTHING if state[key] is None else f"{state[key]:.1f} ms"
+        table.add_row(name, now, curve(minute.values(itemgetter(key))), "")
+    window, in_flight = f"{state['pktCongestionWindow']:.0f} segments", f"{state['pktFlightSize']:,} on their way"
+    table.add_row("window", window, curve(minute.values(itemgetter("pktCongestionWindow"))), in_flight)
+    for name, key in COUNTS:
+        changes = minute.changes(itemgetter(key))
+        table.add_row(name, f"{changes[-1] if changes else 0:,.0f} /s", curve(changes), f"{state[key]:,}")
+    table.add_row("reconnects", "", "", f"{state['reconnects']:,}")
+    return Group(table, Text(LEGEND, style="dim"))
+
+
+def relay_state(state: State) -> Text:
+    """Say whether a relay is connected."""
+    if state["peers"]:
+        return Text("Connected." if state["peers"] == 1 else f"Connected to {state['peers']} relays.", "green")
+    if state["refusal"]:
+        return Text(f"The other relay refuses: {state['refusal']}", "red")
+    return Text("The other relay is not there.", "yellow")
+
+
+def links(title: str, minute: Minute, state: State) -> RenderableType:
+    """Draw the last minute of an emulated network."""
+    table = titled_table(title, ["link"])
+    for heading in ("Mb/s", "last minute", "queue", "mean wait", "dropped", "marked"):
+        table.add_column(heading, justify="left" if heading == "last minute" else "right")
+    for place, link in enumerate(state["links"]):
+        rates = [8 * MEGA * rate for rate in minute.changes(partial(_bytes_out, place))]
+        table.add_row(
+            link["link"],
+            f"{rates[-1] if rates else 0:.2f}",
+            curve(rates, SECONDS_WHERE_NARROW),
+            f"{link['queue_packets']:,}",
+            f"{link['mean_wait_ms']:.1f} ms",
+            whole_or_share(link["packets_dropped"], link["packets_in"]),
+            whole_or_share(link["packets_marked"], link["packets_in"]),
+        )
+    problems = (Text(problem, style="yellow") for problem in emulation_problems(state))
+    return Group(table, Text(lateness_text(state), style="dim"), *problems)
+
+
+def _bytes_out(place: int, state: State) -> int:
+    count: int = state["links"][place]["bytes_out"]
+    return count
+
+
+def relay_line(state: State) -> str:
+    """Write a relay's state on one line."""
+    time = f"{state['time_s']:.0f} s: "
+    if not state["peers"]:
+        return time + relay_state(state).plain
+    rtt = "" if state["msRTT"] is None else f", round trip {state['msRTT']:.1f} ms"
+    counts = ", ".join(f"{name} {state[key]:,}" for name, key in COUNTS)
+    came = f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB"
+    return f"{time}{came}{rtt}, buffer {state['msRcvBuf']:.0f} ms, {counts}"

@@ -1,0 +1,43 @@
+"""`earlybird top`: watch what runs in another terminal."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from earlybird.cli.arguments import examples
+from earlybird.cli.live import Screen
+from earlybird.cli.signals import is_terminated
+from earlybird.state_file import follow
+
+NAME = "top"
+EXAMPLES = examples(
+    "earlybird emulate --rate 15M --delay 45ms --statistics links.jsonl -- bash",
+    "earlybird top links.jsonl",
+)
+BETWEEN_LOOKS = 0.2
+"""Seconds between two looks at the file, which grows once a second."""
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.jsonl", help="What --statistics of `emulate` or `transmit` writes.", show_default=False
+        ),
+    ],
+) -> None:
+    """Show the state of a relay or an emulated network that runs in another terminal, until it ends or Ctrl-C."""
+    try:
+        with Screen(file.name, Console(), hint="Ctrl-C leaves; what is watched goes on.") as screen:
+            for state in follow(file):
+                if state:
+                    screen.add(state)
+                else:
+                    screen.show()
+                    time.sleep(BETWEEN_LOOKS)
+    except KeyboardInterrupt as interruption:
+        if is_terminated(interruption):
+            raise

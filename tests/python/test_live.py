@@ -1,0 +1,218 @@
+"""What is shown while it goes on: tables on terminals, files that others follow, and Prometheus."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
+from earlybird.cli.prometheus import METRICS, STALE, serving, text
+from earlybird.errors import InputError
+from earlybird.state_file import follow, states_to
+from test_cli_input import complaint
+from test_transmit import free_port
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from test_cli_input import Program
+
+
+def report(second: float, **changes: object) -> dict[str, Any]:
+    """Make a report of a relay that gets 1 MB each second."""
+    every = {
+        "time_s": second,
+        "peers": 1,
+        "reconnects": 0,
+        "refusal": None,
+        "units": int(800 * second),
+        "bytes": int(1e6 * second),
+        "bytesOut": int(2e6 * second),
+        "pktSndDrop": 0,
+        "pktRetrans": 3,
+        "pktRcvDrop": int(2 * second),
+        "pktRcvBelated": 0,
+        "refused": 0,
+        "msRcvBuf": 118.0,
+        "msRTT": 43.2,
+        "pktCongestionWindow": 34.0,
+        "pktFlightSize": 12,
+    }
+    return {**every, **changes}
+
+
+def network(second: float, **changes: object) -> dict[str, Any]:
+    """Make a state of an emulated network of one link."""
+    link = {
+        "link": "near-far",
+        "packets_in": 1000,
+        "packets_out": 990,
+        "packets_dropped": 10,
+        "packets_marked": 0,
+        "bytes_out": int(125_000 * second),
+        "queue_packets": 7,
+        "max_queue_packets": 20,
+        "mean_wait_ms": 12.3,
+    }
+    late = {"p50_us": 40.0, "p99_us": 90.0, "max_us": 300.0}
+    return {"time_s": second, "links": [link], "overflows": 0, "undelivered": 0, "delay_added": late, **changes}
+
+
+def shown(*states: dict[str, Any]) -> str:
+    """Return what a stranger sees in the end where there is no terminal."""
+    console = Console(file=io.StringIO(), width=80)
+    with Screen("a relay", console) as screen:
+        for state in states:
+            screen.take(state)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_table_has_rates_of_now_and_counts_of_all_time() -> None:
+    table = shown(*(report(second) for second in range(90)))
+    rows = {line.split("  ")[0].strip(): line for line in table.splitlines()}
+    assert "8.00 Mb/s" in rows["in"]
+    assert "89.0 MB" in rows["in"]
+    assert "16.00 Mb/s" in rows["out"]
+    assert "2 /s" in rows["lost"]
+    assert "178" in rows["lost"]
+    assert SIGNS[-1] * (60 // SECONDS) in rows["lost"]
+    assert rows["late"].count(SIGNS[0]) == 60 // SECONDS
+    assert max(map(len, table.splitlines())) <= 80
+    assert "It has ended." in table
+
+
+def test_a_relay_without_another_shows_no_number_of_before() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with Screen("a relay", console) as screen:
+        screen.take(report(1))
+        screen.take(report(2, peers=0, msRTT=None, msRcvBuf=0.0, pktCongestionWindow=0.0, pktFlightSize=0))
+        assert isinstance(console.file, io.StringIO)
+        last = console.file.getvalue().rpartition("round trip")[2]
+    assert "43.2" not in last
+    assert "The other relay is not there." in last
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"peers": 0}, "10 s: The other relay is not there."),
+        ({"peers": 0, "refusal": "another stream"}, "10 s: The other relay refuses: another stream"),
+        ({}, "10 s: 8,000 units, 10.0 MB, round trip 43.2 ms, buffer 118 ms, lost 20, late 0, left out 0, repeated 3"),
+    ],
+)
+def test_a_relay_says_where_it_is_on_one_line(changes: dict[str, object], line: str) -> None:
+    assert relay_line(report(10, **changes)) == line
+
+
+def test_an_emulated_network_has_a_row_for_each_link() -> None:
+    table = shown(network(1), network(2))
+    (row,) = (line for line in table.splitlines() if line.startswith("near-far"))
+    for cell in ("1.00", "7", "12.3 ms", "10 (1.00%)"):
+        assert f" {cell} " in row
+    assert "Packets left 40 µs late" in table
+
+
+def test_a_curve_is_as_high_as_the_most_of_the_minute_and_keeps_single_peaks() -> None:
+    assert curve([]) == ""
+    assert curve([0.0, 0.0]) == SIGNS[0]
+    assert curve([0.0] * 9 + [5.0]) == SIGNS[0] * 4 + SIGNS[-1]
+    assert len(curve([1.0] * 1000)) == 60 // SECONDS
+
+
+def test_counts_that_begin_anew_are_no_negative_rate() -> None:
+    minute = Minute()
+    for second, count in enumerate([5, 9, 0, 2]):
+        minute.add({"time_s": second, "count": count})
+    assert minute.changes(lambda state: state["count"]) == [4, 0, 2]
+
+
+def test_a_file_is_followed_until_its_writer_has_ended(tmp_path: Path) -> None:
+    path = tmp_path / "states.jsonl"
+    with states_to(path) as write:
+        write({"time_s": 1})
+        states = follow(path)
+        assert [next(states), next(states), next(states)] == [{"time_s": 1}, None, None]
+        write({"time_s": 2})
+        assert next(states) == {"time_s": 2}
+        assert next(states) is None
+        write({"time_s": 3})
+    assert [*states] == [{"time_s": 3}, None]
+
+
+def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "states.jsonl"
+    with states_to(path):
+        states = follow(path)
+        with path.open("a") as file:
+            file.write('{"time')
+            file.flush()
+            assert next(states) is None
+            file.write('_s": 1}\n')
+        assert next(states) == {"time_s": 1}
+
+
+def test_top_shows_the_last_state_of_what_has_ended(earlybird: Program, tmp_path: Path) -> None:
+    path = tmp_path / "links.jsonl"
+    path.write_text("".join(json.dumps(network(second)) + "\n" for second in (1, 2)))
+    finished = earlybird("top", path)
+    assert finished.code == 0
+    assert "links.jsonl   0:00:02" in finished.out
+    assert "near-far" in finished.out
+
+
+@pytest.mark.parametrize(("content", "words"), [("time,event\n", "--statistics"), (None, "No such file")])
+def test_top_says_what_it_follows(earlybird: Program, tmp_path: Path, content: str | None, words: str) -> None:
+    path = tmp_path / "other"
+    if content:
+        path.write_text(content)
+    assert words in complaint(earlybird("top", path))
+
+
+def test_prometheus_gets_every_number_with_its_meaning_and_kind() -> None:
+    lines = text(report(2)).splitlines()
+    assert "# TYPE earlybird_transmit_bytes_total counter" in lines
+    assert "earlybird_transmit_bytes_total 2000000" in lines
+    assert "earlybird_transmit_round_trip_seconds 0.0432" in lines
+    assert sum(line.startswith("# HELP ") for line in lines) == len(METRICS) == len(lines) / 3
+    assert all(metric.name.endswith("_total") == (metric.kind == "counter") for metric in METRICS)
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    assert "round_trip" not in text(report(2, msRTT=None))
+
+
+def fetch(port: int, path: str = "metrics") -> tuple[str, str]:
+    """Ask as Prometheus does; return the kind of the answer, and the answer."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_prometheus_is_answered_with_the_newest_report_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port(socket.SOCK_STREAM)
+    with serving(str(port)) as take:
+        assert fetch(port) == ("text/plain; version=0.0.4; charset=utf-8", "")
+        take(report(1))
+        take(report(2))
+        assert fetch(port)[1] == text(report(2))
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            fetch(port, "favicon.ico")
+        now = time.monotonic()
+        monkeypatch.setattr("earlybird.cli.prometheus.time.monotonic", lambda: now + 2 * STALE)
+        assert fetch(port)[1] == ""
+        with pytest.raises(InputError, match="in use"), serving(str(port)):
+            pass
+
+
+@pytest.mark.parametrize("address", ["", "x", "0", "host", "host:x", "99999", "127.0.0.1:"])
+def test_what_is_no_port_is_told(address: str) -> None:
+    with pytest.raises(InputError, match="give a port"), serving(address):
+        pass
