@@ -51,7 +51,7 @@ fn relay_error(error: RelayError) -> PyErr {
             Some(code) => PyOSError::new_err((code, error.to_string(), address)),
             None => PyOSError::new_err(format!("{address}: {error}")),
         },
-        RelayError::Ends(_) | RelayError::Refused(_) => PyValueError::new_err(error.to_string()),
+        RelayError::Ends(_) => PyValueError::new_err(error.to_string()),
     }
 }
 

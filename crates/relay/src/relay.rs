@@ -26,8 +26,6 @@ pub enum RelayError {
     Ends(&'static str),
     /// An end cannot be opened, or broke.
     End(String, io::Error),
-    /// The other relay refuses, and will go on to.
-    Refused(String),
 }
 
 impl fmt::Display for RelayError {
@@ -36,7 +34,6 @@ impl fmt::Display for RelayError {
             Self::Transport(error) => error.fmt(formatter),
             Self::Ends(problem) => formatter.write_str(problem),
             Self::End(address, error) => write!(formatter, "{address}: {error}"),
-            Self::Refused(reason) => write!(formatter, "the other relay refuses: {reason}"),
         }
     }
 }
