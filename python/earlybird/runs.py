@@ -57,8 +57,9 @@ def run(
     overrides
         Values that replace the scenario's, by parameter name or dotted key: ``{"pairs": 28}``.
     world
-        Where it takes place (default: where the scenario says, else ``sim``). ``kernel``: in real time, over the TCP of
-        this machine's kernel; the links are the simulator's, with a clock. Takes Linux, and network namespaces.
+        Where it takes place (default: where the scenario says, else ``sim``). In real time: ``live`` over the endpoints
+        of the simulator, ``kernel`` over the TCP of this machine's kernel; the links are the simulator's, with a clock.
+        Takes Linux, and network namespaces.
     out
         Results folder to keep the result in (default: none).
     trace

@@ -517,7 +517,7 @@ How the window falls while losses are repaired.
 """
 
 
-World: TypeAlias = Literal["sim", "kernel"] | Parameter
+World: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
 """
 Where an experiment takes place. The links are the same everywhere.
 """

@@ -14,8 +14,8 @@ from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-World: TypeAlias = Literal["sim", "kernel"]
-"""The simulator, or the TCP of this machine's kernel over emulated links."""
+World: TypeAlias = Literal["sim", "live", "kernel"]
+"""The simulator; over emulated links its endpoints in real time, or the TCP of this machine's kernel."""
 
 SIMULATOR = "sim"
 MILLISECOND = 1000.0

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from earlybird.result import Result
+    from earlybird.worlds import World
     from test_cli_input import Program
 
 # What else this machine does is not tested here.
@@ -49,26 +50,35 @@ application = { bulk = {} }
 """
 
 
-def in_kernel(scenario: str = SCENARIO, **options: object) -> Result:
-    """Run a scenario over the kernel's TCP; skip the test with the reason where that is not allowed."""
+def in_real_time(scenario: str = SCENARIO, *, world: World = "kernel", **options: object) -> Result:
+    """Run a scenario in a world in real time; skip the test with the reason where that is not allowed."""
     try:
-        return run(scenario, world="kernel", **options)  # type: ignore[arg-type]
+        return run(scenario, world=world, **options)  # type: ignore[arg-type]
     except EarlybirdError as error:
         if "network namespace" not in str(error):
             raise
         pytest.skip(str(error))
 
 
-def test_a_run_over_the_kernel_has_the_tables_of_a_simulation(tmp_path: Path) -> None:
-    real, simulated = in_kernel(out=tmp_path), run(SCENARIO)
+@pytest.mark.parametrize("world", ["kernel", "live"])
+def test_a_run_in_real_time_has_the_tables_of_a_simulation(world: World, tmp_path: Path) -> None:
+    real, simulated = in_real_time(world=world, out=tmp_path), run(SCENARIO)
     assert set(real.tables) == {*simulated.tables, "added_delay"}
     for name in simulated.tables:
         assert real.table(name).columns == simulated.table(name).columns
-    assert real.summary["world"] == "kernel"
+    assert real.summary["world"] == world
     assert "world" not in simulated.summary
     assert 0 < real.table("flows")["throughput_bps"][0] <= 10e6 * 1448 / 1500 * 1.01
     assert real.summary["added_delay_p50_us"] <= real.summary["added_delay_p99_us"]
     assert Store(tmp_path).load(run_key(real.scenario, real.seed)) == real
+
+
+def test_our_own_endpoints_carry_frames_in_real_time() -> None:
+    film = {"flows.bulk.application": '{ cbr = { rate = "1Mb/s", packet = 2500 } }', "flows.bulk.transport": "mtcp"}
+    real, simulated = in_real_time(world="live", overrides=film), run(SCENARIO, overrides=film)
+    of = [result.table("flows") for result in (real, simulated)]
+    assert of[0]["units_written"][0] == of[1]["units_written"][0]
+    assert of[0]["units_played"][0] >= 0.8 * of[1]["units_played"][0]
 
 
 def test_the_world_is_part_of_what_a_run_is_kept_by() -> None:
@@ -77,7 +87,7 @@ def test_the_world_is_part_of_what_a_run_is_kept_by() -> None:
 
 
 def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> None:
-    in_kernel(overrides={"duration": "600ms"})
+    in_real_time(overrides={"duration": "600ms"})
     swept = sweep(f'world = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
     # Nothing of it is drawn at random, yet no run in real time repeats another.
     assert swept.made == 2
@@ -98,6 +108,13 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_pat
     assert raised.value.path == "flows.bulk.transport"
     assert "cubic" in raised.value.allowed
     assert not (tmp_path / "results").exists()
+
+
+def test_what_our_endpoints_cannot_do_in_real_time_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="ns2") as raised:
+        run(SCENARIO, world="live", overrides={"endpoint.profile": "ns2", "flows.bulk.transport": "sack"}, out=tmp_path)
+    assert raised.value.path == "endpoint.profile"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, tmp_path: Path) -> None:
@@ -123,7 +140,7 @@ def test_a_disturbed_run_is_warned_of() -> None:
 
 
 def test_the_command_line_takes_a_world(program: Program, tmp_path: Path) -> None:
-    in_kernel(overrides={"duration": "600ms"})
+    in_real_time(overrides={"duration": "600ms"})
     path = tmp_path / "scenario.toml"
     path.write_text(SCENARIO, encoding="utf-8")
     outcome = program("run", path, "--world", "kernel", "--json")
@@ -133,7 +150,7 @@ def test_the_command_line_takes_a_world(program: Program, tmp_path: Path) -> Non
 
 
 def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
-    in_kernel(overrides={"duration": "600ms"})
+    in_real_time(overrides={"duration": "600ms"})
     path, results = tmp_path / "scenario.toml", tmp_path / "results"
     path.write_text(SCENARIO, encoding="utf-8")
     arguments = ["run", str(path), "--world", "kernel", "--set", "duration=60s", "--out", str(results)]

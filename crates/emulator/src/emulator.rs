@@ -32,6 +32,7 @@ pub struct Refusals {
 pub struct Emulator<O: Observer = ()> {
     courier: Courier<(Parcels, O)>,
     ways: Ways,
+    is_within_udp: bool,
     refusals: Refusals,
 }
 
@@ -42,12 +43,21 @@ impl<O: Observer> Emulator<O> {
     /// Makes an emulator of this network.
     pub fn new(network: Network, ways: Ways, observer: O) -> Self {
         let courier = Courier::new(network, (Parcels::default(), observer));
-        Self { courier, ways, refusals: Refusals::default() }
+        Self { courier, ways, is_within_udp: false, refusals: Refusals::default() }
+    }
+
+    /// The same, between hosts whose segments of TCP are carried by UDP. Links carry what the scenario means, segments in IP: the
+    /// carrier's header counts nowhere, ways are told by the ports of TCP – those of UDP are the same for all –, each connection is
+    /// one to queues that serve each, and a segment without payload is an ACK, not data.
+    #[must_use]
+    pub fn within_udp(self) -> Self {
+        Self { is_within_udp: true, ..self }
     }
 
     /// Takes an IP packet that comes from a side.
     pub fn offer(&mut self, now: Instant, from: Side, bytes: &[u8]) {
-        let envelope = Envelope::read(bytes).ok();
+        let read = if self.is_within_udp { Envelope::read_in_udp } else { Envelope::read };
+        let envelope = read(bytes).ok();
         let known = envelope.and_then(|envelope| Some((envelope, *self.ways.of(from, &envelope)?)));
         let Some((envelope, way)) = known else {
             self.refusals.strangers += 1;
@@ -112,6 +122,7 @@ impl<O: Observer> Emulator<O> {
 fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
     let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
     let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
+    let bytes = bytes - usize::from(envelope.carrier);
     Packet {
         to: way.end(from),
         generation: connection(envelope),

@@ -274,7 +274,7 @@ impl Observer for Recorder {
     }
 
     fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
-        self.end_flow(flow, &FlowEnd::of(at, opener, listener));
+        self.end_flow(flow, &FlowEnd::of(at, opener, Some(listener)));
     }
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {

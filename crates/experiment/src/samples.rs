@@ -58,14 +58,18 @@ pub struct FlowEnd {
 }
 
 impl FlowEnd {
-    pub(crate) fn of(at: Instant, opener: &Connection, listener: &Connection) -> Self {
+    /// Counts of a connection of ours up to a time; its listener's end is there if the handshake got so far.
+    pub fn of(at: Instant, opener: &Connection, listener: Option<&Connection>) -> Self {
         Self {
             statistics: *opener.statistics(),
             limited: opener.limited_times(at),
             shortest_round_trip: opener.shortest_round_trip(),
             early_responses: opener.gauges().early_responses,
-            real_time: [opener, listener].map(Connection::real_time_statistics),
-            bytes_delivered: listener.received(),
+            real_time: [
+                opener.real_time_statistics(),
+                listener.map(Connection::real_time_statistics).unwrap_or_default(),
+            ],
+            bytes_delivered: listener.map_or(0, Connection::received),
         }
     }
 }

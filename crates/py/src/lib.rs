@@ -142,6 +142,7 @@ fn check_world(scenario_json: &str) -> PyResult<()> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
     match scenario.world {
         World::Sim => Ok(()),
+        World::Live => earlybird_realtime::live::check(&scenario).map_err(scenario_error),
         World::Kernel => earlybird_realtime::kernel::check(&scenario).map_err(scenario_error),
     }
 }
@@ -184,6 +185,7 @@ fn run<'py>(
         };
         match scenario.world {
             World::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
+            World::Live => earlybird_realtime::live::run(&scenario, seed, &mut keep_going),
             World::Kernel => earlybird_realtime::kernel::run(&scenario, seed, &mut keep_going),
         }
     });

@@ -17,3 +17,10 @@ impl Clock {
         Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
     }
 }
+
+/// The stacks of a run have its time.
+impl earlybird_live::Clock for Clock {
+    fn now(&self) -> Instant {
+        Self::now(self)
+    }
+}

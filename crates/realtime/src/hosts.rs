@@ -2,7 +2,8 @@
 
 use earlybird_experiment::{FlowEnd, FlowGauges};
 use earlybird_sim::FlowId;
-use earlybird_traffic::ConnectionId;
+use earlybird_tcp::TraceEvent;
+use earlybird_traffic::{ConnectionId, Part};
 use earlybird_units::{Duration, Instant};
 use std::io;
 
@@ -14,6 +15,9 @@ pub enum Readiness {
     /// Its listener has more than before.
     Readable(ConnectionId),
 }
+
+/// A decision of a sender: when, of which connection, and what.
+pub type Decision = (Instant, ConnectionId, TraceEvent);
 
 /// Endpoints that carry streams between the two sides of a network, without ever waiting but in [`Self::wait`]. Payload is zeros: only
 /// how much there is counts.
@@ -28,8 +32,8 @@ pub trait Hosts: Send {
     /// Takes bytes at the opener; gives how many it had room for.
     fn write(&mut self, connection: ConnectionId, bytes: u64) -> u64;
 
-    /// Gives how many bytes the opener took that are not acknowledged.
-    fn unacknowledged(&self, connection: ConnectionId) -> u64;
+    /// Says whether everything that the opener took is acknowledged.
+    fn is_drained(&self, connection: ConnectionId) -> bool;
 
     /// Says that the opener writes nothing more.
     fn close(&mut self, connection: ConnectionId);
@@ -40,6 +44,23 @@ pub trait Hosts: Send {
     /// Reads at the listener; gives how many bytes, `most` at most.
     fn read(&mut self, connection: ConnectionId, most: u64) -> u64;
 
+    /// Writes a part of a unit as one frame, at the opener of a connection that carries frames; says whether it was taken. Hosts
+    /// that carry streams alone need none of the calls for frames.
+    fn write_frame(&mut self, _: ConnectionId, _part: Part, _bytes: u64) -> bool {
+        false
+    }
+
+    /// Reads the next frame at the listener, and gives the part that it carries: what is there in order, or with the will to wait,
+    /// and to step over what is missing.
+    fn read_frame(&mut self, _: ConnectionId, _may_wait: bool) -> Option<Part> {
+        None
+    }
+
+    /// Gives the part that would be read next with that will, and leaves it there.
+    fn peek_frame(&self, _: ConnectionId) -> Option<Part> {
+        None
+    }
+
     /// Sends a small message from the listener back to the opener, who reads and forgets it.
     fn answer(&mut self, connection: ConnectionId, bytes: u64);
 
@@ -48,6 +69,16 @@ pub trait Hosts: Send {
 
     /// Gives what the connection has counted.
     fn end(&self, now: Instant, connection: ConnectionId) -> FlowEnd;
+
+    /// Gives what senders decided since the last call, as far as these hosts tell.
+    fn decisions(&mut self) -> Vec<Decision> {
+        Vec::new()
+    }
+
+    /// Gives how many packets the links brought for which the hosts had no room, as far as they count them.
+    fn undelivered(&self) -> u64 {
+        0
+    }
 
     /// Waits for so long, or until something can be done, and adds what.
     ///

@@ -8,7 +8,7 @@ use crate::roles::{SeatIo, SourceIo};
 use earlybird_experiment::{Cast, Recorder};
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Carrier, FlowId, Observer};
-use earlybird_traffic::{Application, ConnectionId, Io, Listener, ListenerIo};
+use earlybird_traffic::{Application, Completion, ConnectionId, Io, Listener, ListenerIo, Part, cut};
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,13 +40,18 @@ pub(crate) struct Line {
     /// Something was written since the opener was last known to have everything acknowledged.
     pub(crate) is_undrained: bool,
     pub(crate) is_closing: bool,
-    pub(crate) places: Places,
+    /// Where in its stream units are; of frames which were written, and read.
+    places: Places,
+    units: u64,
+    completion: Completion,
 }
 
 /// A flow, as far as its applications ask.
 pub(crate) struct Flow {
     pub(crate) mss: u64,
     has_units: bool,
+    /// It carries frames, not a stream.
+    has_frames: bool,
     seat: Option<usize>,
 }
 
@@ -68,7 +73,7 @@ pub(crate) struct Performance<H> {
     next_drain: Instant,
 }
 
-/// Time between two questions whether everything written was acknowledged, of which the kernel tells nobody.
+/// Time between two questions whether everything written was acknowledged, of which a kernel tells nobody.
 const BETWEEN_DRAINS: Duration = Duration::from_millis(5);
 /// Longest wait, after which is asked whether to stop.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
@@ -106,7 +111,8 @@ impl<H: Hosts> Performance<H> {
             self.seats.push(Seat { viewer, flow, connection: None, wake: Instant::NEVER });
             self.seats.len() - 1
         });
-        self.flows.push(Flow { mss: mss_of(&cast.carrier), has_units: false, seat });
+        let has_frames = matches!(&cast.carrier, Carrier::Tcp(settings) if settings.opener.real_time.framing);
+        self.flows.push(Flow { mss: mss_of(&cast.carrier), has_units: false, has_frames, seat });
     }
 
     /// Lets everything happen up to the end of the run, or until somebody says stop.
@@ -124,11 +130,19 @@ impl<H: Hosts> Performance<H> {
             for readiness in ready.drain(..) {
                 self.on_ready(readiness);
             }
+            self.note_decisions();
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
             }
         }
         Ok(())
+    }
+
+    /// Tells the recorder what senders decided.
+    fn note_decisions(&mut self) {
+        for (at, id, event) in self.hosts.decisions() {
+            self.recorder.on_trace(at, FlowId(self.lines[id.0 as usize].flow as u32), event);
+        }
     }
 
     /// Does what is due by now: what is counted first, then what acts.
@@ -185,7 +199,7 @@ impl<H: Hosts> Performance<H> {
     fn look_for_drained(&mut self, now: Instant) {
         for number in 0..self.lines.len() {
             let id = ConnectionId(number as u32);
-            if self.lines[number].may_drain() && self.hosts.unacknowledged(id) == 0 {
+            if self.lines[number].may_drain() && self.hosts.is_drained(id) {
                 self.lines[number].is_undrained = false;
                 let actor = self.lines[number].actor;
                 self.with_actor(actor, now, |application, io| application.on_drained(io, id));
@@ -219,7 +233,8 @@ impl<H: Hosts> Performance<H> {
     fn on_readable(&mut self, id: ConnectionId) {
         let line = &self.lines[id.0 as usize];
         let (flow, seat) = (line.flow, line.seat);
-        if self.flows[flow].has_units {
+        // Of frames each is known when it is read.
+        if self.flows[flow].has_units && !self.flows[flow].has_frames {
             self.recorder.on_delivered(self.clock.now(), FlowId(flow as u32), self.hosts.received(id));
         }
         match seat {
@@ -249,15 +264,77 @@ impl<H: Hosts> Performance<H> {
             self.seats[seat].connection = Some(id);
             self.seats[seat].wake = self.clock.now();
         }
-        let places = Places::default();
-        self.lines.push(Line { flow, actor, seat, waiting: 0, is_undrained: false, is_closing: false, places });
+        self.lines.push(Line {
+            flow,
+            actor,
+            seat,
+            waiting: 0,
+            is_undrained: false,
+            is_closing: false,
+            places: Places::default(),
+            units: 0,
+            completion: Completion::default(),
+        });
         Ok(id)
     }
 
-    /// Tells the recorder of a unit that is written.
-    pub(crate) fn note_unit(&mut self, at: Instant, flow: usize, bytes: u64) {
+    /// Writes bytes of a stream.
+    pub(crate) fn write(&mut self, id: ConnectionId, bytes: u64) {
+        let Some(line) = self.lines.get_mut(id.0 as usize) else { return };
+        line.waiting += bytes;
+        line.is_undrained = true;
+        self.hand_over(id);
+    }
+
+    /// Writes a unit that was due at a time.
+    pub(crate) fn write_unit(&mut self, due: Instant, id: ConnectionId, bytes: u64) {
+        let Some(line) = self.lines.get_mut(id.0 as usize) else { return };
+        let flow = line.flow;
         self.flows[flow].has_units = true;
-        self.recorder.on_unit(at, FlowId(flow as u32), bytes);
+        self.recorder.on_unit(due, FlowId(flow as u32), bytes);
+        if self.flows[flow].has_frames {
+            self.write_frames(id, bytes);
+        } else {
+            line.places.put(bytes);
+            self.write(id, bytes);
+        }
+    }
+
+    /// Where a frame is refused, the rest of its unit is worthless.
+    fn write_frames(&mut self, id: ConnectionId, bytes: u64) {
+        let line = &mut self.lines[id.0 as usize];
+        let parts = cut(line.units, bytes, self.flows[line.flow].mss);
+        line.units += 1;
+        for (part, size) in parts {
+            if !self.hosts.write_frame(id, part, size) {
+                break;
+            }
+        }
+    }
+
+    /// Reads the next part of a unit for a viewer, of frames also behind what is missing if it may wait.
+    pub(crate) fn read_part(&mut self, id: ConnectionId, may_wait: bool) -> Option<Part> {
+        let flow = self.lines[id.0 as usize].flow;
+        if !self.flows[flow].has_frames {
+            return self.read_whole(id);
+        }
+        let part = self.hosts.read_frame(id, may_wait)?;
+        if let Some(unit) = self.lines[id.0 as usize].completion.take(part) {
+            self.recorder.on_unit_delivered(self.clock.now(), FlowId(flow as u32), unit as u32);
+        }
+        Some(part)
+    }
+
+    /// Reads a unit of a stream, if it is there to its end.
+    fn read_whole(&mut self, id: ConnectionId) -> Option<Part> {
+        let places = &mut self.lines[id.0 as usize].places;
+        loop {
+            let read = self.hosts.read(id, places.missing()?);
+            match places.take(read) {
+                None if read > 0 => {}
+                part => return part,
+            }
+        }
     }
 
     /// Counts what all connections have done.

@@ -30,18 +30,11 @@ impl<H: Hosts> Io for SourceIo<'_, H> {
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        let Some(line) = self.performance.lines.get_mut(connection.0 as usize) else { return };
-        line.waiting += bytes;
-        line.is_undrained = true;
-        self.performance.hand_over(connection);
+        self.performance.write(connection, bytes);
     }
 
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        let Some(line) = self.performance.lines.get_mut(connection.0 as usize) else { return };
-        line.places.put(bytes);
-        let flow = line.flow;
-        self.performance.note_unit(self.now, flow, bytes);
-        self.write(connection, bytes);
+        self.performance.write_unit(self.now, connection, bytes);
     }
 
     fn close(&mut self, connection: ConnectionId) {
@@ -65,31 +58,31 @@ pub(crate) struct SeatIo<'a, H: Hosts> {
     pub(crate) seat: usize,
 }
 
+impl<H: Hosts> SeatIo<'_, H> {
+    fn connection(&self) -> Option<ConnectionId> {
+        self.performance.seats[self.seat].connection
+    }
+}
+
 impl<H: Hosts> ListenerIo for SeatIo<'_, H> {
     fn now(&self) -> Instant {
         self.performance.clock.now()
     }
 
     fn read_in_order(&mut self) -> Option<Part> {
-        let id = self.performance.seats[self.seat].connection?;
-        let Performance { hosts, lines, .. } = &mut *self.performance;
-        let places = &mut lines[id.0 as usize].places;
-        loop {
-            let read = hosts.read(id, places.missing()?);
-            match places.take(read) {
-                None if read > 0 => {}
-                part => return part,
-            }
-        }
+        self.performance.read_part(self.connection()?, false)
     }
 
-    /// A plain stream has nothing to step over.
     fn read(&mut self) -> Option<Part> {
-        self.read_in_order()
+        self.performance.read_part(self.connection()?, true)
+    }
+
+    fn peek(&self) -> Option<Part> {
+        self.performance.hosts.peek_frame(self.connection()?)
     }
 
     fn write(&mut self, bytes: u64) {
-        if let Some(id) = self.performance.seats[self.seat].connection {
+        if let Some(id) = self.connection() {
             self.performance.hosts.answer(id, bytes);
         }
     }

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::hosts::Hosts;
 use crate::links::{LinksEnd, carry};
 use crate::performance::{Performance, samples_of};
-use earlybird_emulator::{Carried, Crossing, Emulator, Timing};
+use earlybird_emulator::{Crossing, Emulator, Timing};
 use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
 use earlybird_scenario::Scenario;
 use earlybird_units::Duration;
@@ -47,13 +47,13 @@ pub fn perform<H: Hosts>(
     let mut performance = Performance::new(scenario, flows, stage.recorder(), hosts, clock);
     let stop = AtomicBool::new(false);
     let (done, performed) = mpsc::channel();
-    let (links, recorder) = thread::scope(|scope| {
+    let (links, (recorder, undelivered)) = thread::scope(|scope| {
         let links = scope.spawn(|| carry(crossing, emulator, samples, &stop));
         scope.spawn(|| {
             wake_on_time();
             let outcome = performance.run(&stop);
             // Who waits for this has gone only if it waits no more.
-            let _ = done.send(outcome.map(|()| performance.recorder));
+            let _ = done.send(outcome.map(|()| (performance.recorder, performance.hosts.undelivered())));
         });
         let outcome = wait(&performed, || keep_going(share(&clock, scenario)));
         stop.store(true, Ordering::Relaxed);
@@ -61,14 +61,14 @@ pub fn perform<H: Hosts>(
             links.join().map_err(|_| broken_off(io::Error::other("the thread that carries packets ended")))?;
         Ok::<_, RunError>((carried.map_err(broken_off)?, outcome?))
     })?;
-    Ok(report(stage, world, recorder, &links))
+    Ok(report(stage, world, recorder, &links, undelivered))
 }
 
 /// Waits for the end of the performance.
 fn wait(
-    performed: &mpsc::Receiver<io::Result<Recorder>>,
+    performed: &mpsc::Receiver<io::Result<(Recorder, u64)>>,
     mut keep_going: impl FnMut() -> bool,
-) -> Result<Recorder, RunError> {
+) -> Result<(Recorder, u64), RunError> {
     loop {
         match performed.recv_timeout(BETWEEN_QUESTIONS) {
             Ok(outcome) => return outcome.map_err(broken_off),
@@ -102,8 +102,16 @@ fn wake_on_time() {
 /// shows.
 const DISTURBED: Duration = Duration::from_millis(1);
 
-fn report(stage: &Stage<'_>, world: &'static str, mut recorder: Recorder, links: &LinksEnd) -> Report {
+/// Makes the report; beside what the devices did not take, hosts had no room for so many packets.
+fn report(
+    stage: &Stage<'_>,
+    world: &'static str,
+    mut recorder: Recorder,
+    links: &LinksEnd,
+    without_room: u64,
+) -> Report {
     let carried = &links.carried;
+    let undelivered = carried.undelivered + without_room;
     recorder.take_links(links.drops.clone(), &links.backlogs);
     let mut report = stage.report(&recorder, &links.network);
     let micros = |share: f64| Value::Real(carried.timing.quantile(share).as_secs_f64() * 1e6);
@@ -111,16 +119,16 @@ fn report(stage: &Stage<'_>, world: &'static str, mut recorder: Recorder, links:
         ("world".to_owned(), Value::Text(world.to_owned())),
         ("added_delay_p50_us".to_owned(), micros(0.5)),
         ("added_delay_p99_us".to_owned(), micros(0.99)),
-        ("undelivered".to_owned(), Value::Whole(carried.undelivered)),
-        ("disturbed".to_owned(), Value::Whole(u64::from(is_disturbed(carried)))),
+        ("undelivered".to_owned(), Value::Whole(undelivered)),
+        ("disturbed".to_owned(), Value::Whole(u64::from(is_disturbed(&carried.timing, undelivered)))),
     ]);
     report.tables.push(("added_delay", added_delay(&carried.timing)));
     report
 }
 
 /// Says whether packets left so late, or were lost in such numbers between links and hosts, that the run is not what the scenario says.
-fn is_disturbed(carried: &Carried) -> bool {
-    carried.timing.quantile(0.99) > DISTURBED || carried.undelivered > 0
+fn is_disturbed(timing: &Timing, undelivered: u64) -> bool {
+    timing.quantile(0.99) > DISTURBED || undelivered > 0
 }
 
 /// How much later than due packets left the emulated links.

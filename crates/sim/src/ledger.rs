@@ -2,7 +2,7 @@
 
 use crate::endpoint::Agent;
 use earlybird_tcp::{Connection, Cx, RealTime};
-use earlybird_traffic::{Part, cut};
+use earlybird_traffic::{Completion, Part, cut};
 use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
@@ -28,8 +28,7 @@ pub(crate) struct Ledger {
     /// Where the last hole ends that was stepped over, and those in front of what is to be read next.
     lost_to: u64,
     holes: VecDeque<Range<u64>>,
-    /// The unit of which a part was read last, and how many parts were.
-    current: (u64, u32),
+    completion: Completion,
     /// Units that came as datagrams, complete.
     arrived: VecDeque<Part>,
 }
@@ -154,9 +153,7 @@ impl Ledger {
 
     /// Learns that a part was read, in order of the stream, and gives the unit of which it was the last one missing.
     pub(crate) fn complete(&mut self, part: Part) -> Option<u64> {
-        let (unit, parts) = self.current;
-        self.current = (part.unit, if unit == part.unit { parts + 1 } else { 1 });
-        (self.current.1 == part.parts).then_some(part.unit)
+        self.completion.take(part)
     }
 
     /// Learns that a unit came by itself.

@@ -15,7 +15,7 @@ mod viewer;
 mod web;
 
 pub use bulk::Bulk;
-pub use listener::{Listener, ListenerIo, Part, Playout, Reception, cut};
+pub use listener::{Completion, Listener, ListenerIo, Part, Playout, Reception, cut};
 pub use media::Media;
 pub use timetable::{Frame, Timetable};
 pub use viewer::{

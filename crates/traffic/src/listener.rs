@@ -30,6 +30,22 @@ impl Part {
     }
 }
 
+/// Tells which units are whole, of parts that are read in the order of the stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Completion {
+    unit: u64,
+    parts: u32,
+}
+
+impl Completion {
+    /// Learns that a part was read, and gives the unit of which it was the last one missing.
+    pub fn take(&mut self, part: Part) -> Option<u64> {
+        let parts = if self.unit == part.unit { self.parts + 1 } else { 1 };
+        *self = Self { unit: part.unit, parts };
+        (parts == part.parts).then_some(part.unit)
+    }
+}
+
 /// Cuts a unit of `bytes` into parts that fit into segments of `mss` bytes, and gives each with its size. All are full but
 /// the last.
 pub fn cut(unit: u64, bytes: u64, mss: u64) -> impl Iterator<Item = (Part, u64)> {

@@ -143,7 +143,8 @@ impl Datagram {
     }
 }
 
-const UDP_HEADER: usize = 8;
+/// RFC 768.
+pub(crate) const UDP_HEADER: usize = 8;
 /// Of every SRT packet (draft-sharabayko-srt-01 §3).
 const SRT_HEADER: usize = 16;
 

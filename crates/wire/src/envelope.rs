@@ -1,5 +1,6 @@
 //! What a router reads of a packet, and the one thing that it may write.
 
+use crate::datagram::UDP_HEADER;
 use crate::{Ecn, Malformed, ip};
 use core::net::IpAddr;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice};
@@ -29,6 +30,8 @@ pub struct Envelope {
     pub ports: Option<[u16; 2]>,
     /// Bytes behind the header of TCP or UDP, if that is known.
     pub payload: Option<u16>,
+    /// Bytes of a carrier between IP and what it carries.
+    pub carrier: u16,
 }
 
 impl Envelope {
@@ -38,6 +41,27 @@ impl Envelope {
     ///
     /// If there is no whole IP header.
     pub fn read(packet: &[u8]) -> Result<Self, Malformed> {
+        let (envelope, body) = Self::read_outside(packet)?;
+        Ok(envelope.around(body))
+    }
+
+    /// Reads a packet of UDP as the segment of TCP that it carries ([`emit_bare`](crate::emit_bare)), as if that stood behind the IP
+    /// header; every other packet as [`Self::read`] does.
+    ///
+    /// # Errors
+    ///
+    /// If there is no whole IP header.
+    pub fn read_in_udp(packet: &[u8]) -> Result<Self, Malformed> {
+        let (envelope, body) = Self::read_outside(packet)?;
+        if envelope.protocol != ip::UDP {
+            return Ok(envelope.around(body));
+        }
+        let segment = body.and_then(|body| body.get(UDP_HEADER..));
+        Ok(Self { protocol: ip::TCP, carrier: UDP_HEADER as u16, ..envelope }.around(segment))
+    }
+
+    /// Reads the IP header; gives what stands behind it too, unless that is a later fragment.
+    fn read_outside(packet: &[u8]) -> Result<(Self, Option<&[u8]>), Malformed> {
         match packet.first().map(|byte| byte >> 4) {
             Some(4) => Self::read_v4(packet),
             Some(6) => Self::read_v6(packet),
@@ -45,35 +69,39 @@ impl Envelope {
         }
     }
 
-    fn read_v4(packet: &[u8]) -> Result<Self, Malformed> {
+    fn read_v4(packet: &[u8]) -> Result<(Self, Option<&[u8]>), Malformed> {
         let header = Ipv4HeaderSlice::from_slice(packet).map_err(|_| Malformed::IpHeader)?;
         let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
         let ecn = Ecn::from_bits(header.ecn().value());
         let is_first = header.fragments_offset().value() == 0;
         let body = is_first.then(|| &packet[header.slice().len()..]);
-        Ok(Self::new(source, destination, ecn, header.protocol().0, body))
+        Ok((Self::new(source, destination, ecn, header.protocol().0), body))
     }
 
-    fn read_v6(packet: &[u8]) -> Result<Self, Malformed> {
+    fn read_v6(packet: &[u8]) -> Result<(Self, Option<&[u8]>), Malformed> {
         let header = Ipv6HeaderSlice::from_slice(packet).map_err(|_| Malformed::IpHeader)?;
         let (source, destination) = (header.source_addr().into(), header.destination_addr().into());
         let ecn = Ecn::from_bits(header.ecn().value());
         let body = Some(&packet[header.slice().len()..]);
-        Ok(Self::new(source, destination, ecn, header.next_header().0, body))
+        Ok((Self::new(source, destination, ecn, header.next_header().0), body))
     }
 
-    fn new(source: IpAddr, destination: IpAddr, ecn: Ecn, protocol: u8, body: Option<&[u8]>) -> Self {
-        let known = body.filter(|_| matches!(protocol, ip::TCP | ip::UDP));
+    const fn new(source: IpAddr, destination: IpAddr, ecn: Ecn, protocol: u8) -> Self {
+        Self { source, destination, ecn, protocol, ports: None, payload: None, carrier: 0 }
+    }
+
+    /// Adds what is known of the content.
+    fn around(self, body: Option<&[u8]>) -> Self {
+        let known = body.filter(|_| matches!(self.protocol, ip::TCP | ip::UDP));
         let ports = known.and_then(|body| Some([number(body, 0)?, number(body, 2)?]));
-        let payload = known.and_then(|body| body.len().checked_sub(header_len(protocol, body)?));
-        let payload = payload.map(|bytes| bytes as u16);
-        Self { source, destination, ecn, protocol, ports, payload }
+        let payload = known.and_then(|body| body.len().checked_sub(header_len(self.protocol, body)?));
+        Self { ports, payload: payload.map(|bytes| bytes as u16), ..self }
     }
 }
 
 /// Gives the length of the TCP or UDP header that stands first.
 fn header_len(protocol: u8, body: &[u8]) -> Option<usize> {
-    if protocol == ip::UDP { Some(8) } else { Some(usize::from(body.get(12)? >> 4) * 4) }
+    if protocol == ip::UDP { Some(UDP_HEADER) } else { Some(usize::from(body.get(12)? >> 4) * 4) }
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u16> {

@@ -17,6 +17,7 @@ NAME = "run"
 EXAMPLES = examples(
     "earlybird run scenarios/dumbbell.toml",
     "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
+    "earlybird run scenarios/linux-download.toml --world live --set duration=20s",
     "earlybird run scenarios/linux-download.toml --world kernel --set duration=20s",
     "earlybird run scenarios/vbr-video.toml --plot run.png",
     "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
@@ -31,7 +32,7 @@ def command(
     world: Annotated[
         World | None,
         typer.Option(
-            help="Where it takes place: simulated, or in real time over this machine's TCP (Linux).",
+            help="Where it takes place: simulated, or in real time over the same endpoints or this machine's TCP (Linux).",
             show_default="the scenario's, else sim",
         ),
     ] = None,

@@ -125,3 +125,26 @@ fn what_belongs_to_no_flow_is_counted_and_goes_nowhere() {
     assert_eq!(emulator.refusals(), Refusals { strangers: 4, overflows: 0 });
     assert_eq!(deliveries(&mut emulator, millis(1_000)).len(), 1);
 }
+
+/// Puts a UDP header between IP's and TCP's.
+fn within_udp(packet: &[u8]) -> Vec<u8> {
+    let mut bytes = [&packet[..20], &[0x27, 0x0f, 0x27, 0x0f, 0, 0, 0, 0], &packet[20..]].concat();
+    bytes[9] = 17;
+    bytes
+}
+
+#[test]
+fn a_carrier_takes_no_time_and_hides_no_flow() {
+    let (network, way) = line(slow(), slow());
+    let mut ways = Ways::default();
+    ways.add(80, way);
+    let mut emulator = Emulator::new(network, ways, ()).within_udp();
+    // 1250 bytes at 1 Mb/s take 10 ms, whatever carries them.
+    let carried = within_udp(&packet(&[1; 1210], Ecn::NotCapable));
+    emulator.offer(millis(0), Side::Near, &carried);
+    assert_eq!(deliveries(&mut emulator, millis(100)), [(millis(30), Side::Far, carried)]);
+    assert_eq!(emulator.network().link(LinkId(0)).total.bytes_out, 1250);
+    let stranger = [9, 8, 7, 6].map(|byte| within_udp(&packet(&[], Ecn::NotCapable))[..20 + byte].to_vec());
+    stranger.iter().for_each(|bytes| emulator.offer(millis(200), Side::Near, bytes));
+    assert_eq!(emulator.refusals().strangers, 4);
+}

@@ -15,8 +15,8 @@ pub enum Way {
     Out,
 }
 
-/// Looks on while a stack works; does nothing unless it is written.
-pub trait Watch {
+/// Looks on while a stack works, on whatever thread that is; does nothing unless it is written.
+pub trait Watch: Send {
     /// A packet arrived or leaves, as the device has it: over UDP without IP header; with segmentation offload what arrives may be
     /// several segments in one, and checksums may be the device's to complete.
     fn on_packet(&mut self, _at: Instant, _way: Way, _path: Path, _packet: &[u8]) {}

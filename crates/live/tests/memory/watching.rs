@@ -6,8 +6,7 @@ use earlybird_live::device::{Carriage, Path};
 use earlybird_live::{Id, Watch, Way};
 use earlybird_tcp::{Config, TraceEvent};
 use earlybird_units::{Duration, Instant};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
 struct Seen {
@@ -15,16 +14,16 @@ struct Seen {
     timeouts_and_recoveries: usize,
 }
 
-struct Notes(Rc<RefCell<Seen>>);
+struct Notes(Arc<Mutex<Seen>>);
 
 impl Watch for Notes {
     fn on_packet(&mut self, _: Instant, way: Way, _: Path, packet: &[u8]) {
-        self.0.borrow_mut().packets.push((way, packet.to_vec()));
+        self.0.lock().unwrap().packets.push((way, packet.to_vec()));
     }
 
     fn on_trace(&mut self, _: Instant, _: Id, event: TraceEvent) {
         let is_one = matches!(event, TraceEvent::Timeout { .. } | TraceEvent::FastRetransmit);
-        self.0.borrow_mut().timeouts_and_recoveries += usize::from(is_one);
+        self.0.lock().unwrap().timeouts_and_recoveries += usize::from(is_one);
     }
 }
 
@@ -32,10 +31,10 @@ impl Watch for Notes {
 fn packets_and_decisions_are_told_to_who_looks_on() {
     let harm = Harm { lost: 0.03, ..Harm::default() };
     let mut line = Line::new(Carriage::Udp, false, Duration::from_millis(10), harm, 3);
-    let seen = Rc::new(RefCell::new(Seen::default()));
-    line.hosts[0].watch(Some(Box::new(Notes(Rc::clone(&seen)))));
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    line.hosts[0].watch(Some(Box::new(Notes(Arc::clone(&seen)))));
     exchange(&mut line, &Config::linux(), [&pattern(200_000), b"thanks"]);
-    let seen = seen.borrow();
+    let seen = seen.lock().unwrap();
     let left = seen.packets.iter().filter(|(way, _)| *way == Way::Out).map(|(_, packet)| packet);
     assert!(left.eq(line.seen.iter().filter(|seen| seen.side == 0).map(|seen| &seen.bytes)));
     let came = seen.packets.iter().filter(|(way, _)| *way == Way::In).count() as u64;

@@ -1,11 +1,13 @@
 //! The sockets of both sides.
 
 use super::possible::{Options, options_of};
-use super::{TIMESTAMPS, counted, port_of, socket};
+use super::{TIMESTAMPS, counted, socket};
 use crate::hosts::{Hosts, Readiness};
 use crate::performance::mss_of;
 use crate::run::failed;
-use earlybird_emulator::{Namespace, Place};
+use crate::sides::{Sides, port_of};
+use earlybird_emulator::shell::place;
+use earlybird_emulator::{Namespace, Side};
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges, RunError};
 use earlybird_sim::{Carrier, FlowId};
 use earlybird_tcp::EcnMode;
@@ -17,14 +19,12 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrV4, S
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 
 /// The hosts of both sides.
 #[derive(Debug)]
 pub(super) struct KernelHosts {
-    near: Namespace,
-    far: Namespace,
+    sides: Sides,
     /// What waits for its flow to open it.
     prepared: Vec<Option<Ends>>,
     /// By number of the connection.
@@ -49,12 +49,8 @@ struct Ends {
 /// Events taken at once, and bytes read at once.
 const EVENTS: usize = 64;
 const ROOM: usize = 1 << 18;
-const NEAR: u8 = 1;
-const FAR: u8 = 2;
 /// Bytes of IPv4 and TCP headers, and of the timestamps that Linux sends with every segment.
 const HEADERS: u64 = 40 + TIMESTAMPS;
-/// Below this there is no IPv6 (RFC 8200 §5), and no harm is done by more: how large segments get is said to each socket.
-const SMALLEST_MTU: u64 = 1280;
 
 /// Settings of the network on both sides: buffers that grow beyond what links of today hold, as the simulator's are without limit,
 /// and nothing that one connection learns of the path is told to the next.
@@ -67,12 +63,10 @@ const SETTINGS: [(&CStr, &str); 3] = [
 impl KernelHosts {
     /// Makes both sides, with the sockets of these flows.
     pub(super) fn new(flows: &[Cast]) -> Result<Self, RunError> {
-        let mtu = flows.iter().map(|cast| mss_of(&cast.carrier) + HEADERS).max().unwrap_or(0).max(SMALLEST_MTU) as u16;
-        let side = |host| Namespace::new(place(host, mtu)).map_err(RunError::Namespace);
-        let (near, far) = (side(NEAR)?, side(FAR)?);
+        let sides = Sides::new(flows.iter().map(|cast| mss_of(&cast.carrier) + HEADERS).max().unwrap_or(0))?;
         let marks = if flows.iter().any(|cast| asks_for_marks(&cast.carrier)) { "1" } else { "0" };
         for (setting, value) in SETTINGS.into_iter().chain([(c"/proc/sys/net/ipv4/tcp_ecn", marks)]) {
-            for side in [&near, &far] {
+            for side in [&sides.near, &sides.far] {
                 side.set(setting, value)
                     .map_err(|error| failed(&format!("this system does not take {setting:?}"), error))?;
             }
@@ -81,15 +75,15 @@ impl KernelHosts {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| no_socket(error.into()))?;
         let mut prepared = Vec::new();
         for (number, cast) in flows.iter().enumerate() {
-            let ends = Ends::new(&near, &far, port_of(number), &options_of(cast)?).map_err(no_socket)?;
+            let ends = Ends::new(&sides, port_of(number), &options_of(cast)?).map_err(no_socket)?;
             prepared.push(Some(ends));
         }
-        Ok(Self { near, far, prepared, opened: Vec::new(), poll, room: vec![0; ROOM] })
+        Ok(Self { sides, prepared, opened: Vec::new(), poll, room: vec![0; ROOM] })
     }
 
     /// Gives the devices of both sides.
-    pub(super) fn devices(&self) -> io::Result<[OwnedFd; 2]> {
-        Ok([self.near.device().try_clone()?, self.far.device().try_clone()?])
+    pub(super) fn devices(&self) -> Result<[OwnedFd; 2], RunError> {
+        self.sides.devices()
     }
 
     fn ends(&self, id: ConnectionId) -> &Ends {
@@ -119,19 +113,15 @@ fn asks_for_marks(carrier: &Carrier) -> bool {
     matches!(carrier, Carrier::Tcp(settings) if settings.opener.ecn != EcnMode::Off)
 }
 
-fn place(host: u8, mtu: u16) -> Place {
-    Place { v4: Ipv4Addr::new(10, 77, 0, host), v6: Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, host.into()), mtu }
-}
-
 impl Ends {
-    fn new(near: &Namespace, far: &Namespace, port: u16, options: &Options) -> io::Result<Self> {
+    fn new(sides: &Sides, port: u16, options: &Options) -> io::Result<Self> {
         let socket = |side: &Namespace| {
             let socket = side.socket(AddressFamily::INET, SocketType::STREAM)?;
             options.apply(&socket)?;
             Ok::<_, io::Error>(socket)
         };
-        let address = SocketAddrV4::new(place(FAR, 0).v4, port);
-        let (opener, listener) = (socket(near)?, socket(far)?);
+        let address = SocketAddrV4::new(place(Side::Far, 0).v4, port);
+        let (opener, listener) = (socket(&sides.near)?, socket(&sides.far)?);
         rustix::net::bind(&listener, &address)?;
         rustix::net::listen(&listener, 1)?;
         Ok(Self { opener, listener, is_accepted: false, address, since: Instant::ZERO, read: 0 })
@@ -167,8 +157,8 @@ impl Hosts for KernelHosts {
         rustix::net::send(&self.ends(id).opener, part, SendFlags::NOSIGNAL).unwrap_or(0) as u64
     }
 
-    fn unacknowledged(&self, id: ConnectionId) -> u64 {
-        socket::unacknowledged(&self.ends(id).opener).unwrap_or(0)
+    fn is_drained(&self, id: ConnectionId) -> bool {
+        socket::unacknowledged(&self.ends(id).opener).unwrap_or(0) == 0
     }
 
     fn close(&mut self, id: ConnectionId) {

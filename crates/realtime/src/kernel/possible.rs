@@ -2,17 +2,24 @@
 
 use super::socket;
 use crate::performance::mss_of;
+use crate::refusals::{OTHER_WORLD, Refusals, path_of, transport_path};
 use earlybird_experiment::{Cast, RunError};
 use earlybird_scenario::{Detection, Endpoint, Flow, Kind, Profile, Repair, Scenario, ScenarioError, Transport};
 use earlybird_sim::Carrier;
 use serde_json::Value;
-use std::fmt;
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
-/// Flows that one thread can serve on time.
-pub const MOST_FLOWS: u64 = 128;
+const KERNEL: Refusals = Refusals { world: "the kernel's world" };
+
+/// The payload beside timestamps of the segments that `TCP_MAXSEG` takes: 88 to 32,767 bytes (`tcp_sock_set_maxseg` of
+/// `net/ipv4/tcp.c`).
+const SEGMENTS: RangeInclusive<u16> = 76..=32_755;
+
+/// Measures for which single decisions of a sender have to be known.
+const IMPOSSIBLE: [&str; 3] = ["duplicates", "transmissions", "bursts"];
 
 /// Keys of `endpoint` that the kernel can be told, or that are looked at one by one.
 const HONOURED: [&str; 5] = ["profile", "transport", "mss", "window", "nagle"];
@@ -25,28 +32,13 @@ const HONOURED: [&str; 5] = ["profile", "transport", "mss", "window", "nagle"];
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let available = available();
     for flow in &scenario.flows {
-        check_application(flow)?;
+        KERNEL.check_application(flow)?;
         check_endpoint(scenario, flow, &available)?;
     }
     check_marks(scenario)?;
-    check_count(scenario)?;
-    check_measures(scenario)
-}
-
-fn refusal(path: String, value: &dyn fmt::Display, problem: &str, allowed: &str, hint: &str) -> ScenarioError {
-    let problem = format!("{problem} in the kernel's world");
-    let [value, allowed, hint] = [value.to_string(), allowed.to_owned(), hint.to_owned()];
-    ScenarioError { path, value, problem, allowed, hint }
-}
-
-const OTHER_WORLD: &str = "run it in the simulator, `--world sim`";
-
-fn check_application(flow: &Flow) -> Result<(), ScenarioError> {
-    if flow.application.web_sessions().is_none() {
-        return Ok(());
-    }
-    let path = format!("flows.{}.application", flow.name);
-    Err(refusal(path, &"web sessions", "cannot be run", "`cbr`, `media`, `frames`, `bulk`", OTHER_WORLD))
+    KERNEL.check_count(scenario)?;
+    let problem = "cannot be measured: the kernel does not tell its single decisions";
+    KERNEL.check_measures(scenario, &IMPOSSIBLE, problem)
 }
 
 /// Whether marks are asked for is a setting of the whole network (`tcp_ecn` of `ip-sysctl.rst`).
@@ -60,38 +52,7 @@ fn check_marks(scenario: &Scenario) -> Result<(), ScenarioError> {
         Some(other) => {
             let (path, value) = (path_of(&scenario.flows[other], "ecn"), if asks[other] { "classic" } else { "off" });
             let hint = "set `endpoint.ecn` for all flows";
-            Err(refusal(path, &value, "is not what the other flows have, and is the same for all", "", hint))
-        }
-    }
-}
-
-fn check_count(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let flows: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
-    if flows <= MOST_FLOWS {
-        return Ok(());
-    }
-    let problem = "flows are more than one thread serves on time";
-    Err(refusal("flows".to_owned(), &flows, problem, &format!("{MOST_FLOWS} flows in all"), OTHER_WORLD))
-}
-
-fn check_measures(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let measure = &scenario.measure;
-    let wanted = [
-        ("duplicates", measure.duplicates),
-        ("transmissions", measure.transmissions),
-        ("bursts", measure.bursts.is_some()),
-    ];
-    match wanted.iter().find(|(_, is_wanted)| *is_wanted) {
-        None => Ok(()),
-        Some((key, _)) => {
-            let problem = "cannot be measured: the kernel does not tell its single decisions";
-            Err(refusal(
-                format!("measure.{key}"),
-                &true,
-                problem,
-                "",
-                "leave it out, or run the scenario in the simulator",
-            ))
+            Err(KERNEL.refusal(path, &value, "is not what the other flows have, and is the same for all", "", hint))
         }
     }
 }
@@ -100,7 +61,13 @@ fn check_endpoint(scenario: &Scenario, flow: &Flow, available: &[String]) -> Res
     let endpoint = scenario.endpoint_of(flow)?;
     if endpoint.profile == Profile::Ns2 {
         let hint = "set `endpoint.profile` to one of these: the kernel does what Linux does, whatever is set here";
-        return Err(refusal(path_of(flow, "profile"), &"ns2", "is not what any kernel does", "`rfc`, `linux`", hint));
+        return Err(KERNEL.refusal(
+            path_of(flow, "profile"),
+            &"ns2",
+            "is not what any kernel does",
+            "`rfc`, `linux`",
+            hint,
+        ));
     }
     control_of(endpoint.transport, available).map_err(|error| ScenarioError { path: transport_path(flow), ..error })?;
     check_knobs(flow, &endpoint)
@@ -119,31 +86,10 @@ fn check_knobs(flow: &Flow, endpoint: &Endpoint) -> Result<(), ScenarioError> {
         };
         if !is_possible {
             let hint = "leave it out: the kernel decides that by itself";
-            return Err(refusal(path_of(flow, key), value, "cannot be told to a socket", "", hint));
+            return Err(KERNEL.refusal(path_of(flow, key), value, "cannot be told to a socket", "", hint));
         }
     }
-    check_segment(flow, endpoint.mss)
-}
-
-/// `TCP_MAXSEG` takes 88 to 32,767 bytes (`tcp_sock_set_maxseg` of `net/ipv4/tcp.c`), timestamps included.
-fn check_segment(flow: &Flow, mss: Option<u16>) -> Result<(), ScenarioError> {
-    let allowed = 76..=32_755;
-    match mss {
-        Some(mss) if !allowed.contains(&mss) => {
-            let range = format!("{} to {}", allowed.start(), allowed.end());
-            Err(refusal(path_of(flow, "mss"), &mss, "is no segment size", &range, ""))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn path_of(flow: &Flow, key: &str) -> String {
-    let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
-    format!("{place}endpoint.{key}")
-}
-
-fn transport_path(flow: &Flow) -> String {
-    if flow.transport.is_some() { format!("flows.{}.transport", flow.name) } else { path_of(flow, "transport") }
+    KERNEL.check_segment(flow, endpoint.mss, SEGMENTS)
 }
 
 /// Gives the congestion controls that this kernel has loaded.
@@ -155,7 +101,7 @@ fn available() -> Vec<String> {
 /// Gives the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
 fn control_of(transport: Transport, available: &[String]) -> Result<&'static str, ScenarioError> {
     let allowed = format!("{} (as this kernel has them), `sack`; also with `-rack`", quoted(available));
-    let refuse = |problem: &str| refusal(String::new(), &transport, problem, &allowed, OTHER_WORLD);
+    let refuse = |problem: &str| KERNEL.refusal(String::new(), &transport, problem, &allowed, OTHER_WORLD);
     if transport.detection == Detection::EarlyRetransmission || transport.fine_grained {
         return Err(refuse("needs a sender that is not the kernel's, so that it cannot be run"));
     }

@@ -11,6 +11,8 @@ pub enum World {
     /// In the simulator: as fast as it can, and the same each time.
     #[default]
     Sim,
+    /// In real time, between the same endpoints over UDP (Linux).
+    Live,
     /// In real time, between sockets of this machine's TCP (Linux).
     Kernel,
 }

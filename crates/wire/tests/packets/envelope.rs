@@ -53,3 +53,23 @@ fn a_later_fragment_has_no_ports() {
     assert_eq!((envelope.ports, envelope.payload), (None, None));
     assert_eq!(Envelope::read(&packet[..19]), Err(Malformed::IpHeader));
 }
+
+proptest! {
+    /// A segment that UDP carries is, to whoever knows of the carrier, what it would be in IP.
+    #[test]
+    fn a_segment_within_udp_is_read_as_if_ip_carried_it(
+        segment in segments(),
+        addresses in addresses(),
+        payload in vec(any::<u8>(), 0..1400),
+    ) {
+        let packet = packet(&segment, &addresses, &payload);
+        let plain = Envelope::read(&packet).unwrap();
+        prop_assert_eq!(Envelope::read_in_udp(&packet), Ok(plain));
+        let header = if addresses.source.is_ipv4() { usize::from(packet[0] & 0xf) * 4 } else { 40 };
+        let mut carried = [&packet[..header], &[0x27, 0x0f, 0x27, 0x0f, 0, 0, 0, 0], &packet[header..]].concat();
+        carried[if addresses.source.is_ipv4() { 9 } else { 6 }] = 17;
+        let expected = Envelope { carrier: 8, ..plain };
+        prop_assert_eq!(Envelope::read_in_udp(&carried), Ok(expected));
+        prop_assert_eq!(Envelope::read(&carried).unwrap().ports, Some([9999, 9999]));
+    }
+}

@@ -1,74 +1,12 @@
-//! Scenarios over the kernel's TCP. What the machine does not allow is skipped with the reason.
-#![expect(clippy::float_cmp, reason = "counts are whole numbers")]
+//! The kernel's world.
 
-use earlybird_experiment::{Column, Outputs, Report, RunError, Value};
+use crate::stage::{bulk, column, performed, scenario, simulated, summary};
+use earlybird_experiment::{Column, Report, RunError};
 use earlybird_scenario::Scenario;
 
-/// 10 Mb/s, 40 ms there and back, one flow of each name.
-fn scenario(flows: &str, extra: &str) -> Scenario {
-    let text = format!(
-        r#"
-        duration = "4s"
-        {extra}
-        measure.warm-up = "1s"
-        measure.start-up-delays = ["200ms", "1s"]
-        measure.series = "100ms"
-        {flows}
-        [[network.links]]
-        from = "a"
-        to = "b"
-        rate = "10Mbps"
-        delay = "20ms"
-        queue = {{ packets = 60 }}
-        "#
-    );
-    earlybird_scenario::resolve(&text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-fn bulk(transport: &str) -> String {
-    format!(
-        r#"
-        [[flows]]
-        name = "bulk"
-        from = "a"
-        to = "b"
-        transport = "{transport}"
-        application.bulk = {{}}
-        "#
-    )
-}
-
-/// Runs it over the kernel; nothing where that is not allowed, which is said.
+/// Runs it over the kernel; nothing where that is not allowed.
 fn kernel(scenario: &Scenario) -> Option<Report> {
-    match earlybird_realtime::kernel::run(scenario, 1, &mut |_| true) {
-        Ok(report) => Some(report),
-        Err(error @ RunError::Namespace(_)) => {
-            eprintln!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn simulated(scenario: &Scenario) -> Report {
-    earlybird_experiment::run(scenario, 1, &Outputs::default(), &mut |_| true).expect("it can be simulated")
-}
-
-fn column(report: &Report, table: &str, name: &str) -> Vec<f64> {
-    let (_, table) = report.tables.iter().find(|(known, _)| *known == table).expect("a table of this name");
-    match &table.columns.iter().find(|(known, _)| *known == name).expect("a column of this name").1 {
-        Column::Real(values) => values.clone(),
-        Column::Whole(values) => values.iter().map(|value| *value as f64).collect(),
-        column => panic!("{name}: {column:?}"),
-    }
-}
-
-fn summary(report: &Report, key: &str) -> f64 {
-    match report.summary.iter().find(|(known, _)| known == key) {
-        Some((_, Value::Real(value))) => *value,
-        Some((_, Value::Whole(value))) => *value as f64,
-        value => panic!("{key}: {value:?}"),
-    }
+    performed(earlybird_realtime::kernel::run(scenario, 1, &mut |_| true))
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! What the bytes of a frame say: its number, from which the part of a unit follows that it carries.
+
+use earlybird_traffic::Part;
+use std::collections::VecDeque;
+
+/// Numbers of frames in their first bytes. One of fewer than eight bytes has room for the number's lowest ones only; the others
+/// follow from the frame before it, as those of RTP's sequence numbers do (RFC 3550 appendix A.1).
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// What the frames carry that were written and may come.
+    parts: VecDeque<Part>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+impl Labels {
+    /// Bytes of a number.
+    pub(super) const LEN: usize = size_of::<u64>();
+
+    /// Writes the number of the next frame into it.
+    pub(super) fn write(&self, frame: &mut [u8]) {
+        let number = self.first + self.parts.len() as u64;
+        frame.iter_mut().zip(number.to_le_bytes()).for_each(|(place, byte)| *place = byte);
+    }
+
+    /// Learns that this frame was taken, and what it carries.
+    pub(super) fn push(&mut self, part: Part) {
+        self.parts.push_back(part);
+    }
+
+    /// Gives what a frame carries of which this is the beginning, or all.
+    pub(super) fn find(&self, frame: &[u8]) -> Option<Part> {
+        self.parts.get(self.index(frame)).copied()
+    }
+
+    /// Gives what a frame carries, behind which no earlier one will come.
+    pub(super) fn take(&mut self, frame: &[u8]) -> Option<Part> {
+        let index = self.index(frame);
+        let part = self.parts.get(index).copied()?;
+        self.parts.drain(..=index);
+        self.first += index as u64 + 1;
+        Some(part)
+    }
+
+    /// Gives how many frames were written between the last one taken and this one.
+    fn index(&self, frame: &[u8]) -> usize {
+        let known = frame.len().min(Self::LEN);
+        let mut bytes = [0; Self::LEN];
+        bytes[..known].copy_from_slice(&frame[..known]);
+        let ahead = u64::from_le_bytes(bytes).wrapping_sub(self.first);
+        let modulus = 1_u128 << (8 * known);
+        (u128::from(ahead) % modulus) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_any_length_are_known_again_where_others_are_missing() {
+        let mut labels = Labels::default();
+        let mut frames = Vec::new();
+        for unit in 0..700 {
+            let mut frame = vec![0; 1 + unit as usize % 12];
+            labels.write(&mut frame);
+            labels.push(Part::whole(unit));
+            frames.push(frame);
+        }
+        for unit in [0, 1, 5, 6, 250, 480, 481, 699] {
+            assert_eq!(labels.find(&frames[unit]), Some(Part::whole(unit as u64)));
+            assert_eq!(labels.take(&frames[unit]), Some(Part::whole(unit as u64)));
+        }
+        assert_eq!((labels.parts.len(), labels.first), (0, 700));
+    }
+}

@@ -1,0 +1,40 @@
+//! What of a scenario our endpoints can do in real time.
+
+use crate::refusals::{OTHER_WORLD, Refusals, path_of, transport_path};
+use earlybird_scenario::{Flow, Kind, Profile, Scenario, ScenarioError};
+use std::ops::RangeInclusive;
+
+const LIVE: Refusals = Refusals { world: "the live world" };
+
+/// The least that a peer is believed to take (Linux's `TCP_MIN_SND_MSS`), and what fits into an IP packet with room to spare.
+const SEGMENTS: RangeInclusive<u16> = 48..=32_755;
+
+/// Measures for which each packet has to be known, or a second run without the others.
+const IMPOSSIBLE: [&str; 2] = ["transmissions", "bursts"];
+
+/// Checks that our endpoints can do what a scenario asks for.
+///
+/// # Errors
+///
+/// The first thing that they cannot do.
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    for flow in &scenario.flows {
+        LIVE.check_application(flow)?;
+        check_endpoint(scenario, flow)?;
+    }
+    LIVE.check_count(scenario)?;
+    LIVE.check_measures(scenario, &IMPOSSIBLE, "cannot be measured: the links do not read the segments that they carry")
+}
+
+fn check_endpoint(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> {
+    let endpoint = scenario.endpoint_of(flow)?;
+    if endpoint.profile == Profile::Ns2 {
+        let problem = "counts headers that no wire carries, and cannot be run";
+        return Err(LIVE.refusal(path_of(flow, "profile"), &"ns2", problem, "`rfc`, `linux`", OTHER_WORLD));
+    }
+    if matches!(endpoint.transport.kind, Kind::Datagram(_)) {
+        let problem = "is not TCP, and cannot be run";
+        return Err(LIVE.refusal(transport_path(flow), &endpoint.transport, problem, "", OTHER_WORLD));
+    }
+    LIVE.check_segment(flow, endpoint.mss, SEGMENTS)
+}

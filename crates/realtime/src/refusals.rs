@@ -1,0 +1,95 @@
+//! What no world in real time can do, and how a world says what it cannot.
+
+use earlybird_scenario::{Flow, Scenario, ScenarioError};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Flows that one thread can serve on time.
+pub const MOST_FLOWS: u64 = 128;
+
+pub(crate) const OTHER_WORLD: &str = "run it in the simulator, `--world sim`";
+
+/// Refuses what a world of this name cannot do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusals {
+    pub(crate) world: &'static str,
+}
+
+impl Refusals {
+    pub(crate) fn refusal(
+        &self,
+        path: String,
+        value: &dyn fmt::Display,
+        problem: &str,
+        allowed: &str,
+        hint: &str,
+    ) -> ScenarioError {
+        let problem = format!("{problem} in {}", self.world);
+        let [value, allowed, hint] = [value.to_string(), allowed.to_owned(), hint.to_owned()];
+        ScenarioError { path, value, problem, allowed, hint }
+    }
+
+    pub(crate) fn check_application(&self, flow: &Flow) -> Result<(), ScenarioError> {
+        if flow.application.web_sessions().is_none() {
+            return Ok(());
+        }
+        let path = format!("flows.{}.application", flow.name);
+        Err(self.refusal(path, &"web sessions", "cannot be run", "`cbr`, `media`, `frames`, `bulk`", OTHER_WORLD))
+    }
+
+    pub(crate) fn check_count(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let flows: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
+        if flows <= MOST_FLOWS {
+            return Ok(());
+        }
+        let problem = "flows are more than one thread serves on time";
+        Err(self.refusal("flows".to_owned(), &flows, problem, &format!("{MOST_FLOWS} flows in all"), OTHER_WORLD))
+    }
+
+    /// Refuses the first of these measures that a scenario wants.
+    pub(crate) fn check_measures(
+        &self,
+        scenario: &Scenario,
+        impossible: &[&str],
+        problem: &str,
+    ) -> Result<(), ScenarioError> {
+        let measure = &scenario.measure;
+        let wanted = [
+            ("duplicates", measure.duplicates),
+            ("transmissions", measure.transmissions),
+            ("bursts", measure.bursts.is_some()),
+        ];
+        match wanted.iter().find(|(key, is_wanted)| *is_wanted && impossible.contains(key)) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let hint = "leave it out, or run the scenario in the simulator";
+                Err(self.refusal(format!("measure.{key}"), &true, problem, "", hint))
+            }
+        }
+    }
+
+    pub(crate) fn check_segment(
+        &self,
+        flow: &Flow,
+        mss: Option<u16>,
+        allowed: RangeInclusive<u16>,
+    ) -> Result<(), ScenarioError> {
+        match mss {
+            Some(mss) if !allowed.contains(&mss) => {
+                let range = format!("{} to {}", allowed.start(), allowed.end());
+                Err(self.refusal(path_of(flow, "mss"), &mss, "is no segment size", &range, ""))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Gives the key of a flow's endpoint, as the scenario wrote it.
+pub(crate) fn path_of(flow: &Flow, key: &str) -> String {
+    let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
+    format!("{place}endpoint.{key}")
+}
+
+pub(crate) fn transport_path(flow: &Flow) -> String {
+    if flow.transport.is_some() { format!("flows.{}.transport", flow.name) } else { path_of(flow, "transport") }
+}
