@@ -32,7 +32,7 @@ def command(
     world: Annotated[
         World | None,
         typer.Option(
-            help="Where it takes place: simulated, or in real time over the same endpoints or this machine's TCP (Linux).",
+            help="Where it takes place: simulated, or in real time over the same endpoints or the TCP of Linux.",
             show_default="the scenario's, else sim",
         ),
     ] = None,
