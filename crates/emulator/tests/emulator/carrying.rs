@@ -145,6 +145,8 @@ fn a_carrier_takes_no_time_and_hides_no_flow() {
     assert_eq!(deliveries(&mut emulator, millis(100)), [(millis(30), Side::Far, carried)]);
     assert_eq!(emulator.network().link(LinkId(0)).total.bytes_out, 1250);
     let stranger = [9, 8, 7, 6].map(|byte| within_udp(&packet(&[], Ecn::NotCapable))[..20 + byte].to_vec());
-    stranger.iter().for_each(|bytes| emulator.offer(millis(200), Side::Near, bytes));
+    for bytes in &stranger {
+        emulator.offer(millis(200), Side::Near, bytes);
+    }
     assert_eq!(emulator.refusals().strangers, 4);
 }
