@@ -74,8 +74,8 @@ def test_a_run_in_real_time_has_the_tables_of_a_simulation(world: World, tmp_pat
 
 
 def test_our_own_endpoints_carry_frames_in_real_time() -> None:
-    film = {"flows.bulk.application": '{ cbr = { rate = "1Mb/s", packet = 2500 } }', "flows.bulk.transport": "mtcp"}
-    real, simulated = in_real_time(world="live", overrides=film), run(SCENARIO, overrides=film)
+    film = SCENARIO.replace("bulk = {}", 'cbr = { rate = "1Mb/s", packet = 2500 }').replace('"cubic"', '"mtcp"')
+    real, simulated = in_real_time(film, world="live"), run(film)
     of = [result.table("flows") for result in (real, simulated)]
     assert of[0]["units_written"][0] == of[1]["units_written"][0]
     assert of[0]["units_played"][0] >= 0.8 * of[1]["units_played"][0]
