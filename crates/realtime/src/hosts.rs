@@ -75,10 +75,12 @@ pub trait Hosts: Send {
         Vec::new()
     }
 
-    /// Gives how many packets the links brought for which the hosts had no room, as far as they count them.
-    fn undelivered(&self) -> u64 {
-        0
-    }
+    /// Gives how many packets were lost between hosts and links: the links had not the time to take them, or the hosts no room.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    fn undelivered(&self) -> io::Result<u64>;
 
     /// Waits for so long, or until something can be done, and adds what.
     ///

@@ -53,7 +53,7 @@ pub fn perform<H: Hosts>(
             wake_on_time();
             let outcome = performance.run(&stop);
             // Who waits for this has gone only if it waits no more.
-            let _ = done.send(outcome.map(|()| (performance.recorder, performance.hosts.undelivered())));
+            let _ = done.send(outcome.and_then(|()| Ok((performance.recorder, performance.hosts.undelivered()?))));
         });
         let outcome = wait(&performed, || keep_going(share(&clock, scenario)));
         stop.store(true, Ordering::Relaxed);
@@ -102,16 +102,10 @@ fn wake_on_time() {
 /// shows.
 const DISTURBED: Duration = Duration::from_millis(1);
 
-/// Makes the report; beside what the devices did not take, hosts had no room for so many packets.
-fn report(
-    stage: &Stage<'_>,
-    world: &'static str,
-    mut recorder: Recorder,
-    links: &LinksEnd,
-    without_room: u64,
-) -> Report {
+/// Makes the report; beside what the devices did not take, so many packets were lost between hosts and links.
+fn report(stage: &Stage<'_>, world: &'static str, mut recorder: Recorder, links: &LinksEnd, lost: u64) -> Report {
     let carried = &links.carried;
-    let undelivered = carried.undelivered + without_room;
+    let undelivered = carried.undelivered + lost;
     recorder.take_links(links.drops.clone(), &links.backlogs);
     let mut report = stage.report(&recorder, &links.network);
     let micros = |share: f64| Value::Real(carried.timing.quantile(share).as_secs_f64() * 1e6);

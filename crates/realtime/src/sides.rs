@@ -4,6 +4,7 @@ use crate::run::failed;
 use earlybird_emulator::shell::place;
 use earlybird_emulator::{Namespace, Side, Way, Ways};
 use earlybird_experiment::{Cast, Pair, RunError};
+use std::io;
 use std::os::fd::OwnedFd;
 
 /// A namespace for the hosts of each side.
@@ -31,6 +32,11 @@ impl Sides {
         let device = |side: &Namespace| side.device().try_clone();
         let both = || Ok([device(&self.near)?, device(&self.far)?]);
         both().map_err(|error| failed("this system gives no more files", error))
+    }
+
+    /// Gives how many packets of both were dropped before the links could take them.
+    pub(crate) fn dropped(&self) -> io::Result<u64> {
+        Ok(self.near.dropped()? + self.far.dropped()?)
     }
 }
 

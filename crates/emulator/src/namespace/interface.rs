@@ -147,6 +147,15 @@ fn address(address: Ipv4Addr) -> libc::sockaddr_in {
     }
 }
 
+/// Gives how many packets the device dropped that hosts sent over it, of what `/proc/net/dev` says.
+pub(super) fn dropped(counts: &str) -> Option<u64> {
+    /// Of sixteen numbers eight are of what was received; the fourth of the others is this one (`net/core/net-procfs.c`).
+    const DROPPED: usize = 11;
+    let mut lines = counts.lines().filter_map(|line| line.split_once(':'));
+    let (_, numbers) = lines.find(|(name, _)| name.trim() == DEVICE)?;
+    numbers.split_whitespace().nth(DROPPED)?.parse().ok()
+}
+
 /// Makes a system call whose request has the layout that it reads.
 fn call<T>(file: &OwnedFd, number: libc::c_ulong, request: &mut T) -> io::Result<()> {
     // SAFETY: each call above goes with the structure that the kernel reads for it, which lives as long as the call.

@@ -9,6 +9,7 @@ use rights::Maps;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -102,6 +103,20 @@ impl Namespace {
             Ok([socket_with(family, kind, flags, None)?])
         })?;
         Ok(socket)
+    }
+
+    /// Gives how many packets of its hosts were dropped because too many waited at the device to be read.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    pub fn dropped(&self) -> io::Result<u64> {
+        let [counts] = Fork::run(|| {
+            enter(self.user.as_ref(), &self.net)?;
+            Ok([rights::open(c"/proc/self/net/dev")?])
+        })?;
+        let counts = io::read_to_string(File::from(counts))?;
+        interface::dropped(&counts).ok_or_else(|| io::Error::other("/proc/net/dev says nothing of the device"))
     }
 
     /// Writes a setting of the network, a file below `/proc/sys/net`.

@@ -80,3 +80,22 @@ fn a_round_trip_takes_the_time_that_the_links_say() {
         assert!(crossing.carried().timing.packets() >= 2 * DATAGRAMS as u64 && crossing.carried().undelivered == 0);
     }
 }
+
+#[test]
+fn packets_that_wait_too_long_at_a_device_are_counted() {
+    const SENT: usize = 2000;
+    let Some([near, far]) = hosts() else { return };
+    let here = socket(&near, place(1).v4.into());
+    assert_eq!((near.dropped().unwrap(), far.dropped().unwrap()), (0, 0));
+    for _ in 0..SENT {
+        here.send_to(b"there", (place(2).v4, 9)).expect("a datagram");
+    }
+    let mut packet = [0; 1500];
+    let is_ours = |len| len == 28 + b"there".len();
+    let lengths = std::iter::from_fn(|| rustix::io::read(near.device(), &mut packet).ok());
+    let waited = lengths.filter(|len| is_ours(*len)).count();
+    assert!(waited > 0 && waited < SENT);
+    // Hosts of IPv6 ask for routers of their own accord, and some of that may be lost here too.
+    let dropped = near.dropped().unwrap() as usize;
+    assert!((SENT - waited..SENT - waited + 20).contains(&dropped), "{dropped} of {SENT}, {waited} waited");
+}

@@ -14,6 +14,7 @@ pub struct Udp {
     state: UdpSocketState,
     address: SocketAddr,
     mtu: u16,
+    is_mtu_known: bool,
 }
 
 /// What most paths carry: Ethernet's. Larger segments than a path carries are found out by their losses
@@ -48,13 +49,13 @@ impl Udp {
         let _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         let address = socket.local_addr()?;
-        Ok(Self { socket, state, address, mtu: MTU })
+        Ok(Self { socket, state, address, mtu: MTU, is_mtu_known: false })
     }
 
-    /// Sends IP packets of up to so many bytes: for paths that are known.
+    /// Sends IP packets of up to so many bytes, which all paths are known to carry.
     #[must_use]
     pub fn with_mtu(self, mtu: u16) -> Self {
-        Self { mtu, ..self }
+        Self { mtu, is_mtu_known: true, ..self }
     }
 
     /// Gives the address that the socket is bound to.
@@ -120,6 +121,11 @@ impl Device for Udp {
 
     fn mtu(&self) -> u16 {
         self.mtu
+    }
+
+    /// No router's report comes through a socket of UDP.
+    fn has_black_holes(&self) -> bool {
+        !self.is_mtu_known
     }
 
     fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! What a stack is told once, and what its connections are made of.
 
-use crate::device::Carriage;
+use crate::device::{Carriage, Device};
 use crate::error::Error;
 use earlybird_tcp::{Config, IpVersion, KeepAlive, Lifetimes, ReceiveBuffer};
 use earlybird_units::{Duration, SeedTree};
@@ -113,20 +113,18 @@ pub(super) fn fitted(
     config: &Config,
     limits: &Limits,
     version: IpVersion,
-    carriage: Carriage,
-    mtu: u16,
+    device: &impl Device,
 ) -> Result<Config, Error> {
+    let (carriage, mtu) = (device.carriage(), device.mtu());
     check_mtu(version, mtu)?;
-    let is_udp = carriage == Carriage::Udp;
-    let keep_alive = config.lifetimes.keep_alive.or(is_udp.then_some(AWAKE));
+    let keep_alive = config.lifetimes.keep_alive.or((carriage == Carriage::Udp).then_some(AWAKE));
     let config = Config {
         lifetimes: Lifetimes { keep_alive, ..config.lifetimes },
         ip: version,
         mss: config.mss.min(version.mss_within(mtu - carriage.overhead())),
         send_buffer: Some(config.send_buffer.unwrap_or(u64::MAX).min(limits.send_buffer)),
         receive_buffer: within(config, limits.receive_buffer),
-        // No router's report comes through a socket of UDP.
-        finds_black_holes: config.finds_black_holes || is_udp,
+        finds_black_holes: config.finds_black_holes || device.has_black_holes(),
         ..*config
     };
     config.check()?;

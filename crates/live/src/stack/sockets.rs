@@ -39,7 +39,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 
     fn fitted(&self, config: &Config, version: IpVersion) -> Result<Config, Error> {
-        fitted(config, &self.settings.limits, version, self.form.carriage, self.device.mtu())
+        fitted(config, &self.settings.limits, version, &self.device)
     }
 
     /// Gives the addresses of a connection that is not there yet, as they will stand in what arrives. Where the search for a port

@@ -188,6 +188,10 @@ impl Hosts for KernelHosts {
         let _ = rustix::net::send(&self.ends(id).listener, part, SendFlags::NOSIGNAL);
     }
 
+    fn undelivered(&self) -> io::Result<u64> {
+        self.sides.dropped()
+    }
+
     fn gauges(&self, id: ConnectionId) -> FlowGauges {
         counted::gauges(&self.ends(id).info())
     }

@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::socket;
 use crate::clock::Clock;
 use crate::hosts::{Decision, Hosts, Readiness};
-use crate::sides::port_of;
+use crate::sides::{Sides, port_of};
 use earlybird_emulator::Side;
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges};
 use earlybird_live::device::{Carriage, Device, Path, Udp};
@@ -24,6 +24,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// The hosts of both sides, on one thread.
 #[derive(Debug)]
 pub(super) struct LiveHosts {
+    sides: Sides,
     near: Host,
     far: Host,
     clock: Clock,
@@ -82,9 +83,10 @@ fn settings_of(cast: &Cast) -> &EndpointSettings {
 }
 
 /// Gives the parameters of an endpoint as a wire asks for them. The scenario's segment is payload; here its size takes in the
-/// options that every segment has, so that the payload is the same.
+/// options that every segment has, so that the payload is the same. Its paths carry every packet: what vanishes was not too large.
 fn on_wire(config: &Config) -> Config {
-    let real = Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..*config };
+    let real =
+        Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), finds_black_holes: false, ..*config };
     Config { mss: real.mss + (real.mss - real.payload()), ..real }
 }
 
@@ -110,13 +112,19 @@ impl Host {
 
 impl LiveHosts {
     /// Makes both sides, and has the far one wait for these flows.
-    pub(super) fn new([near, far]: [Udp; 2], clock: Clock, seed: u64, flows: &[Cast]) -> Result<Self, Error> {
+    pub(super) fn new(
+        sides: Sides,
+        [near, far]: [Udp; 2],
+        clock: Clock,
+        seed: u64,
+        flows: &[Cast],
+    ) -> Result<Self, Error> {
         let (near, mut far) = (Host::new(near, clock, seed)?, Host::new(far, clock, seed)?);
         for (number, cast) in flows.iter().enumerate() {
             far.stack.listen(port_of(number), &on_wire(&settings_of(cast).listener), ListenConfig::default())?;
         }
         let openers = flows.iter().map(|cast| on_wire(&settings_of(cast).opener)).collect();
-        Ok(Self { near, far, clock, openers, opened: Vec::new(), room: vec![0; ROOM], frame: Vec::new() })
+        Ok(Self { sides, near, far, clock, openers, opened: Vec::new(), room: vec![0; ROOM], frame: Vec::new() })
     }
 
     fn ends(&self, id: ConnectionId) -> &Ends {
@@ -292,9 +300,12 @@ impl Hosts for LiveHosts {
         [of_host(&self.near), of_host(&self.far)].concat()
     }
 
-    fn undelivered(&self) -> u64 {
-        let sockets = [&self.near, &self.far].into_iter().filter_map(|host| host.stack.device().descriptor());
-        sockets.map(|socket| u64::from(socket::dropped(socket).unwrap_or(0))).sum()
+    fn undelivered(&self) -> io::Result<u64> {
+        let mut undelivered = self.sides.dropped()?;
+        for socket in [&self.near, &self.far].into_iter().filter_map(|host| host.stack.device().descriptor()) {
+            undelivered += u64::from(socket::dropped(socket)?);
+        }
+        Ok(undelivered)
     }
 
     fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()> {

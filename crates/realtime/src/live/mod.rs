@@ -35,7 +35,7 @@ pub fn run(scenario: &Scenario, seed: u64, keep_going: KeepGoing<'_>) -> Result<
     let [near, far] = sides.devices()?;
     // From here on it is the run's time that passes.
     let crossing = Crossing::new(near, far);
-    let hosts = LiveHosts::new(sockets, Clock::since(crossing.started()), seed, &scenery.flows)
+    let hosts = LiveHosts::new(sides, sockets, Clock::since(crossing.started()), seed, &scenery.flows)
         .map_err(|error| failed("the stacks cannot be made", io::Error::other(error)))?;
     let emulator = Emulator::new(scenery.network, ways, DropLog::default()).within_udp();
     perform(scenario, &stage, scenery.flows, Staging { world: "live", hosts, crossing, emulator }, keep_going)
