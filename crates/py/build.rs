@@ -4,18 +4,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
-const CRATES: [&str; 7] = ["units", "wire", "tcp", "traffic", "sim", "scenario", "experiment"];
+/// For a simulation, and what comes to it in real time between sockets and over our own endpoints.
+const SIM: [&str; 7] = ["units", "wire", "tcp", "traffic", "sim", "scenario", "experiment"];
+const KERNEL: [&str; 2] = ["emulator", "realtime"];
+const LIVE: [&str; 1] = ["live"];
 
 fn main() -> std::io::Result<()> {
     let mut bytes = Vec::new();
-    for name in CRATES {
+    for (world, crates) in [("SIM", &SIM[..]), ("KERNEL", &KERNEL), ("LIVE", &LIVE)] {
+        read(crates, &mut bytes)?;
+        println!("cargo::rustc-env=EARLYBIRD_{world}_VERSION={:016x}", (xxh3_128(&bytes) >> 64) as u64);
+    }
+    Ok(())
+}
+
+/// Adds the sources of crates.
+fn read(crates: &[&str], bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    for name in crates {
         let folder = Path::new("..").join(name).join("src");
         println!("cargo::rerun-if-changed={}", folder.display());
         for file in sources(&folder)? {
             bytes.extend(fs::read(file)?);
         }
     }
-    println!("cargo::rustc-env=EARLYBIRD_CODE_VERSION={:016x}", (xxh3_128(&bytes) >> 64) as u64);
     Ok(())
 }
 

@@ -145,5 +145,5 @@ def transmit(source: str, destination: str, watch: Callable[[dict[str, Any] | No
 def version() -> str:
     """Return the version of earlybird."""
 
-def code_version() -> str:
-    """Return the hash of the code that decides what a run gives."""
+def code_version(world: str = "sim") -> str:
+    """Return the hash of the code that decides what a run gives in a world."""

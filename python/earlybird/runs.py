@@ -181,7 +181,7 @@ def simulate(
         )
     # In real time the work is done by other threads, and by the kernel.
     spent = {"cpu_s": round(outcome["cpu_s"], 3)} if is_simulated else {}
-    summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version()}
+    summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version(world_of(resolved))}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)
 

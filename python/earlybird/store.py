@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.files import read_result, verify_result, write_result
+from earlybird.worlds import SIMULATOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,18 +34,20 @@ def planned_key(scenario: str, seed: int) -> str:
     return _key(_decisive_of_text(scenario), seed)
 
 
-def _key(decisive: str, seed: int) -> str:
-    return hashlib.sha256(f"[{decisive},{seed},{json.dumps(_core.code_version())}]".encode()).hexdigest()[:20]
+def _key(decisive: tuple[str, str], seed: int) -> str:
+    scenario, code = decisive
+    return hashlib.sha256(f"[{scenario},{seed},{json.dumps(code)}]".encode()).hexdigest()[:20]
 
 
-def _decisive(scenario: dict[str, Any]) -> str:
-    """Write down what of a scenario decides a run's outcome."""
+def _decisive(scenario: dict[str, Any]) -> tuple[str, str]:
+    """Write down what of a scenario decides a run's outcome, and what of the code."""
     decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
-    return json.dumps(decisive, sort_keys=True, separators=(",", ":"))
+    code = _core.code_version(scenario.get("world", SIMULATOR))
+    return json.dumps(decisive, sort_keys=True, separators=(",", ":")), code
 
 
 @lru_cache(maxsize=8192)
-def _decisive_of_text(scenario: str) -> str:
+def _decisive_of_text(scenario: str) -> tuple[str, str]:
     return _decisive(json.loads(scenario))
 
 

@@ -69,13 +69,15 @@ def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
     Warns
     -----
     ScenarioWarning
-        If packets left the links much later than they were due, or the hosts did not take them.
+        If packets left the links much later than they were due, or did not get there or from there, or the hosts slept
+        too long.
     """
     if summary.get("disturbed"):
-        late, lost = summary["added_delay_p99_us"] / MILLISECOND, summary["undelivered"]
+        links, hosts = (summary[f"{name}_p99_us"] / MILLISECOND for name in ("added_delay", "hosts_late"))
         warnings.warn(
-            f"the run was disturbed: one packet in a hundred left the links {late:.1f} ms late or more, and {lost} were"
-            " not taken by their host. hint: let nothing else run beside it, or lower the rates.",
+            f"the run was disturbed: one packet in a hundred left the links {links:.1f} ms late or more, hosts were woken"
+            f" {hosts:.1f} ms late one time in a hundred, and {summary['undelivered']} packets were lost between the two."
+            " hint: let nothing else run beside it, or lower the rates.",
             ScenarioWarning,
             stacklevel=3,
         )

@@ -154,7 +154,7 @@ fn readable(device: &OwnedFd) -> BorrowedFd<'_> {
 }
 
 /// Asks the system to wake this thread on time: without slack, and before others where that is allowed.
-fn ask_for_precision() {
+pub fn ask_for_precision() {
     const SHORTEST_SLACK: std::num::NonZeroU64 = std::num::NonZeroU64::MIN;
     // Both are wishes. What comes of them, the timing tells.
     let _ = rustix::thread::set_current_timer_slack(Some(SHORTEST_SLACK));

@@ -12,7 +12,7 @@ pub mod shell;
 mod timing;
 mod ways;
 
-pub use crossing::{Carried, Crossing, Watch};
+pub use crossing::{Carried, Crossing, Watch, ask_for_precision};
 pub use emulator::{Delivery, Emulator, Refusals};
 pub use namespace::{Host, Namespace, Place};
 pub use timing::Timing;

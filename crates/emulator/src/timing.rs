@@ -20,7 +20,7 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// Notes a packet that was due at one time and left at another.
+    /// Notes a packet that was due at one time and left at another, or what else came late.
     pub fn note(&mut self, due: Instant, left: Instant) {
         self.delays.saturating_record(left.since(due).as_nanos());
     }

@@ -261,10 +261,15 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Gives the hash of the code that decides what a run gives.
+/// Gives the hash of the code that decides what a run gives in a world.
 #[pyfunction]
-fn code_version() -> &'static str {
-    env!("EARLYBIRD_CODE_VERSION")
+#[pyo3(signature = (world = "sim"))]
+fn code_version(world: &str) -> &'static str {
+    match world {
+        "kernel" => env!("EARLYBIRD_KERNEL_VERSION"),
+        "live" => env!("EARLYBIRD_LIVE_VERSION"),
+        _ => env!("EARLYBIRD_SIM_VERSION"),
+    }
 }
 
 #[pymodule]

@@ -5,6 +5,7 @@ use crate::hosts::{Hosts, Readiness};
 use crate::links::Samples;
 use crate::places::Places;
 use crate::roles::{SeatIo, SourceIo};
+use earlybird_emulator::Timing;
 use earlybird_experiment::{Cast, Recorder};
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Carrier, FlowId, Observer};
@@ -71,6 +72,8 @@ pub(crate) struct Performance<H> {
     mark: Instant,
     samples: Option<Samples>,
     next_drain: Instant,
+    /// How much later than it asked for this thread was woken.
+    pub(crate) wakes: Timing,
 }
 
 /// Time between two questions whether everything written was acknowledged, of which a kernel tells nobody.
@@ -94,6 +97,7 @@ impl<H: Hosts> Performance<H> {
             mark: Instant::ZERO + scenario.measure.warm_up.duration(),
             samples: samples_of(scenario),
             next_drain: Instant::ZERO,
+            wakes: Timing::default(),
         };
         for cast in flows {
             performance.engage(cast);
@@ -125,8 +129,12 @@ impl<H: Hosts> Performance<H> {
                 break;
             }
             self.do_due(now);
-            let span = self.next_time(now).since(self.clock.now());
-            self.hosts.wait(span, &mut ready)?;
+            let due = self.next_time(now);
+            self.hosts.wait(due.since(self.clock.now()), &mut ready)?;
+            let woken = self.clock.now();
+            if ready.is_empty() && woken >= due {
+                self.wakes.note(due, woken);
+            }
             for readiness in ready.drain(..) {
                 self.on_ready(readiness);
             }

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::hosts::Hosts;
 use crate::links::{LinksEnd, carry};
 use crate::performance::{Performance, samples_of};
-use earlybird_emulator::{Crossing, Emulator, Timing};
+use earlybird_emulator::{Crossing, Emulator, Timing, ask_for_precision};
 use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
 use earlybird_scenario::Scenario;
 use earlybird_units::Duration;
@@ -47,13 +47,13 @@ pub fn perform<H: Hosts>(
     let mut performance = Performance::new(scenario, flows, stage.recorder(), hosts, clock);
     let stop = AtomicBool::new(false);
     let (done, performed) = mpsc::channel();
-    let (links, (recorder, undelivered)) = thread::scope(|scope| {
+    let (links, hosts) = thread::scope(|scope| {
         let links = scope.spawn(|| carry(crossing, emulator, samples, &stop));
         scope.spawn(|| {
-            wake_on_time();
+            ask_for_precision();
             let outcome = performance.run(&stop);
             // Who waits for this has gone only if it waits no more.
-            let _ = done.send(outcome.and_then(|()| Ok((performance.recorder, performance.hosts.undelivered()?))));
+            let _ = done.send(outcome.and_then(|()| HostsEnd::of(performance)));
         });
         let outcome = wait(&performed, || keep_going(share(&clock, scenario)));
         stop.store(true, Ordering::Relaxed);
@@ -61,14 +61,14 @@ pub fn perform<H: Hosts>(
             links.join().map_err(|_| broken_off(io::Error::other("the thread that carries packets ended")))?;
         Ok::<_, RunError>((carried.map_err(broken_off)?, outcome?))
     })?;
-    Ok(report(stage, world, recorder, &links, undelivered))
+    Ok(report(stage, world, hosts, &links))
 }
 
 /// Waits for the end of the performance.
 fn wait(
-    performed: &mpsc::Receiver<io::Result<(Recorder, u64)>>,
+    performed: &mpsc::Receiver<io::Result<HostsEnd>>,
     mut keep_going: impl FnMut() -> bool,
-) -> Result<(Recorder, u64), RunError> {
+) -> Result<HostsEnd, RunError> {
     loop {
         match performed.recv_timeout(BETWEEN_QUESTIONS) {
             Ok(outcome) => return outcome.map_err(broken_off),
@@ -93,36 +93,43 @@ pub(crate) fn failed(problem: &str, error: io::Error) -> RunError {
     RunError::Machine { problem: problem.to_owned(), error }
 }
 
-/// Asks the system to wake this thread on time.
-fn wake_on_time() {
-    let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
-}
-
-/// The added delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors
-/// shows.
+/// The delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors shows.
 const DISTURBED: Duration = Duration::from_millis(1);
 
-/// Makes the report; beside what the devices did not take, so many packets were lost between hosts and links.
-fn report(stage: &Stage<'_>, world: &'static str, mut recorder: Recorder, links: &LinksEnd, lost: u64) -> Report {
+/// What the hosts of both sides tell at the end.
+struct HostsEnd {
+    recorder: Recorder,
+    /// Packets that were lost between them and the links.
+    lost: u64,
+    wakes: Timing,
+}
+
+impl HostsEnd {
+    fn of<H: Hosts>(performance: Performance<H>) -> io::Result<Self> {
+        let Performance { recorder, hosts, wakes, .. } = performance;
+        Ok(Self { recorder, lost: hosts.undelivered()?, wakes })
+    }
+}
+
+fn report(stage: &Stage<'_>, world: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
     let carried = &links.carried;
-    let undelivered = carried.undelivered + lost;
-    recorder.take_links(links.drops.clone(), &links.backlogs);
-    let mut report = stage.report(&recorder, &links.network);
-    let micros = |share: f64| Value::Real(carried.timing.quantile(share).as_secs_f64() * 1e6);
+    let undelivered = carried.undelivered + hosts.lost;
+    // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
+    let is_late = [&carried.timing, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
+    let is_disturbed = is_late || undelivered > 0;
+    hosts.recorder.take_links(links.drops.clone(), &links.backlogs);
+    let mut report = stage.report(&hosts.recorder, &links.network);
+    let micros = |timing: &Timing, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
     report.summary.extend([
         ("world".to_owned(), Value::Text(world.to_owned())),
-        ("added_delay_p50_us".to_owned(), micros(0.5)),
-        ("added_delay_p99_us".to_owned(), micros(0.99)),
+        ("added_delay_p50_us".to_owned(), micros(&carried.timing, 0.5)),
+        ("added_delay_p99_us".to_owned(), micros(&carried.timing, 0.99)),
+        ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
         ("undelivered".to_owned(), Value::Whole(undelivered)),
-        ("disturbed".to_owned(), Value::Whole(u64::from(is_disturbed(&carried.timing, undelivered)))),
+        ("disturbed".to_owned(), Value::Whole(is_disturbed.into())),
     ]);
     report.tables.push(("added_delay", added_delay(&carried.timing)));
     report
-}
-
-/// Says whether packets left so late, or were lost in such numbers between links and hosts, that the run is not what the scenario says.
-fn is_disturbed(timing: &Timing, undelivered: u64) -> bool {
-    timing.quantile(0.99) > DISTURBED || undelivered > 0
 }
 
 /// How much later than due packets left the emulated links.

@@ -62,9 +62,10 @@ pub trait Device {
     /// Gives the largest IP packet that it carries.
     fn mtu(&self) -> u16;
 
-    /// Says whether a packet that is too large for its path may vanish there without a word to who sent it.
+    /// Says whether a packet that is too large for its path may vanish there without a word: no router's report comes through a
+    /// socket of UDP.
     fn has_black_holes(&self) -> bool {
-        false
+        self.carriage() == Carriage::Udp
     }
 
     /// Says whether it completes the checksum of TCP in what it sends, and tells which of those in what it received are sound.

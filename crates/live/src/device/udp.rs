@@ -123,7 +123,6 @@ impl Device for Udp {
         self.mtu
     }
 
-    /// No router's report comes through a socket of UDP.
     fn has_black_holes(&self) -> bool {
         !self.is_mtu_known
     }
