@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build train demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench instructions docs schema packetdrill format clean tools
+.PHONY: help setup build train demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench instructions docs schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -74,6 +74,16 @@ bench: build ## Measure the simulator's speed, then count instructions (FULL=1: 
 
 instructions: build ## Count the simulator's instructions and cache misses per packet; fails at 3 % more (UPDATE=1 writes the table)
 	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)
+
+interop: ## Send a gigabyte each way between our stack and the kernel's programs, over links of all kinds (root; MEGABYTES=1000)
+	cargo run --release --locked -p earlybird-trials --bin interop -- $(or $(MEGABYTES),1000)
+
+soak: ## Let connections come and go for a simulated day, then for half an hour over network namespaces, and watch the memory
+	cargo run --release --locked -p earlybird-trials --bin soak -- sim
+	cargo run --release --locked -p earlybird-trials --bin soak -- real
+
+speed: ## Measure bulk transfers of our stack beside the kernel's TCP and QUIC (root; fetches quinn)
+	cargo run --release --locked --manifest-path bench/speed/Cargo.toml
 
 docs: build ## Write the reference of scenarios and transports, and the Rust documentation
 	$(RUN) python tools/scenario_reference.py

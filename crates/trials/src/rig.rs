@@ -1,0 +1,75 @@
+//! Two network namespaces, and emulated links between them.
+
+use crate::line::Line;
+use earlybird_emulator::shell::place;
+use earlybird_emulator::{Carried, Crossing, Emulator, Namespace, Side, Watch};
+use earlybird_units::Instant;
+use rustix::net::{AddressFamily, SocketType};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// Ethernet's.
+pub const MTU: u16 = 1500;
+
+/// Two hosts of this machine's kernel, each in a namespace of its own, and a thread that carries their packets.
+#[derive(Debug)]
+pub struct Rig {
+    /// The namespaces, near and far.
+    pub sides: [Namespace; 2],
+    carrier: JoinHandle<io::Result<Carried>>,
+    is_over: Arc<AtomicBool>,
+}
+
+/// Carries until somebody says stop.
+struct Until(Arc<AtomicBool>);
+
+impl Watch for Until {
+    fn look(&mut self, _: Instant, _: &mut Emulator, _: &Carried) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Rig {
+    /// Makes it.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no namespaces with TUN devices.
+    pub fn new(line: &Line) -> io::Result<Self> {
+        let [near, far] = Side::ALL.map(|side| Namespace::new(place(side, MTU)));
+        let sides = [near?, far?];
+        let [near, far] = sides.each_ref().map(|side| side.device().try_clone());
+        let (near, far, is_over) = (near?, far?, Arc::<AtomicBool>::default());
+        let (mut emulator, mut watch) = (line.emulator(1), Until(Arc::clone(&is_over)));
+        let carrier = thread::Builder::new().name("emulator".into()).spawn(move || {
+            let mut crossing = Crossing::new(near, far);
+            crossing.run(&mut emulator, &mut watch)?;
+            Ok(crossing.carried().clone())
+        })?;
+        Ok(Self { sides, carrier, is_over })
+    }
+
+    /// Gives a socket of UDP at a side's address over IPv4.
+    ///
+    /// # Errors
+    ///
+    /// If the system has none.
+    pub fn udp(&self, side: Side) -> io::Result<UdpSocket> {
+        let socket = self.sides[side as usize].socket(AddressFamily::INET, SocketType::DGRAM)?;
+        rustix::net::bind(&socket, &SocketAddr::new(place(side, MTU).v4.into(), 0))?;
+        Ok(socket.into())
+    }
+
+    /// Carries no more; gives what came of what was carried.
+    ///
+    /// # Errors
+    ///
+    /// If a device failed.
+    pub fn stop(self) -> io::Result<Carried> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.carrier.join().map_err(|_| io::Error::other("the emulator failed"))?
+    }
+}
