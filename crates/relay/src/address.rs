@@ -55,7 +55,9 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 /// The schemes that there are.
-const SCHEMES: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
+const SCHEMES: [&str; 6] = ["udp", "rtp", "tcp", "http", "file", "eb"];
+/// The same as they are written.
+const WRITTEN: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
 /// SRT's default for its latency (`SRTO_LATENCY`).
 pub(crate) const LATENCY: Duration = Duration::from_millis(120);
 /// SRT's defaults (`SRTO_CONNTIMEO`, `SRTO_PEERIDLETIMEO`).
@@ -80,7 +82,7 @@ impl Address {
         }
         // `udp://:1234` names no host, which addresses of the web must.
         let url = Url::parse(&text.replacen("://:", "://*:", 1))
-            .map_err(|error| problem(text, &format!("is no address ({error}); allowed: {SCHEMES}")))?;
+            .map_err(|error| problem(text, &format!("is no address ({error}); allowed: {WRITTEN}")))?;
         let options = Options { text, url: &url };
         match url.scheme() {
             "udp" => Ok(Self::Udp(options.plain_socket()?)),
@@ -88,7 +90,7 @@ impl Address {
             "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
             "http" => Ok(Self::Http(options.plain_socket()?)),
             "eb" => options.relay().map(Self::Relay),
-            other => Err(problem(text, &format!("has the unknown scheme `{other}`; allowed: {SCHEMES}"))),
+            other => Err(problem(text, &format!("has the {}; allowed: {WRITTEN}", unknown("scheme", other, &SCHEMES)))),
         }
     }
 }
@@ -136,17 +138,20 @@ impl Options<'_> {
         matches!(self.url.host_str(), None | Some("*"))
     }
 
+    /// Says whether nobody can be called there: the address is any of this host's.
+    fn is_of_nobody(&self) -> bool {
+        self.has_no_host() || matches!(self.url.host_str(), Some("0.0.0.0" | "[::]"))
+    }
+
     fn relay(&self) -> Result<RelayAddress, AddressError> {
-        if let Some((key, _)) = self.url.query_pairs().find(|(key, _)| !OPTIONS.contains(&&**key)) {
-            return Err(problem(self.text, &unknown_option(&key)));
-        }
+        self.check_options()?;
         let waits = match self.option("mode").as_deref() {
-            None => self.has_no_host(),
+            None => self.is_of_nobody(),
             Some("caller") => false,
             Some("listener") => true,
             Some(other) => return Err(problem(self.text, &format!("has mode={other}; allowed: caller, listener"))),
         };
-        if !waits && self.has_no_host() {
+        if !waits && self.is_of_nobody() {
             return Err(problem(self.text, "calls nobody: a caller names a host"));
         }
         if let Some(via) = self.option("via").filter(|via| via != "udp") {
@@ -161,6 +166,25 @@ impl Options<'_> {
             connect_timeout: self.time("conntimeo", CONNECT_TIMEOUT, LONGEST)?,
             idle_timeout: self.time("peeridletimeo", IDLE_TIMEOUT, LONGEST)?,
         })
+    }
+
+    fn check_options(&self) -> Result<(), AddressError> {
+        let mut left = OPTIONS.to_vec();
+        for (key, _) in self.url.query_pairs() {
+            if !OPTIONS.contains(&&*key) {
+                let unknown = unknown("option", &key, &OPTIONS);
+                return Err(problem(self.text, &format!("has the {unknown}; allowed: {}", OPTIONS.join(", "))));
+            }
+            let place = left.iter().position(|option| *option == key);
+            let place = place.ok_or_else(|| problem(self.text, &format!("has the option `{key}` twice")))?;
+            left.swap_remove(place);
+        }
+        match self.url.path() {
+            "" | "/" => Ok(()),
+            path => {
+                Err(problem(self.text, &format!("has the path `{path}`; a stream's name is given by `?streamid=`")))
+            }
+        }
     }
 
     fn option(&self, name: &str) -> Option<String> {
@@ -180,10 +204,10 @@ impl Options<'_> {
     }
 }
 
-fn unknown_option(key: &str) -> String {
-    let nearest = earlybird_scenario::nearest(key, OPTIONS);
+fn unknown(what: &str, name: &str, known: &[&'static str]) -> String {
+    let nearest = earlybird_scenario::nearest(name, known.iter().copied());
     let hint = nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
-    format!("has the unknown option `{key}`{hint}; allowed: {}", OPTIONS.join(", "))
+    format!("unknown {what} `{name}`{hint}")
 }
 
 #[cfg(test)]
@@ -212,6 +236,8 @@ mod tests {
         let listener = relay("eb://:4201");
         assert!(listener.waits && listener.latency == LATENCY && listener.transport == "earlybird-rt");
         assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").waits);
+        let ours = relay("eb://0.0.0.0:4201");
+        assert!(ours.waits && ours.socket == ([0, 0, 0, 0], 4201).into());
     }
 
     #[test]
@@ -219,9 +245,12 @@ mod tests {
         for (text, words) in [
             ("nonsense", "is no address"),
             ("srt://host:1", "unknown scheme `srt`"),
+            ("upd://:1234", "unknown scheme `upd` (did you mean `udp`?)"),
             ("udp://127.0.0.1", "has no port"),
             ("udp://127.0.0.1:80?latency=3", "only eb:// has options"),
             ("eb://127.0.0.1:4201?latncy=3", "did you mean `latency`?"),
+            ("eb://127.0.0.1:4201?latency=3&latency=4", "has the option `latency` twice"),
+            ("eb://127.0.0.1:4201/stream", "has the path `/stream`"),
             ("eb://127.0.0.1:4201?latency=0", "has latency=0; allowed: 1ms to 60s"),
             ("eb://:4201?mode=caller", "calls nobody"),
             ("eb://:4201?mode=rendezvous", "has mode=rendezvous; allowed: caller, listener"),
