@@ -25,11 +25,8 @@ impl Writer {
         if path.as_os_str() == "-" {
             return Self::on_thread(|units| write_all(&mut io::stdout(), &units));
         }
-        let mut file = File::create(path)?;
-        let name = path.display().to_string();
-        Self::on_thread(move |units| {
-            write_all(&mut file, &units).map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))
-        })
+        let file = File::create(path)?;
+        Self::on_thread(move |units| write_whole(&file, &units))
     }
 
     /// Writes to whoever connects, or to where this connects to; and again when that has ended.
@@ -84,6 +81,16 @@ fn write_all(to: &mut impl Write, units: &Receiver<Vec<u8>>) -> io::Result<()> {
         to.write_all(&unit)?;
     }
     to.flush()
+}
+
+/// Writes units to a file, of which none stays half written when the disk is full.
+fn write_whole(mut file: &File, units: &Receiver<Vec<u8>>) -> io::Result<()> {
+    let mut length = 0;
+    while let Ok(unit) = units.recv() {
+        file.write_all(&unit).inspect_err(|_| drop(file.set_len(length)))?;
+        length += unit.len() as u64;
+    }
+    Ok(())
 }
 
 /// Throws away what waits; says whether nothing more will come.

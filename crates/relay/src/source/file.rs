@@ -19,15 +19,13 @@ pub(super) fn open(path: &Path) -> io::Result<Read> {
         return Ok(Box::new(|outlet| read(&mut io::stdin(), outlet, None)));
     }
     let mut file = File::open(path)?;
-    let name = path.display().to_string();
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     Ok(Box::new(move |outlet| {
         outlet.wait_for_viewers();
-        read(&mut file, outlet, Some(Player::new(outlet))).map_err(|error| about(&name, &error))
+        read(&mut file, outlet, Some(Player::new(outlet)))
     }))
-}
-
-fn about(name: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{name}: {error}"))
 }
 
 /// Reads to the end, at the stream's own pace if there is one.
