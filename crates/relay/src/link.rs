@@ -27,11 +27,15 @@ pub(crate) struct Peer {
     pub(crate) session: Session,
     /// Both have greeted.
     pub(crate) is_ready: bool,
+    /// Its stack has answered: it speaks TCP.
+    is_established: bool,
     /// When the connection was begun.
     began: Instant,
     pub(crate) latency: Duration,
     /// Units that its connection has no room for yet.
     pub(crate) waiting: VecDeque<Arc<Unit>>,
+    /// Segments that its connection has sent again.
+    repeated: u64,
     /// It was told that the stream is over.
     pub(crate) knows_end: bool,
     /// Its connection is over, or of no use.
@@ -46,10 +50,14 @@ pub(crate) struct Link {
     direction: Direction,
     pub(crate) peers: Vec<Peer>,
     retry_at: Instant,
+    /// Segments sent again over connections that are gone.
+    repeated: u64,
     /// How often a connection was ready.
     pub(crate) connected: u64,
-    /// Why the last attempt failed.
+    /// Why the last attempt failed, if that is known.
     pub(crate) refusal: Option<Refusal>,
+    /// What had arrived when it was begun.
+    arrived: u64,
     /// No more connections are made: the end is near.
     pub(crate) is_closing: bool,
 }
@@ -72,8 +80,10 @@ impl Link {
             direction,
             peers: Vec::new(),
             retry_at: Instant::ZERO,
+            repeated: 0,
             connected: 0,
             refusal: None,
+            arrived: 0,
             is_closing: false,
         })
     }
@@ -81,7 +91,7 @@ impl Link {
     /// Makes connections, greets, and gives up what does not answer; says when to come back.
     pub(crate) fn turn(&mut self, stack: &mut RelayStack) -> Instant {
         let now = stack.now();
-        self.peers.retain(|peer| !peer.is_gone);
+        self.forget_gone(stack);
         if !self.is_closing {
             self.open(stack, now);
         }
@@ -92,6 +102,21 @@ impl Link {
         self.next_look(now)
     }
 
+    fn forget_gone(&mut self, stack: &RelayStack) {
+        for peer in &mut self.peers {
+            if let Ok(connection) = stack.connection(peer.session.id) {
+                peer.repeated = connection.statistics().retransmissions;
+            }
+        }
+        self.repeated += self.peers.iter().filter(|peer| peer.is_gone).map(|peer| peer.repeated).sum::<u64>();
+        self.peers.retain(|peer| !peer.is_gone);
+    }
+
+    /// Gives how many segments were sent again so far.
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated + self.peers.iter().map(|peer| peer.repeated).sum::<u64>()
+    }
+
     fn open(&mut self, stack: &mut RelayStack, now: Instant) {
         while self.address.waits
             && let Some(id) = stack.accept(PORT)
@@ -100,6 +125,7 @@ impl Link {
         }
         if !self.address.waits && self.peers.is_empty() && now >= self.retry_at {
             self.retry_at = now + PAUSE;
+            self.arrived = stack.counters().arrived;
             // What fails now may work later: the address is not there yet, or all ports are in use.
             if let Ok(id) = stack.connect(&self.config, Path::over_udp(self.address.socket), PORT) {
                 self.peers.push(self.peer(id, now));
@@ -112,9 +138,11 @@ impl Link {
         Peer {
             session,
             is_ready: false,
+            is_established: false,
             began: now,
             latency: self.address.latency,
             waiting: VecDeque::new(),
+            repeated: 0,
             knows_end: false,
             is_gone: false,
         }
@@ -126,12 +154,13 @@ impl Link {
         match event {
             Event::Established if !self.address.waits => self.say_hello(stack, index),
             Event::Writable => drop(self.peers[index].session.flush(stack)),
-            Event::Unanswered | Event::Closed(_) => self.drop_peer(stack, index),
+            Event::Unanswered | Event::Closed(_) => self.lose_peer(stack, index),
             _ => {}
         }
     }
 
     fn say_hello(&mut self, stack: &mut RelayStack, index: usize) {
+        self.peers[index].is_established = true;
         let latency_ms = (self.address.latency.as_nanos() / 1_000_000) as u32;
         let stream = self.address.stream.clone();
         let hello = Message::Hello { version: VERSION, direction: self.direction, latency_ms, stream: &stream };
@@ -178,14 +207,28 @@ impl Link {
 
     fn refuse(&mut self, stack: &mut RelayStack, index: usize, refusal: Refusal) {
         let peer = &mut self.peers[index];
+        self.refusal = Some(refusal);
         if self.address.waits {
             // Who does not hear it finds out by the end of the connection.
             let _ = peer.session.say(stack, &Message::Refused(refusal), 0);
             self.close_peer(stack, index);
         } else {
-            self.refusal = Some(refusal);
             self.drop_peer(stack, index);
         }
+    }
+
+    /// Lets a connection go that broke or was not made. Who answers, and not as TCP does, is no relay; who does, and does not
+    /// greet, did not understand.
+    fn lose_peer(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &self.peers[index];
+        if !peer.is_gone && !self.address.waits {
+            self.refusal = match (peer.is_ready, peer.is_established) {
+                (false, true) => Some(Refusal::Version),
+                (false, false) if stack.counters().arrived > self.arrived => Some(Refusal::Foreign),
+                _ => None,
+            };
+        }
+        self.drop_peer(stack, index);
     }
 
     /// Lets a connection go: it is broken, or of no use.
@@ -219,7 +262,7 @@ impl Link {
     fn give_up(&mut self, stack: &mut RelayStack, now: Instant) {
         for index in 0..self.peers.len() {
             if now >= self.patience_ends(&self.peers[index]) {
-                self.drop_peer(stack, index);
+                self.lose_peer(stack, index);
             }
         }
     }

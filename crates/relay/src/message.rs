@@ -25,6 +25,8 @@ pub enum Refusal {
     Busy = 3,
     /// The other relay has another version.
     Version = 4,
+    /// What answers is no relay: never said, but found out.
+    Foreign = 254,
     /// A reason that this version does not know.
     Unknown = 255,
 }
@@ -44,11 +46,14 @@ impl Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Self::UnknownStream => "the stream has another name there: see `streamid`",
-            Self::WrongDirection => "the other side does the same as this one: one must send and the other receive",
-            Self::Busy => "somebody sends there already",
-            Self::Version => "the other side speaks another version: use the same earlybird on both",
-            Self::Unknown => "for a reason that this version does not know",
+            Self::UnknownStream => "both sides must give the stream the same name: see `streamid`",
+            Self::WrongDirection => "both sides do the same: one must send and the other receive",
+            Self::Busy => "somebody sends already",
+            Self::Version => {
+                "the other side speaks otherwise: use the same earlybird, and the same `transport`, on both"
+            }
+            Self::Foreign => "what answers there is no relay of earlybird",
+            Self::Unknown => "the other side gave a reason that this version does not know",
         })
     }
 }

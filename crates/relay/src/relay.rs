@@ -153,7 +153,8 @@ fn driver(name: &str, relay: &RelayAddress) -> Result<(Monotonic, Driver<Udp, Mo
 }
 
 fn link(name: &str, relay: &RelayAddress, sends: bool, stack: &mut RelayStack) -> Result<Link, RelayError> {
-    let config = config_of(&relay.transport, relay.latency).map_err(RelayError::Transport)?;
+    let unknown = |error| RelayError::Transport(ScenarioError { path: format!("{name}: transport"), ..error });
+    let config = config_of(&relay.transport, relay.latency).map_err(unknown)?;
     Link::new(relay.clone(), config, sends, stack)
         .map_err(|error| RelayError::End(name.to_owned(), io::Error::other(error.to_string())))
 }
@@ -174,19 +175,19 @@ impl<'a> Work<'a> {
 
     fn report(&self, stack: &RelayStack) -> Report {
         let ready = || self.link.peers.iter().filter(|peer| peer.is_ready && !peer.is_gone);
-        let connections = || ready().filter_map(|peer| stack.connection(peer.session.id).ok());
+        let mut connections = ready().filter_map(|peer| stack.connection(peer.session.id).ok());
         let (mut counts, buffer) = match &self.end {
             End::Sending { sender, .. } => (sender.counts, Duration::ZERO),
             End::Receiving { receiver, .. } => receiver.state(),
         };
-        counts.repeated = connections().map(|connection| connection.statistics().retransmissions).sum();
+        counts.repeated = self.link.repeated();
         Report {
             at: stack.now(),
             peers: ready().count(),
             reconnects: self.link.connected.saturating_sub(1),
             refusal: self.link.refusal.map(|refusal| refusal.to_string()),
             counts,
-            way: connections().next().map(Way::of),
+            way: connections.next().map(Way::of),
             buffer,
         }
     }

@@ -12,7 +12,7 @@ pub struct Report {
     pub peers: usize,
     /// Connections that became ready so far, beyond the first.
     pub reconnects: u64,
-    /// Why the other relay refuses.
+    /// Why the last attempt to connect failed, if that is known.
     pub refusal: Option<String>,
     /// What was counted since the beginning.
     pub counts: Counts,
