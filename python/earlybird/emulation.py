@@ -40,7 +40,7 @@ class Emulation:
         ``time_s``; ``links``, one dictionary for each direction of each link with what passed it; ``delay_added``, how
         much later than due packets came out (quantiles in µs); ``strangers``, packets that were for nobody;
         ``overflows``, those for which there was no memory; ``undelivered``, those that their host did not take;
-        ``capture_error``, why the capture is not complete.
+        ``capture_error`` and ``statistics_error``, why the packets or the states in their files are not complete.
     """
 
     exit_code: int
@@ -207,7 +207,7 @@ def emulate(
         )
         code, error = outcome.pop("exit_code"), outcome.pop("capture_error")
         take(outcome)
-    return Emulation(code, {**outcome, "capture_error": error})
+    return Emulation(code, {**outcome, "capture_error": error, "statistics_error": write and write.error})
 
 
 def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:

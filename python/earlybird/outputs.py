@@ -18,7 +18,7 @@ BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "link-trace": (b"time,event,flow,seq,bytes",),
     "qlog": (b'{"qlog_version":',),
     "pcap": (b"\x0a\x0d\x0d\x0a",),
-    "statistics": (b'{"time_s": ',),
+    "statistics": (b'{"time_s": ', b"time_s,"),
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
 }
 """How the files of each kind begin: one that begins so may be replaced, and an empty one."""

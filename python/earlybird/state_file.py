@@ -1,10 +1,12 @@
-"""Files of JSON lines that one program writes, a state each second, and that others follow meanwhile."""
+"""Files of states, one each second, that one program writes and that others follow meanwhile. Takes Linux or macOS."""
 
 from __future__ import annotations
 
+import csv
 import fcntl
+import io
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from earlybird.errors import InputError
@@ -14,12 +16,70 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+class StateFile:
+    """
+    Writes states. What it tells of goes on when they cannot be written, and no half line stays.
+
+    Attributes
+    ----------
+    error
+        Why no more is written.
+    """
+
+    def __init__(self, file: io.FileIO, text_of: Callable[[dict[str, Any]], str]) -> None:
+        self._file, self._text_of = file, text_of
+        self.error: str | None = None
+
+    def __call__(self, state: dict[str, Any]) -> None:
+        """Write a state."""
+        if self.error:
+            return
+        try:
+            _write_whole(self._file, self._text_of(state).encode())
+        except OSError as error:
+            self.error = error.strerror or str(error)
+
+
+def _write_whole(file: io.FileIO, line: bytes) -> None:
+    begin = file.seek(0, io.SEEK_CUR) if file.seekable() else None
+    try:
+        while line:
+            line = line[file.write(line) :]
+    except OSError:
+        if begin is not None:
+            with suppress(OSError):
+                file.truncate(begin)
+        raise
+
+
 @contextmanager
-def states_to(path: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Open a file for states; yields what writes one. A lock says, until this process is gone, that more may come."""
-    with path.open("w", encoding="utf-8") as file:
+def states_to(path: Path) -> Iterator[StateFile]:
+    """
+    Open a file for states: JSON lines, or CSV by its name.
+
+    A lock says, until this process is gone, that more may come.
+    """
+    text_of = _Rows() if path.suffix == ".csv" else _json_line
+    with path.open("wb", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        yield lambda state: print(json.dumps(state), file=file, flush=True)
+        yield StateFile(file, text_of)
+
+
+def _json_line(state: dict[str, Any]) -> str:
+    return json.dumps(state) + "\n"
+
+
+class _Rows:
+    """Writes states as rows of CSV, below their names."""
+
+    def __init__(self) -> None:
+        self._is_first = True
+
+    def __call__(self, state: dict[str, Any]) -> str:
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([state, state.values()] if self._is_first else [state.values()])
+        self._is_first = False
+        return text.getvalue()
 
 
 def follow(path: Path) -> Iterator[dict[str, Any] | None]:

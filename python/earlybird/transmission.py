@@ -36,11 +36,11 @@ def transmit(
     -------
     dict
         The last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
-        ready; ``reconnects``; ``refusal``, why the other relay refuses; ``units`` and ``bytes`` that the source had or
-        that came; ``bytesOut`` that were handed on, to each receiver anew; ``pktSndDrop``, units left out before they
-        were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units that did not come whole in time;
-        ``pktRcvBelated``, units that came after their time; ``refused``, units that the destination did not take;
-        ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
+        ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
+        ``bytes`` that the source had or that came; ``bytesOut`` that were handed on, to each receiver anew;
+        ``pktSndDrop``, units left out before they were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units
+        that did not come whole in time; ``pktRcvBelated``, units that came after their time; ``refused``, units that
+        the destination did not take; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
 
     Raises
     ------
@@ -71,3 +71,8 @@ def check_address(text: str) -> None:
         _core.check_address(text)
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def path_in(address: str) -> str | None:
+    """Return the file that an address names, if it names one."""
+    return address.removeprefix("file:").removeprefix("//") if address.startswith("file:") else None

@@ -105,7 +105,7 @@ def test_a_relay_without_another_shows_no_number_of_before() -> None:
     ("changes", "line"),
     [
         ({"peers": 0}, "10 s: The other relay is not there."),
-        ({"peers": 0, "refusal": "another stream"}, "10 s: The other relay refuses: another stream"),
+        ({"peers": 0, "refusal": "another stream"}, "10 s: Not connected: another stream."),
         ({}, "10 s: 8,000 units, 10.0 MB, round trip 43.2 ms, buffer 118 ms, lost 20, late 0, left out 0, repeated 3"),
     ],
 )

@@ -103,8 +103,9 @@ def command(
         from earlybird.cli.display import show_emulation
 
         show_emulation(outcome)
-    if outcome.summary["capture_error"]:
-        complain(f"{pcap}: {outcome.summary['capture_error']}; the capture ends there.")
+    for file, key in ((pcap, "capture_error"), (statistics, "statistics_error")):
+        if outcome.summary[key]:
+            complain(f"{file}: {outcome.summary[key]}. The file ends there; the command went on.")
     raise typer.Exit(outcome.exit_code)
 
 

@@ -151,7 +151,7 @@ def relay_state(state: State) -> Text:
     if state["peers"]:
         return Text("Connected." if state["peers"] == 1 else f"Connected to {state['peers']} relays.", "green")
     if state["refusal"]:
-        return Text(f"The other relay refuses: {state['refusal']}", "red")
+        return Text(f"Not connected: {state['refusal']}.", "red")
     return Text("The other relay is not there.", "yellow")
 
 

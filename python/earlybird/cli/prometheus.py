@@ -44,7 +44,7 @@ METRICS = (
     Metric("lost_units_total", "counter", "Units that did not come whole in time.", "pktRcvDrop"),
     Metric("late_units_total", "counter", "Units that came after their time.", "pktRcvBelated"),
     Metric("refused_units_total", "counter", "Units that the destination did not take.", "refused"),
-    Metric("repeated_segments", "gauge", "Segments sent again over the connections of now.", "pktRetrans"),
+    Metric("repeated_segments_total", "counter", "Segments sent again.", "pktRetrans"),
     Metric("buffer_seconds", "gauge", "Media that wait for their time.", "msRcvBuf", 1e-3),
     Metric("round_trip_seconds", "gauge", "Smoothed round trip of the first connection.", "msRTT", 1e-3),
     Metric("window_segments", "gauge", "Congestion window of the first connection.", "pktCongestionWindow"),

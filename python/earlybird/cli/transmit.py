@@ -1,6 +1,5 @@
 """`earlybird transmit`: a live stream over the endpoint."""
 
-import csv
 import json as json_module
 import signal
 from collections.abc import Callable
@@ -13,11 +12,12 @@ from rich.console import Console
 
 from earlybird.cli.arguments import examples
 from earlybird.cli.live import Screen, relay_line
-from earlybird.cli.plain import say_aside
+from earlybird.cli.plain import complain, say_aside
 from earlybird.cli.prometheus import serving
+from earlybird.outputs import check_outputs
 from earlybird.progress import BETWEEN_LINES
 from earlybird.state_file import states_to
-from earlybird.transmission import transmit
+from earlybird.transmission import path_in, transmit
 
 NAME = "transmit"
 HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
@@ -64,6 +64,7 @@ def command(
     """
     takers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
+        check_outputs({"statistics": statistics}, {"source": path_in(source), "destination": path_in(destination)})
         if statistics:
             takers.append(_file(files, statistics))
         if json:
@@ -107,27 +108,27 @@ def _line(report: dict[str, Any]) -> None:
 
 
 def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
-    if path.suffix != ".csv":
-        return files.enter_context(states_to(path))
-    file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
-    writer = csv.writer(file)
+    """Write reports to a file; the stream goes on when the disk is full."""
+    file = files.enter_context(states_to(path))
 
     def write(report: dict[str, Any]) -> None:
-        if file.tell() == 0:
-            writer.writerow(report)
-        writer.writerow(report.values())
-        file.flush()
+        was_well = file.error is None
+        file(report)
+        if was_well and file.error:
+            complain(f"{path}: {file.error}. The file ends there; the stream goes on.")
 
     return write
 
 
 class _Lines:
-    """Says where things stand every ten seconds, and when the other relay comes or goes."""
+    """Says where things stand at the beginning, every ten seconds, and when the other relay comes, goes or refuses."""
 
     def __init__(self) -> None:
-        self._next, self._peers = BETWEEN_LINES, 0
+        self._next = 0.0
+        self._said: tuple[object, ...] = ()
 
     def __call__(self, report: dict[str, Any]) -> None:
-        if report["time_s"] >= self._next or report["peers"] != self._peers:
+        who = (report["peers"], report["refusal"])
+        if report["time_s"] >= self._next or who != self._said:
             say_aside(relay_line(report))
-            self._next, self._peers = report["time_s"] + BETWEEN_LINES, report["peers"]
+            self._next, self._said = report["time_s"] + BETWEEN_LINES, who
