@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,8 +33,6 @@ from earlybird.emulation import THERE, emulate, link, network
 CLIP = Path(__file__).parent.parent / "media" / "test-clip.mp4"
 ENTRY, MIDDLE, EXIT = 6000, 7000, 6001
 KERNEL = "kernel-"
-CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-"""Of the network in which a process is."""
 NOBODY = "65534"
 """VLC does not run as root."""
 
@@ -63,8 +62,10 @@ def serve(case: Case) -> None:
     film = ["ffmpeg", "-v", "error", "-re", "-stream_loop", "-1", "-t", str(case.seconds), "-i", case.film]
     film += ["-c", "copy", "-f", "mpegts"]
     if case.over.startswith(KERNEL):
-        CONTROL.write_text(case.over.removeprefix(KERNEL))
-        subprocess.run([*film, f"tcp://0.0.0.0:{MIDDLE}?listen=1"], check=False)
+        with socket.create_server(("", MIDDLE)) as door:
+            door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, case.over.removeprefix(KERNEL).encode())
+            viewer, _ = door.accept()
+            subprocess.run([*film, "pipe:1"], stdout=viewer.fileno(), check=False)
         return
     entry = f"udp://127.0.0.1:{ENTRY}"
     with subprocess.Popen([*case.relay, entry, case.far(f":{MIDDLE}")]) as relay:
