@@ -63,6 +63,10 @@ def transmit(
         raise
     except ValueError as error:
         raise InputError(str(error)) from error
+    except PermissionError as error:
+        if path_in(error.filename) is not None:
+            raise
+        raise InputError(f"{error.filename}: this port is root's alone. Take one from 1024 on.") from error
 
 
 def check_address(text: str) -> None:

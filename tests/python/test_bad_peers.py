@@ -365,8 +365,10 @@ def _resident(process: int) -> int:
 def test_where_a_relay_stands_is_said_at_the_beginning_and_when_it_changes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    say = _Lines()
     states: list[dict[str, Any]] = [{"peers": 0}, {"peers": 0}, {}, {}, {"peers": 0, "refusal": "of this"}]
-    for second, changes in enumerate(states, 1):
-        say(report(second, **changes))
-    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == ["1 s", "3 s", "5 s"]
+    with _Lines() as say:
+        for second, changes in enumerate(states, 1):
+            say(report(second, **changes))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["1 s", "3 s", "5 s", "It has ended"]
+    assert "4,000 units, 5.0 MB, lost 10" in lines[-1]

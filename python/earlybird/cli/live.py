@@ -182,10 +182,18 @@ def _bytes_out(place: int, state: State) -> int:
 
 def relay_line(state: State) -> str:
     """Write a relay's state on one line."""
-    time = f"{state['time_s']:.0f} s: "
+    now = f"{state['time_s']:.0f} s: "
     if not state["peers"]:
-        return time + relay_state(state).plain
-    rtt = "" if state["msRTT"] is None else f", round trip {state['msRTT']:.1f} ms"
+        return now + relay_state(state).plain
+    return f"{now}{relay_counts(state, way=_way(state))}"
+
+
+def relay_counts(state: State, way: str = "") -> str:
+    """Write what a relay counted so far."""
     counts = ", ".join(f"{name} {state[key]:,}" for name, key in COUNTS)
-    came = f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB"
-    return f"{time}{came}{rtt}, buffer {state['msRcvBuf']:.0f} ms, {counts}"
+    return f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB{way}, {counts}"
+
+
+def _way(state: State) -> str:
+    rtt = "" if state["msRTT"] is None else f", round trip {state['msRTT']:.1f} ms"
+    return f"{rtt}, buffer {state['msRcvBuf']:.0f} ms"

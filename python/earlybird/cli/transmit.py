@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.live import Screen, relay_line
+from earlybird.cli.live import Screen, relay_counts, relay_line
 from earlybird.cli.plain import complain, say_aside
 from earlybird.cli.prometheus import serving
 from earlybird.outputs import check_outputs
@@ -100,7 +100,9 @@ class _Watch:
 def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
     """Show reports as a table on a terminal, elsewhere as a line now and then."""
     console = Console(stderr=True)
-    return files.enter_context(Screen(title, console, HINT)).take if console.is_terminal else _Lines()
+    return (
+        files.enter_context(Screen(title, console, HINT)).take if console.is_terminal else files.enter_context(_Lines())
+    )
 
 
 def _line(report: dict[str, Any]) -> None:
@@ -126,8 +128,17 @@ class _Lines:
     def __init__(self) -> None:
         self._next = 0.0
         self._said: tuple[object, ...] = ()
+        self._last: dict[str, Any] | None = None
 
-    def __call__(self, report: dict[str, Any]) -> None:
+    def __enter__(self) -> Callable[[dict[str, Any]], None]:
+        return self._take
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._last:
+            say_aside(f"It has ended: {relay_counts(self._last)}")
+
+    def _take(self, report: dict[str, Any]) -> None:
+        self._last = report
         who = (report["peers"], report["refusal"])
         if report["time_s"] >= self._next or who != self._said:
             say_aside(relay_line(report))
