@@ -11,4 +11,4 @@ mod rig;
 pub mod soak;
 
 pub use line::{Harm, Line};
-pub use rig::{MTU, Rig};
+pub use rig::{End, MTU, Rig};

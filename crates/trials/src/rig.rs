@@ -19,8 +19,17 @@ pub const MTU: u16 = 1500;
 pub struct Rig {
     /// The namespaces, near and far.
     pub sides: [Namespace; 2],
-    carrier: JoinHandle<io::Result<Carried>>,
+    carrier: JoinHandle<io::Result<End>>,
     is_over: Arc<AtomicBool>,
+}
+
+/// What became of the packets.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// Those that came out of the links.
+    pub carried: Carried,
+    /// Those that got lost on them or found a queue full.
+    pub dropped: u64,
 }
 
 /// Carries until somebody says stop.
@@ -47,7 +56,8 @@ impl Rig {
         let carrier = thread::Builder::new().name("emulator".into()).spawn(move || {
             let mut crossing = Crossing::new(near, far);
             crossing.run(&mut emulator, &mut watch)?;
-            Ok(crossing.carried().clone())
+            let dropped = emulator.network().links().map(|link| link.total.packets_dropped).sum();
+            Ok(End { carried: crossing.carried().clone(), dropped })
         })?;
         Ok(Self { sides, carrier, is_over })
     }
@@ -63,12 +73,12 @@ impl Rig {
         Ok(socket.into())
     }
 
-    /// Carries no more; gives what came of what was carried.
+    /// Carries no more; gives what became of the packets.
     ///
     /// # Errors
     ///
     /// If a device failed.
-    pub fn stop(self) -> io::Result<Carried> {
+    pub fn stop(self) -> io::Result<End> {
         self.is_over.store(true, Ordering::Relaxed);
         self.carrier.join().map_err(|_| io::Error::other("the emulator failed"))?
     }

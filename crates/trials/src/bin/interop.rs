@@ -23,7 +23,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let filter = arguments.get(1).map_or("", String::as_str);
     let program = std::env::current_exe()?;
     eprintln!(
-        "| way | over | links | control | seconds | Mb/s | sent again | SHA-256 |\n|---|---|---|---|---|---|---|---|"
+        "| way | over | links | control | seconds | Mb/s | lost | sent again | SHA-256 |\n|---|---|---|---|---|---|---|---|---|"
     );
     let mut are_whole = true;
     for (name, trial) in trials(megabytes) {
@@ -35,9 +35,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
         let outcome = trial.run(&program)?;
         let seconds = outcome.took.as_secs_f64();
-        let (rate, repeated) = (megabytes as f64 * 8.0 / seconds, outcome.repeated);
+        let (rate, lost, repeated) = (megabytes as f64 * 8.0 / seconds, outcome.lost, outcome.repeated);
         let verdict = if outcome.is_whole() { "equal" } else { "DIFFERENT" };
-        eprintln!("{row} {seconds:.1} | {rate:.0} | {repeated} | {verdict} |");
+        eprintln!("{row} {seconds:.1} | {rate:.0} | {lost} | {repeated} | {verdict} |");
         are_whole &= outcome.is_whole();
     }
     Ok(if are_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,4 +1,4 @@
-"""The other side of a transfer, over this machine's TCP: says the SHA-256 of its bytes, and how often it repeated some."""
+"""The other side of a transfer, over this machine's TCP: says the SHA-256 of its bytes, and what it sent again."""
 
 import hashlib
 import os

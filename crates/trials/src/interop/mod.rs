@@ -94,6 +94,8 @@ pub struct Outcome {
     pub took: Duration,
     /// Segments that the sender sent again.
     pub repeated: u64,
+    /// Packets of both directions that were lost on the links or found a queue full.
+    pub lost: u64,
     /// What was sent, and what was read.
     pub sha256: [String; 2],
 }
@@ -123,8 +125,8 @@ impl Trial {
         router.set(c"/proc/sys/net/ipv4/ip_forward", "1")?;
         router.set(c"/proc/sys/net/ipv6/conf/all/forwarding", "1")?;
         let outcome = self.transfer(&rig, program);
-        rig.stop()?;
-        outcome
+        let end = rig.stop()?;
+        Ok(Outcome { lost: end.dropped + end.carried.undelivered, ..outcome? })
     }
 
     fn transfer(&self, rig: &Rig, program: &Path) -> io::Result<Outcome> {
@@ -147,6 +149,6 @@ impl Trial {
         let began = sender.started.max(reader.started);
         let (read, sent): (Report, Report) = (reader.report()?, sender.report()?);
         let took = Duration::from_nanos((read.at - began).as_nanos() as u64);
-        Ok(Outcome { took, repeated: sent.repeated, sha256: [sent.sha256, read.sha256] })
+        Ok(Outcome { took, repeated: sent.repeated, lost: 0, sha256: [sent.sha256, read.sha256] })
     }
 }
