@@ -30,6 +30,8 @@ pub struct RelayAddress {
     pub socket: SocketAddr,
     /// Whether it is waited for.
     pub waits: bool,
+    /// What carries the segments.
+    pub via: Via,
     /// Time from the source to the play-out, beside that of the way.
     pub latency: Duration,
     /// The transport, by its name in scenarios.
@@ -40,6 +42,20 @@ pub struct RelayAddress {
     pub connect_timeout: Duration,
     /// How long the peer may be silent.
     pub idle_timeout: Duration,
+}
+
+/// What carries segments of TCP between relays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// Datagrams of UDP.
+    Udp,
+    /// IP itself: packets of an address of our own, which this machine's kernel routes.
+    Tun {
+        /// The name of the TUN device that is made.
+        device: String,
+        /// Our address.
+        local: IpAddr,
+    },
 }
 
 /// An address that cannot be used, in one sentence.
@@ -106,7 +122,12 @@ struct Options<'a> {
 }
 
 /// The options of other relays.
-const OPTIONS: [&str; 7] = ["latency", "transport", "mode", "streamid", "via", "conntimeo", "peeridletimeo"];
+const OPTIONS: [&str; 9] =
+    ["latency", "transport", "mode", "streamid", "via", "device", "local", "conntimeo", "peeridletimeo"];
+/// Those that go with TUN alone.
+const OF_TUN: [&str; 2] = ["device", "local"];
+/// The name of the TUN device, if nobody gives another.
+const DEVICE: &str = "earlybird";
 
 impl Options<'_> {
     /// Gives the socket, which has no options beside it.
@@ -154,12 +175,11 @@ impl Options<'_> {
         if !waits && self.is_of_nobody() {
             return Err(problem(self.text, "calls nobody: a caller names a host"));
         }
-        if let Some(via) = self.option("via").filter(|via| via != "udp") {
-            return Err(problem(self.text, &format!("has via={via}; allowed: udp")));
-        }
+        let socket = self.socket()?;
         Ok(RelayAddress {
-            socket: self.socket()?,
+            socket,
             waits,
+            via: self.via(socket, waits)?,
             latency: self.time("latency", LATENCY, LONGEST)?,
             transport: self.option("transport").unwrap_or_else(|| "earlybird-rt".into()),
             stream: self.option("streamid").unwrap_or_default(),
@@ -184,6 +204,43 @@ impl Options<'_> {
             path => {
                 Err(problem(self.text, &format!("has the path `{path}`; a stream's name is given by `?streamid=`")))
             }
+        }
+    }
+
+    fn via(&self, socket: SocketAddr, waits: bool) -> Result<Via, AddressError> {
+        match self.option("via").as_deref() {
+            None | Some("udp") => match OF_TUN.into_iter().find(|name| self.option(name).is_some()) {
+                Some(name) => {
+                    Err(problem(self.text, &format!("has the option `{name}`, which goes with via=tun alone")))
+                }
+                None => Ok(Via::Udp),
+            },
+            Some("tun") => {
+                let device = self.option("device").unwrap_or_else(|| DEVICE.to_owned());
+                Ok(Via::Tun { device, local: self.local(socket, waits)? })
+            }
+            Some(via) => Err(problem(self.text, &format!("has via={via}; allowed: udp, tun"))),
+        }
+    }
+
+    /// Gives the address that a stack of our own has: where it waits, the one in front of the port.
+    fn local(&self, socket: SocketAddr, waits: bool) -> Result<IpAddr, AddressError> {
+        let named = self.option("local").map(|text| {
+            let local = text.parse::<IpAddr>();
+            local.map_err(|_| problem(self.text, &format!("has local={text}; allowed: an address of IP")))
+        });
+        match named.transpose()? {
+            None if waits && !socket.ip().is_unspecified() => Ok(socket.ip()),
+            Some(local) if waits && local != socket.ip() && !socket.ip().is_unspecified() => Err(problem(
+                self.text,
+                "has two addresses of its own: local says another one than stands before the port",
+            )),
+            Some(local) if !waits && local.is_ipv4() != socket.is_ipv4() => Err(problem(
+                self.text,
+                &format!("cannot be reached from local={local}: both must be of one version of IP"),
+            )),
+            Some(local) if !local.is_unspecified() => Ok(local),
+            _ => Err(problem(self.text, "needs an address of its own beside this machine's: local=10.78.0.2, say")),
         }
     }
 
@@ -238,6 +295,12 @@ mod tests {
         assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").waits);
         let ours = relay("eb://0.0.0.0:4201");
         assert!(ours.waits && ours.socket == ([0, 0, 0, 0], 4201).into());
+        let tun = |device: &str| Via::Tun { device: device.to_owned(), local: [10, 78, 0, 2].into() };
+        assert_eq!(caller.via, Via::Udp);
+        assert_eq!(relay("eb://10.79.0.2:4201?via=tun&local=10.78.0.2&device=eb7").via, tun("eb7"));
+        for text in ["eb://10.78.0.2:4201?mode=listener&via=tun", "eb://:4201?via=tun&local=10.78.0.2"] {
+            assert_eq!(relay(text).via, tun("earlybird"), "{text}");
+        }
     }
 
     #[test]
@@ -254,6 +317,13 @@ mod tests {
             ("eb://127.0.0.1:4201?latency=0", "has latency=0; allowed: 1ms to 60s"),
             ("eb://:4201?mode=caller", "calls nobody"),
             ("eb://:4201?mode=rendezvous", "has mode=rendezvous; allowed: caller, listener"),
+            ("eb://:4201?via=sctp", "has via=sctp; allowed: udp, tun"),
+            ("eb://:4201?device=eb7", "the option `device`, which goes with via=tun alone"),
+            ("eb://127.0.0.1:4201?via=tun", "needs an address of its own"),
+            ("eb://:4201?via=tun", "needs an address of its own"),
+            ("eb://127.0.0.1:4201?via=tun&local=here", "has local=here; allowed: an address of IP"),
+            ("eb://127.0.0.1:4201?via=tun&local=fd78::2", "both must be of one version of IP"),
+            ("eb://10.78.0.2:4201?mode=listener&via=tun&local=10.78.0.3", "two addresses of its own"),
             ("file:", "names no file"),
         ] {
             let error = Address::read(text).expect_err(text).to_string();

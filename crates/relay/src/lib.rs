@@ -20,7 +20,7 @@ mod statistics;
 mod transport;
 mod ts;
 
-pub use address::{Address, AddressError, RelayAddress};
+pub use address::{Address, AddressError, RelayAddress, Via};
 pub use message::{Direction, Refusal};
 pub use relay::{RelayError, Wish, transmit};
 pub use statistics::{Counts, Report, Way};

@@ -1,10 +1,10 @@
 //! The connections of a relay with others: made, greeted, and made again when they break.
 
-use crate::address::RelayAddress;
+use crate::address::{RelayAddress, Via};
 use crate::message::{Direction, Message, Refusal, VERSION};
 use crate::sender::Unit;
 use crate::session::Session;
-use earlybird_live::device::{Path, Udp};
+use earlybird_live::device::{Device, Path};
 use earlybird_live::{Event, Id, Monotonic, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
@@ -12,10 +12,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The stack of a relay.
-pub(crate) type RelayStack = Stack<Udp, Monotonic>;
+pub(crate) type RelayStack = Stack<Carrier, Monotonic>;
+/// What carries its segments.
+pub(crate) type Carrier = Box<dyn Device + Send>;
 
 /// The port within a socket of UDP at which relays listen; the socket has the port that users see.
-const PORT: u16 = 4201;
+const WITHIN_UDP: u16 = 4201;
 /// Time between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
 /// A sender that is silent for so long makes way for another.
@@ -40,6 +42,23 @@ pub(crate) struct Peer {
     pub(crate) knows_end: bool,
     /// Its connection is over, or of no use.
     pub(crate) is_gone: bool,
+}
+
+impl RelayAddress {
+    /// Gives TCP's port of who waits.
+    fn port(&self) -> u16 {
+        match self.via {
+            Via::Udp => WITHIN_UDP,
+            Via::Tun { .. } => self.socket.port(),
+        }
+    }
+
+    fn path(&self) -> Path {
+        match self.via {
+            Via::Udp => Path::over_udp(self.socket),
+            Via::Tun { .. } => Path::to(self.socket.ip()),
+        }
+    }
 }
 
 /// All connections of a relay.
@@ -71,7 +90,7 @@ impl Link {
         stack: &mut RelayStack,
     ) -> Result<Self, earlybird_live::Error> {
         if address.waits {
-            stack.listen(PORT, &config, ListenConfig::default())?;
+            stack.listen(address.port(), &config, ListenConfig::default())?;
         }
         let direction = if sends { Direction::Push } else { Direction::Pull };
         Ok(Self {
@@ -119,7 +138,7 @@ impl Link {
 
     fn open(&mut self, stack: &mut RelayStack, now: Instant) {
         while self.address.waits
-            && let Some(id) = stack.accept(PORT)
+            && let Some(id) = stack.accept(self.address.port())
         {
             self.peers.push(self.peer(id, now));
         }
@@ -127,7 +146,7 @@ impl Link {
             self.retry_at = now + PAUSE;
             self.arrived = stack.counters().arrived;
             // What fails now may work later: the address is not there yet, or all ports are in use.
-            if let Ok(id) = stack.connect(&self.config, Path::over_udp(self.address.socket), PORT) {
+            if let Ok(id) = stack.connect(&self.config, self.address.path(), self.address.port()) {
                 self.peers.push(self.peer(id, now));
             }
         }

@@ -1,14 +1,14 @@
 //! A relay: one end is another relay, or both are not.
 
-use crate::address::{Address, RelayAddress};
-use crate::link::{Link, RelayStack};
+use crate::address::{Address, RelayAddress, Via};
+use crate::link::{Carrier, Link, RelayStack};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::statistics::{Report, Way};
 use crate::transport::config_of;
-use earlybird_live::device::Udp;
+use earlybird_live::device::{Tun, Udp};
 use earlybird_live::{Application, Driver, Event, Id, Monotonic, Settings, Stack};
 use earlybird_scenario::ScenarioError;
 use earlybird_units::{Duration, Instant};
@@ -77,7 +77,7 @@ pub fn transmit(
 }
 
 struct Relay<'a> {
-    driver: Driver<Udp, Monotonic>,
+    driver: Driver<Carrier, Monotonic>,
     work: Work<'a>,
 }
 
@@ -140,17 +140,42 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// Makes the stack of a relay: at its own socket if it waits, else at any.
-fn driver(name: &str, relay: &RelayAddress) -> Result<(Monotonic, Driver<Udp, Monotonic>), RelayError> {
-    let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let local = if relay.waits { relay.socket } else { SocketAddr::new(any, 0) };
+/// Makes the stack of a relay.
+fn driver(name: &str, relay: &RelayAddress) -> Result<(Monotonic, Driver<Carrier, Monotonic>), RelayError> {
     let failed = |error| RelayError::End(name.to_owned(), error);
     let clock = Monotonic::default();
-    let settings = Settings::drawn(&[]).map_err(failed)?;
-    let device = Udp::bind(local).map_err(failed)?;
+    let (device, addresses) = match &relay.via {
+        Via::Udp => (udp(relay), Vec::new()),
+        Via::Tun { device, local } => (tun(device, *local), vec![*local]),
+    };
+    let settings = Settings::drawn(&addresses).map_err(failed)?;
+    let device = device.map_err(failed)?;
     let stack = Stack::new(device, clock, settings).map_err(|error| failed(io::Error::other(error.to_string())))?;
     Ok((clock, Driver::new(stack).map_err(failed)?))
 }
+
+/// Opens a socket: the relay's own if it waits, else any.
+fn udp(relay: &RelayAddress) -> io::Result<Carrier> {
+    let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let local = if relay.waits { relay.socket } else { SocketAddr::new(any, 0) };
+    Ok(Box::new(Udp::bind(local)?))
+}
+
+/// Makes a TUN device behind which the stack has this address.
+fn tun(name: &str, local: IpAddr) -> io::Result<Carrier> {
+    let told = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), NO_RIGHT),
+        kind => io::Error::new(kind, format!("the TUN device `{name}`: {error}")),
+    };
+    let device = Tun::new(name, MTU).map_err(told)?;
+    Tun::add_route(name, local).map_err(told)?;
+    Ok(Box::new(device))
+}
+
+/// Ethernet's; what smaller paths carry their routers tell.
+const MTU: u16 = 1500;
+/// What to do without the right to make a device.
+const NO_RIGHT: &str = "via=tun needs root (CAP_NET_ADMIN), as it makes a TUN device; via=udp needs no right";
 
 fn link(name: &str, relay: &RelayAddress, sends: bool, stack: &mut RelayStack) -> Result<Link, RelayError> {
     let unknown = |error| RelayError::Transport(ScenarioError { path: format!("{name}: transport"), ..error });
@@ -249,7 +274,7 @@ impl<'a> Work<'a> {
     }
 }
 
-impl Application<Udp, Monotonic> for Work<'_> {
+impl Application<Carrier, Monotonic> for Work<'_> {
     fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
         self.link.on_event(stack, id, event);
     }

@@ -161,3 +161,21 @@ fn a_stream_with_another_name_is_refused() {
     assert!(report.refusal.is_some_and(|reason| reason.contains("streamid")), "{:?}", report.counts);
     assert_eq!(sender.drain().peers, 0);
 }
+
+/// As an ordinary user, in a process of its own.
+#[test]
+fn who_may_make_no_device_is_told_of_udp() {
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    // A thread has its own: it goes without them, and no other notices.
+    let refused = spawn(|| {
+        let mut own = capabilities(None).expect("it has some, or none");
+        (own.effective, own.permitted, own.inheritable) = [CapabilitySet::empty(); 3].into();
+        set_capabilities(None, own).expect("fewer are always allowed");
+        let [from, to] = ["udp://127.0.0.1:5000", "eb://10.79.0.2:4201?via=tun&local=10.78.0.2"];
+        let [source, destination] = [from, to].map(|text| Address::read(text).expect("an address"));
+        transmit((from, &source), (to, &destination), &mut |_| Wish::Stop)
+    });
+    let error = refused.join().expect("it does not panic").expect_err("it may not").to_string();
+    assert!(error.contains("via=udp needs no right") || error.contains("No such file"), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}

@@ -90,3 +90,30 @@ pub trait Device {
     /// Gives what becomes readable when something arrives.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 }
+
+/// One of several kinds, chosen while the program runs.
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn carriage(&self) -> Carriage {
+        (**self).carriage()
+    }
+
+    fn mtu(&self) -> u16 {
+        (**self).mtu()
+    }
+
+    fn computes_checksums(&self) -> bool {
+        (**self).computes_checksums()
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
+        (**self).receive(inbox)
+    }
+
+    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
+        (**self).send(outbox)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        (**self).descriptor()
+    }
+}

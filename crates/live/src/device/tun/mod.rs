@@ -122,6 +122,16 @@ impl Tun {
         ip(&[&["address", "add", &format!("{address}/{prefix}"), "dev", name], undetected].concat())
     }
 
+    /// Has the kernel hand what is for an address to the device of that name, and so to the stack behind it. What comes from other
+    /// hosts it hands on only if it forwards (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`).
+    ///
+    /// # Errors
+    ///
+    /// If iproute2 does not do it.
+    pub fn add_route(name: &str, address: IpAddr) -> io::Result<()> {
+        ip(&["route", "add", &address.to_string(), "dev", name])
+    }
+
     /// Sends the next packet. One that the kernel does not like is lost, like others on their way.
     fn send_next(&self, outbox: &mut Outbox) -> rustix::io::Result<()> {
         let Some(departure) = outbox.waiting().first() else { return Ok(()) };
