@@ -236,16 +236,16 @@ impl Link {
         }
     }
 
-    /// Lets a connection go that broke or was not made. Who answers, and not as TCP does, is no relay; who does, and does not
-    /// greet, did not understand.
+    /// Lets a connection go that broke or was not made. Who answers, and not as TCP does, is no relay; who says something that is
+    /// no greeting speaks otherwise.
     fn lose_peer(&mut self, stack: &mut RelayStack, index: usize) {
         let peer = &self.peers[index];
-        if !peer.is_gone && !self.address.waits {
-            self.refusal = match (peer.is_ready, peer.is_established) {
-                (false, true) => Some(Refusal::Version),
-                (false, false) if stack.counters().arrived > self.arrived => Some(Refusal::Foreign),
-                _ => None,
-            };
+        let is_attempt = !peer.is_ready && !peer.is_gone && !self.address.waits;
+        if is_attempt && peer.session.heard > peer.began {
+            self.refusal = Some(Refusal::Version);
+        } else if is_attempt {
+            let is_foreign = !peer.is_established && stack.counters().arrived > self.arrived;
+            self.refusal = is_foreign.then_some(Refusal::Foreign);
         }
         self.drop_peer(stack, index);
     }
