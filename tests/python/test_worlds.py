@@ -135,7 +135,9 @@ def test_files_that_only_the_simulator_writes_are_refused(tmp_path: Path) -> Non
 @pytest.mark.filterwarnings("default")
 def test_a_disturbed_run_is_warned_of() -> None:
     with pytest.warns(ScenarioWarning, match=r"7\.5 ms late or more, .* 0\.2 ms late .*, and 3"):
-        warn_of_disturbance({"disturbed": 1, "added_delay_p99_us": 7500.0, "hosts_late_p99_us": 200.0, "undelivered": 3})
+        warn_of_disturbance(
+            {"disturbed": 1, "added_delay_p99_us": 7500.0, "hosts_late_p99_us": 200.0, "undelivered": 3}
+        )
     warn_of_disturbance({"disturbed": 0})
     warn_of_disturbance({})
 
