@@ -69,7 +69,13 @@ def command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a command whose packets cross an emulated network, and tell what the network did."""
+    """
+    Run a command behind an emulated network, and tell what the network did.
+
+    The command is alone at 10.77.0.1 and fd77::1. Whatever it sends crosses the
+    links to the far side, 10.77.0.2 and fd77::2, where the servers of --peer are.
+    Its exit code is the command's.
+    """
     single = _single_link(
         there={
             "rate": rate,

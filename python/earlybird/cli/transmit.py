@@ -58,9 +58,11 @@ def command(
     """
     Carry a live stream, called like srt-live-transmit.
 
-    One of the two addresses is another relay: eb://HOST:PORT calls it, eb://:PORT waits for it, both over UDP. Options
-    stand behind a question mark: latency (milliseconds, default 120), transport (earlybird-rt), streamid, mode (caller,
-    listener), conntimeo and peeridletimeo (milliseconds). Nothing is encrypted.
+    One of the two addresses is another relay: eb://HOST:PORT calls it,
+    eb://:PORT waits for it, both over UDP. Options stand behind a question mark:
+    latency (milliseconds, default 120), transport (earlybird-rt), streamid,
+    mode (caller, listener), conntimeo and peeridletimeo (milliseconds).
+    Nothing is encrypted.
     """
     takers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
