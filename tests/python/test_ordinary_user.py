@@ -14,7 +14,7 @@ NOBODY = 65534
 NOT_ALLOWED = "this system gives no network namespace"
 
 DROP = f"""
-import ctypes, os, sys, threading
+import ctypes, os, sys, threading, numpy
 from earlybird.description import resolve
 from earlybird.emulation import emulate, link, network
 from earlybird.errors import EarlybirdError
