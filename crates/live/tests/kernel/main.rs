@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
 mod bench;
+mod iperf;
 mod path;
 mod programs;
 

@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use std::thread;
 
-type Host = Stack<Tun, Monotonic>;
+pub(crate) type Host = Stack<Tun, Monotonic>;
 
-const HTTP: u16 = 80;
+pub(crate) const HTTP: u16 = 80;
 
 /// A web server with one page, for so many requests.
 struct Pages {
@@ -75,7 +75,7 @@ impl Application<Tun, Monotonic> for Pages {
     }
 }
 
-fn stack() -> Option<Host> {
+pub(crate) fn stack() -> Option<Host> {
     Some(over(unless_refused(network(Tun::new))?))
 }
 
@@ -107,7 +107,7 @@ fn fetched_over(mut stack: Host, program: impl Fn(String) -> Command) {
     assert_eq!(pages.endings, [Ending::InOrder; 2]);
 }
 
-fn is_here(program: &str) -> bool {
+pub(crate) fn is_here(program: &str) -> bool {
     let is_here = Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok();
     if !is_here {
         eprintln!("skipped: {program} is not installed");
