@@ -7,6 +7,7 @@ import fcntl
 import io
 import json
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any
 
 from earlybird.errors import InputError
@@ -111,6 +112,11 @@ def follow(path: Path) -> Iterator[dict[str, Any] | None]:
             for line in lines:
                 yield _state(path, line)
             yield None
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    """Read the states that there are now; raises as `follow` does."""
+    return [state for state in takewhile(lambda state: state is not None, follow(path)) if state]
 
 
 def _is_written(file: IO[str]) -> bool:

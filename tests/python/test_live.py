@@ -16,11 +16,13 @@ from rich.console import Console
 from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
 from earlybird.cli.prometheus import METRICS, STALE, serving, text
 from earlybird.errors import InputError
+from earlybird.plots.states import relay
 from earlybird.state_file import follow, states_to
 from test_cli_input import complaint
 from test_transmit import free_port
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from test_cli_input import Program
@@ -167,6 +169,33 @@ def test_top_shows_the_last_state_of_what_has_ended(earlybird: Program, tmp_path
     assert finished.code == 0
     assert "links.jsonl   0:00:02" in finished.out
     assert "near-far" in finished.out
+
+
+@pytest.mark.parametrize("kind", [report, network])
+@pytest.mark.parametrize("ending", ["png", "svg", "html"])
+def test_states_had_no_picture(earlybird: Program, tmp_path: Path, kind: Callable[..., Any], ending: str) -> None:
+    path, out = tmp_path / "states.jsonl", tmp_path / f"states.{ending}"
+    path.write_text("".join(json.dumps(kind(second)) + "\n" for second in (1, 2, 3)))
+    finished = earlybird("plot", path, "--out", out)
+    assert (finished.code, finished.err) == (0, "")
+    assert out.stat().st_size > 0
+
+
+def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known() -> None:
+    states = [report(1), report(2, msRTT=None), report(4)]
+    carried, round_trip, *_, counts = relay(states)
+    assert [[*line.values] for line in carried.lines] == [[8.0, 8.0], [16.0, 16.0]]
+    assert [*round_trip.lines[0].times] == [1, 4]
+    assert {line.name: [*line.values] for line in counts.lines}["lost"] == [2.0, 2.0]
+    assert len({line.look for panel in (carried, counts) for line in panel.lines}) == 6
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("", "nothing to draw yet"), ('{"time_s": 1}\n', "1 of at least 2"), ("other\n", "--stat")]
+)
+def test_what_is_no_picture_of_states_is_told(earlybird: Program, tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "states.jsonl").write_text(content)
+    assert words in complaint(earlybird("plot", tmp_path / "states.jsonl", "--out", tmp_path / "states.png"))
 
 
 @pytest.mark.parametrize(("content", "words"), [("time,event\n", "--statistics"), (None, "No such file")])

@@ -1,4 +1,4 @@
-"""`earlybird plot`: the picture of a run that was kept."""
+"""`earlybird plot`: the picture of a run that was kept, or of what a relay or an emulated network was at."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,18 +13,28 @@ NAME = "plot"
 EXAMPLES = examples(
     "earlybird run scenarios/vbr-video.toml --set measure.series=10ms --set measure.deliveries=true --out results",
     "earlybird plot results/KEY --out run.png",
+    "earlybird plot states.jsonl --out stream.html",
 )
 
 
 def command(
     result: Annotated[
         Path,
-        typer.Argument(metavar="RESULT", help="The folder of a result, as `run --out` names it.", show_default=False),
+        typer.Argument(
+            metavar="RESULT",
+            help="A result's folder, as `run --out` names it, or what --statistics of `transmit` or `emulate` wrote.",
+            show_default=False,
+        ),
     ],
     *,
     out: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
 ) -> None:
     """Draw a run of any world over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
-    for lacking in Result.load(result).plot(out):
-        say_aside(lacking)
+    if result.is_file():
+        from earlybird.plots.states import save
+
+        save(result, out)
+    else:
+        for lacking in Result.load(result).plot(out):
+            say_aside(lacking)
     say(f"Picture written to {out}")

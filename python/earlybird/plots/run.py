@@ -86,20 +86,25 @@ def measured(resolved: str) -> str:
 
 def save(result: Result, path: str | Path) -> tuple[str, ...]:
     """Draw a run, as `Result.plot` does; a page of HTML needs no other file."""
-    check_ending(path)
-    check_outputs({"plot": path}, {})
     result.require("flows")  # a model's result has none
     lacking = missing(result)
     drawn = panels(result)
     if not drawn:
         raise InputError(" ".join(["there is nothing to draw.", *lacking]))
+    write(path, drawn, heading(result), clock(result))
+    return lacking
+
+
+def write(path: str | Path, drawn: list[Panel], title: str, time: str) -> None:
+    """Draw panels to a file, by its ending."""
+    check_ending(path)
+    check_outputs({"plot": path}, {})
     ending = Path(path).suffix
     if ending == ".html":
-        Path(path).write_text(HTML + page(drawn, heading(result), clock(result)), encoding="utf-8")
+        Path(path).write_text(HTML + page(drawn, title, time), encoding="utf-8")
     else:
         with styled():
-            draw(drawn, heading(result), clock(result)).savefig(path, metadata=METADATA[ending])
-    return lacking
+            draw(drawn, title, time).savefig(path, metadata=METADATA[ending])
 
 
 def missing(result: Result) -> tuple[str, ...]:

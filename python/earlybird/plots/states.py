@@ -1,0 +1,97 @@
+"""What a relay or an emulated network was at, second by second: the picture of a file of `--statistics`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from earlybird.errors import InputError
+from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, write
+from earlybird.plots.style import OTHERS
+from earlybird.state_file import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+States: TypeAlias = "Sequence[dict[str, Any]]"
+MEGABITS = 8e-6
+"""In a byte."""
+CARRIED = {"in": "bytes", "out": "bytesOut"}
+COUNTED = {"lost": "pktRcvDrop", "late": "pktRcvBelated", "left out": "pktSndDrop", "repeated": "pktRetrans"}
+LEAST = 2
+"""States between which something changed."""
+
+
+def save(path: Path, out: Path) -> None:
+    """
+    Draw a file of states; one that is still written as far as it is.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or has too few states, or the picture's name has another ending.
+    OSError
+        If a file cannot be read or written.
+    """
+    states = written(path)
+    if len(states) < LEAST:
+        raise InputError(f"{path}: there is nothing to draw yet: it has {len(states)} of at least {LEAST} states.")
+    write(out, links(states) if "links" in states[0] else relay(states), path.name, "time (s)")
+
+
+def relay(states: States) -> list[Panel]:
+    """Return what a relay has to show."""
+    carried = {name: _changes(states, _at(key), MEGABITS) for name, key in CARRIED.items()}
+    counted = {name: _changes(states, _at(key)) for name, key in COUNTED.items()}
+    return [
+        _panel("carried\n(Mb/s)", carried),
+        _panel("round trip\n(ms)", {"round trip": _values(states, _at("msRTT"))}),
+        _panel("buffer\n(ms)", {"buffer": _values(states, _at("msRcvBuf"))}),
+        _panel("congestion window\n(segments)", {"window": _values(states, _at("pktCongestionWindow"))}),
+        _panel("units or segments\neach second", counted, first_look=len(carried)),
+    ]
+
+
+Curve: TypeAlias = "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]"
+
+
+def links(states: States) -> list[Panel]:
+    """Return what the links of an emulated network have to show."""
+    names = {link["link"]: place for place, link in enumerate(states[0]["links"][:MOST_FLOWS])}
+
+    def of(key: str, place: int) -> Callable[[dict[str, Any]], float]:
+        return lambda state: state["links"][place][key]
+
+    return [
+        _panel("carried\n(Mb/s)", {n: _changes(states, of("bytes_out", p), MEGABITS) for n, p in names.items()}),
+        _panel("waiting\n(packets)", {n: _values(states, of("queue_packets", p)) for n, p in names.items()}),
+        _panel("dropped\n(packets/s)", {n: _changes(states, of("packets_dropped", p)) for n, p in names.items()}),
+    ]
+
+
+def _at(key: str) -> Callable[[dict[str, Any]], float | None]:
+    return lambda state: state[key]
+
+
+def _values(states: States, value: Callable[[dict[str, Any]], float | None]) -> Curve:
+    """Tell what something was, where it was known."""
+    known = [(state["time_s"], found) for state in states if (found := value(state)) is not None]
+    times, values = zip(*known, strict=True) if known else ((), ())
+    return np.array(times, dtype=float), np.array(values, dtype=float)
+
+
+def _changes(states: States, count: Callable[[dict[str, Any]], float | None], scale: float = 1.0) -> Curve:
+    """Tell by how much something that is counted grew each second."""
+    times, counts = _values(states, count)
+    spans = np.diff(times)
+    later = spans > 0
+    return times[1:][later], scale * np.diff(counts)[later] / spans[later]
+
+
+def _panel(title: str, curves: dict[str, Curve], first_look: int = 0) -> Panel:
+    is_alone = len(curves) == 1
+    looks = [GREY] if is_alone else OTHERS[first_look:]
+    lines = (Line(name, look, *curve) for (name, curve), look in zip(curves.items(), looks, strict=False))
+    return Panel(title, tuple(lines), is_alone=is_alone)
