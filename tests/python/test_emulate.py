@@ -62,6 +62,16 @@ def test_the_exit_code_is_the_commands(earlybird: Program, shell: str, code: int
 
 
 @pytest.mark.usefixtures("_allowed")
+@pytest.mark.parametrize("option", ["--pcap", "--statistics"])
+def test_a_command_goes_on_when_a_disk_is_full(earlybird: Program, option: str) -> None:
+    talk = [sys.executable, "-c", "import socket as s; s.socket(2, 2).sendto(b'', ('10.77.0.2', 9)); exit(7)"]
+    finished = earlybird("emulate", "--rate", "1M", option, "/dev/full", "--peer", "true", "--", *talk)
+    assert finished.code == 7
+    assert "earlybird: /dev/full: No space left on device" in finished.err
+    assert finished.err.endswith("The file ends there; the command went on.\n")
+
+
+@pytest.mark.usefixtures("_allowed")
 def test_servers_end_with_the_command() -> None:
     shape = link(rate="1M")
     marker = "an-emulated-server-that-nobody-stops"
