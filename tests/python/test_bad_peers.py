@@ -220,7 +220,7 @@ def test_either_side_is_found_again_after_its_death(feed: Feed, screen: Screen, 
 @pytest.mark.parametrize("victim", ["sender", "receiver"])
 @pytest.mark.parametrize("transport", ["earlybird-rt", "cubic-rack"])
 def test_a_relay_that_stood_still_goes_on(feed: Feed, screen: Screen, victim: str, transport: str) -> None:
-    """Its clock jumps by as much as it stood still, as that of a computer does that slept."""
+    """To a relay it looks as if its clock had jumped by as much."""
     port = free_port()
     sender = ("-q", f"udp://127.0.0.1:{feed.port}", f"eb://127.0.0.1:{port}?mode=listener&transport={transport}")
     receiver = ("-q", f"eb://127.0.0.1:{port}?transport={transport}", f"udp://127.0.0.1:{screen.port}")
