@@ -68,9 +68,12 @@ def serve(case: Case) -> None:
             subprocess.run([*film, "pipe:1"], stdout=viewer.fileno(), check=False)
         return
     entry = f"udp://127.0.0.1:{ENTRY}"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # when the player has seen enough
     with subprocess.Popen([*case.relay, entry, case.far(f":{MIDDLE}")]) as relay:
-        subprocess.run([*film, f"{entry}?pkt_size=1316"], check=False)
-        relay.send_signal(signal.SIGTERM)
+        try:
+            subprocess.run([*film, f"{entry}?pkt_size=1316"], check=False)
+        finally:
+            relay.terminate()
 
 
 def watch(case: Case, report: Path) -> None:
