@@ -75,7 +75,7 @@ def test_a_command_goes_on_when_a_disk_is_full(earlybird: Program, option: str) 
 def test_servers_end_with_the_command() -> None:
     shape = link(rate="1M")
     marker = "an-emulated-server-that-nobody-stops"
-    emulate(network(shape, shape), ["true"], peers=[["sh", "-c", f": {marker}; sleep 600"]])
+    emulate(network(shape, shape), ["true"], peers=[["sh", "-c", f"sh -c ': {marker}; sleep 600' & sleep 600"]])
     processes = _command_lines()
     assert not [line for line in processes if marker in line]
 

@@ -55,6 +55,8 @@ impl Receiver {
             self.change_over(peer.session.id, peer.latency, sink)?;
         }
         let (counts, player, has_ended) = (&mut self.counts, &mut self.player, &mut self.has_ended);
+        let now = stack.now();
+        peer.session.newest(stack, |message| player.note_way(now, message));
         loop {
             let now = stack.now();
             let (offset, latency) = (player.offset.clone(), player.latency);
@@ -147,6 +149,13 @@ impl Player {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Learns from a message that came how long the way is.
+    fn note_way(&mut self, now: Instant, message: &Message<'_>) {
+        if let Message::Media(part) = message {
+            self.offset.note(now, part.time_us);
         }
     }
 

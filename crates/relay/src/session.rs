@@ -132,8 +132,25 @@ impl Session {
         stack: &Stack<D, C>,
         read: impl FnOnce(&Message<'_>) -> R,
     ) -> Option<R> {
+        self.look(read, |id, into| stack.peek_frame(id, into))
+    }
+
+    /// Gives the message that came last, if it can be read, be others missing before it.
+    pub(crate) fn newest<D: Device, C: Clock, R>(
+        &mut self,
+        stack: &Stack<D, C>,
+        read: impl FnOnce(&Message<'_>) -> R,
+    ) -> Option<R> {
+        self.look(read, |id, into| stack.newest_frame(id, into))
+    }
+
+    fn look<R>(
+        &mut self,
+        read: impl FnOnce(&Message<'_>) -> R,
+        copy: impl FnOnce(Id, &mut [u8]) -> Result<Option<usize>, Error>,
+    ) -> Option<R> {
         let Channel::Frames = self.channel else { return None };
-        let count = stack.peek_frame(self.id, &mut self.buffer).ok()??;
+        let count = copy(self.id, &mut self.buffer).ok()??;
         Message::read(&self.buffer[..count]).map(|message| read(&message))
     }
 }

@@ -3,7 +3,7 @@
 use earlybird_experiment::Stage;
 use earlybird_scenario::ScenarioError;
 use earlybird_sim::Carrier;
-use earlybird_tcp::{Config, Segmentation};
+use earlybird_tcp::{Acking, Config, Recovery, Segmentation};
 use earlybird_units::Duration;
 
 /// Gives the configuration of connections of a transport whose data are of use for so long.
@@ -30,8 +30,18 @@ pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, Scenari
 /// Has a connection take no more than it will send soon: what waits here is left out when it is too old, and what waits there is
 /// not (Linux: `TCP_NOTSENT_LOWAT`).
 fn live(config: Config) -> Config {
-    Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..config }
+    let config = Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..config };
+    if config.real_time.framing && config.recovery == Recovery::Rack { frugal(config) } else { config }
 }
+
+/// Has a stream of frames whose losses are found by time take no more bytes than it must: rare ACKs, and no timestamps, as each
+/// round trip is known from when a segment left.
+fn frugal(config: Config) -> Config {
+    Config { acking: Acking::Spaced(ACKS), timestamps: false, ..config }
+}
+
+/// The time between two ACKs: shorter than the margin of the timers that wait for them (30 ms).
+const ACKS: Duration = Duration::from_millis(20);
 
 /// Some units: enough for the sender to find something whenever the window opens.
 const UNSENT: u64 = 16_384;

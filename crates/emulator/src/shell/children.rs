@@ -31,10 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const NAP: Duration = Duration::from_millis(20);
 
 impl Children {
-    /// Starts a server. What it says goes to the standard error, as the standard output is the command's.
+    /// Starts a server, in a process group of its own. What it says goes to the standard error, as the standard output is the
+    /// command's.
     pub(super) fn start_peer(&mut self, side: &Namespace, program: &[String]) -> io::Result<()> {
         let mut command = command(side, program)?;
-        command.stdin(Stdio::null()).stdout(io::stderr());
+        command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);
         self.peers.push(spawn(command, program)?);
         Ok(())
     }
@@ -72,20 +73,27 @@ impl Children {
 
     /// Stops what still runs: first it is asked to, then it is made to.
     pub(super) fn stop(&mut self) {
-        let mut running: Vec<&mut Child> = self.command.iter_mut().chain(&mut self.peers).collect();
-        for signal in [libc::SIGTERM, libc::SIGKILL] {
-            for child in &running {
-                // SAFETY: a number is given, of a child that was not waited for.
-                unsafe { libc::kill(child.id().cast_signed(), signal) };
+        let mut running = self.running();
+        for number in [libc::SIGTERM, libc::SIGKILL] {
+            for target in &running {
+                signal(*target, number);
             }
             for _ in 0..PATIENCE.as_millis() / NAP.as_millis() {
-                running.retain_mut(|child| !has_ended(child));
+                self.command.iter_mut().chain(&mut self.peers).for_each(|child| _ = has_ended(child));
+                running.retain(|target| signal(*target, 0));
                 if running.is_empty() {
                     return;
                 }
                 sleep(NAP);
             }
         }
+    }
+
+    /// Gives the command and the groups of the servers, in which what a server started may run longer than itself.
+    fn running(&mut self) -> Vec<i32> {
+        let command = self.command.iter_mut().filter_map(|child| (!has_ended(child)).then(|| child.id().cast_signed()));
+        let groups = self.peers.iter().map(|child| -child.id().cast_signed());
+        command.chain(groups).filter(|target| signal(*target, 0)).collect()
     }
 }
 
@@ -121,6 +129,12 @@ fn ended(status: ExitStatus) -> Ended {
 fn has_ended(child: &mut Child) -> bool {
     // Whoever cannot be asked is not there.
     !matches!(child.try_wait(), Ok(None))
+}
+
+/// Sends a signal to a process, or to a group by its number below zero; 0 only asks. Says whether it is there.
+fn signal(target: i32, number: i32) -> bool {
+    // SAFETY: two numbers are given, of a child or of a group that began with one.
+    unsafe { libc::kill(target, number) == 0 }
 }
 
 /// Gives how many sockets there are in the network of a process.

@@ -148,8 +148,16 @@ impl Flow {
 
     /// Copies the frame that waits next, behind a hole or not.
     pub(super) fn peek_frame(&self, into: &mut [u8]) -> Option<usize> {
-        let frame = self.connection.peek_frame()?;
-        Some(self.incoming.peek(frame.position..frame.position + u64::from(frame.bytes), into))
+        self.connection.peek_frame().map(|frame| self.copy(frame, into))
+    }
+
+    /// Copies the highest frame that waits.
+    pub(super) fn newest_frame(&self, into: &mut [u8]) -> Option<usize> {
+        self.connection.newest_frame().map(|frame| self.copy(frame, into))
+    }
+
+    fn copy(&self, frame: tcp::Frame, into: &mut [u8]) -> usize {
+        self.incoming.peek(frame.position..frame.position + u64::from(frame.bytes), into)
     }
 
     /// Puts what is to be sent into the outbox, until that is full; says whether nothing is left.

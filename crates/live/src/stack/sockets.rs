@@ -197,6 +197,16 @@ impl<D: Device, C: Clock> Stack<D, C> {
         Ok(flow.peek_frame(into))
     }
 
+    /// Copies as much as fits of the highest frame that came and was not read, and leaves it there. Gives how many bytes that were.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is gone.
+    pub fn newest_frame(&self, id: Id, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let flow = self.flows.get(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)?;
+        Ok(flow.newest_frame(into))
+    }
+
     /// Ends the wait for a frame: what is missing may be repeated again.
     ///
     /// # Errors

@@ -37,6 +37,12 @@ impl Connection {
         self.receiver.peek_frame().map(frame_at)
     }
 
+    /// Gives the highest frame that came and was not read, behind holes or not, without reading it: how long it took says how long
+    /// the way is, where those before it may have waited for a repair.
+    pub fn newest_frame(&self) -> Option<Frame> {
+        self.receiver.newest_frame().map(frame_at)
+    }
+
     /// Gives the bytes that can be read without stepping over anything.
     pub fn unread(&self) -> u64 {
         self.receiver.unread

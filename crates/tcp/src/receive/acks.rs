@@ -23,8 +23,12 @@ pub(crate) struct Circumstances {
 #[derive(Clone, Debug)]
 pub(super) struct Acks {
     acking: Acking,
-    /// The next position expected when the last segment left.
+    /// The next position expected when the last segment left, and when that was.
     told: u64,
+    told_at: Instant,
+    arrived_at: Instant,
+    /// A hole was told once.
+    has_told_hole: bool,
     /// Bytes of a full segment of the peer: the longest that came.
     full: u64,
     mss: u64,
@@ -38,7 +42,16 @@ impl Acks {
     pub(super) fn new(config: &Config) -> Self {
         let mss = u64::from(config.mss);
         let adaptive = (config.acking == Acking::Adaptive).then(Box::default);
-        Self { acking: config.acking, told: 0, full: mss.min(FULL_AT_FIRST), mss, adaptive }
+        Self {
+            acking: config.acking,
+            told: 0,
+            told_at: Instant::ZERO,
+            arrived_at: Instant::ZERO,
+            has_told_hole: false,
+            full: mss.min(FULL_AT_FIRST),
+            mss,
+            adaptive,
+        }
     }
 
     /// Says whether the policy asks for the circumstances.
@@ -50,6 +63,24 @@ impl Acks {
     /// Says whether ns-2's sink is meant.
     pub(super) fn is_ns2_sink(&self) -> bool {
         matches!(self.acking, Acking::SecondSegment(_))
+    }
+
+    /// Says whether ACKs keep their distance, though something is missing.
+    pub(super) fn is_spaced(&self) -> bool {
+        matches!(self.acking, Acking::Spaced(_))
+    }
+
+    /// Says whether the ACK of a segment that was stored does.
+    pub(super) fn keeps_distance(&mut self, now: Instant, opens_hole: bool) -> bool {
+        if !self.is_spaced() {
+            return false;
+        }
+        let tells_hole = opens_hole || self.has_told_hole;
+        self.has_told_hole = opens_hole;
+        if tells_hole {
+            self.arrived_at = now;
+        }
+        !tells_hole
     }
 
     /// Gives the delay that adapts.
@@ -66,7 +97,8 @@ impl Acks {
     #[inline]
     pub(super) fn on_plain_data(&mut self, now: Instant, due: AckDue, nxt: u64, len: u64) -> AckDue {
         let acking = self.acking;
-        acking.on_data(now, due, || {
+        let last = (core::mem::replace(&mut self.arrived_at, now), self.told_at);
+        acking.on_data(now, due, last, || {
             self.note_length(len);
             self.exceeds_segment(nxt)
         })
@@ -116,7 +148,7 @@ impl Acks {
     /// A segment leaves that acknowledges what came before `nxt`.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, due: AckDue, nxt: u64, has_data: bool) {
-        self.told = nxt;
+        (self.told, self.told_at) = (nxt, now);
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.on_sent(now, due, has_data);
         }

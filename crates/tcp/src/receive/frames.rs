@@ -37,6 +37,11 @@ impl Frames {
         self.held.front().cloned()
     }
 
+    /// Gives the highest frame, behind holes or not.
+    pub(super) fn last(&self) -> Option<Range<u64>> {
+        self.held.back().cloned()
+    }
+
     /// Takes out the lowest frame if it ends at or below `nxt` and has at most so many bytes.
     pub(super) fn pop(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
         self.held.pop_front_if(|frame| frame.end <= nxt && frame.end - frame.start <= bytes)
@@ -54,7 +59,7 @@ mod tests {
         assert!(!frames.insert(31..41, false), "one behind a hole does not get the last place");
         assert!(frames.insert(1..11, true));
         assert!(!frames.insert(21..31, true));
-        assert_eq!(frames.first(), Some(1..11));
+        assert_eq!((frames.first(), frames.last()), (Some(1..11), Some(11..21)));
         assert_eq!(frames.pop(21, 9), None, "a frame is never handed over in part");
         assert_eq!([10, 10, 10].map(|bytes| frames.pop(20, bytes)), [Some(1..11), None, None]);
     }

@@ -93,7 +93,7 @@ impl Receiver {
     /// Takes the peer's SYN: position 0 is in.
     pub(crate) fn on_syn(&mut self) {
         self.nxt = 1;
-        self.is_simple = self.reader.is_none() && self.tuning.is_none();
+        self.is_simple = self.reader.is_none() && self.tuning.is_none() && !self.acks.is_spaced();
         self.room.begin();
         self.due = AckDue::Now;
     }
@@ -135,12 +135,14 @@ impl Receiver {
         let range = if has_fin { self.hear_fin(range) } else { range };
         self.note_duplicate(&range);
         let had_holes = !self.above.is_empty();
+        let opens_hole = range.start > self.nxt.max(self.above.end());
         let before = self.received();
         let end = range.end;
         let stored = self.store(now, range);
         let delivered = self.received() - before;
         let is_plain = !had_holes && self.above.is_empty() && delivered > 0;
-        let waits = (is_plain || self.waits_again(end)) && !has_fin;
+        let is_spaced = self.acks.keeps_distance(now, opens_hole) && !stored.is_empty();
+        let waits = (is_plain || is_spaced || self.waits_again(end)) && !has_fin;
         self.due = if waits { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
         if delivered > 0 && self.tuning.is_some() {

@@ -264,6 +264,11 @@ impl Receiver {
         self.reader.as_ref()?.frames.as_ref()?.first()
     }
 
+    /// Gives the highest frame that is there.
+    pub(crate) fn newest_frame(&self) -> Option<Range<u64>> {
+        self.reader.as_ref()?.frames.as_ref()?.last()
+    }
+
     /// Takes out the next frame.
     pub(crate) fn read_frame(&mut self) -> Option<Range<u64>> {
         let frame = self.reader.as_mut()?.next_frame(self.nxt, u64::MAX)?;

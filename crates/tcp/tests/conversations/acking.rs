@@ -67,6 +67,23 @@ fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_o
     host.receives(". 2001:3001(1000) ack 1").sends(&[". 1:1(0) ack 3001 win 61000 <sack 4001:5001>"]);
 }
 
+/// A hole is told at once and again; what else comes while it is open waits for its time, and so does what fills it.
+#[test]
+fn spaced_acks_keep_their_distance_though_something_is_missing() {
+    let spaced = Acking::Spaced(Duration::from_millis(20));
+    let mut host = Host::accepted(&Config { acking: spaced, duplicate_sack: false, ..plain() });
+    host.at(1000).receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
+    host.at(1004).receives(". 1001:2001(1000) ack 1").sends_nothing();
+    host.at(1008).receives(". 3001:4001(1000) ack 1").sends(&[". 1:1(0) ack 2001 win 62000 <sack 3001:4001>"]);
+    host.at(1009).receives(". 4001:5001(1000) ack 1").sends(&[". 1:1(0) ack 2001 <sack 3001:5001>"]);
+    host.at(1010).receives(". 5001:6001(1000) ack 1").at(1014).receives(". 6001:7001(1000) ack 1").sends_nothing();
+    assert_eq!(host.deadline(), Some(1019));
+    host.at(1018).receives(". 2001:3001(1000) ack 1").sends_nothing();
+    assert_eq!(host.deadline(), Some(1023));
+    host.at(1023).sends(&[". 1:1(0) ack 7001 win 57000"]);
+    host.at(1030).receives(". 7001:8001(1000) ack 1").sends(&[". 1:1(0) ack 8001 win 56000"]);
+}
+
 fn adaptive() -> Config {
     Config { acking: Acking::Adaptive, ..plain() }
 }

@@ -264,7 +264,8 @@ fn triggers() -> impl Strategy<Value = Trigger> {
 fn ackings() -> impl Strategy<Value = Acking> {
     let delays = || (1_u64..=200).prop_map(Duration::from_millis);
     let delayed = prop_oneof![delays().prop_map(Acking::Delayed), delays().prop_map(Acking::SecondSegment)];
-    prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive)]
+    let spaced = delays().prop_map(Acking::Spaced);
+    prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive), spaced]
 }
 
 /// What an endpoint of the real-time mode may be, apart from how it sends.

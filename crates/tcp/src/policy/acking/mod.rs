@@ -5,7 +5,7 @@ pub(crate) mod adaptive;
 use earlybird_units::{Duration, Instant};
 
 /// When to acknowledge data. What is out of order, fills a gap or ends the stream is always acknowledged at once
-/// (RFC 5681 §4.2).
+/// (RFC 5681 §4.2), but for [`Self::Spaced`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acking {
     /// Every segment at once.
@@ -21,6 +21,11 @@ pub enum Acking {
     /// at once and anything after a delay between 40 and 200 ms, by how densely segments come; where answers are sent soon,
     /// with them.
     Adaptive,
+    /// One ACK in so much time at most, for senders that find losses by time and count no ACKs (SRT's period of ACKs; the idea of
+    /// draft-ietf-tcpm-ack-rate-request). At once goes that of a segment that comes later than that after the last ACK, that tells
+    /// of a new hole or is the next one behind it, as the news may get lost, or that is the first after a rest of a quarter of the
+    /// time; all others with the next one that does, or when nothing else came for such a rest: round trips seem longer by less.
+    Spaced(Duration),
 }
 
 /// Whether an ACK is owed, and when.
@@ -48,11 +53,51 @@ impl Acking {
     /// segment is not acknowledged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is a few instructions, and all payload comes by")]
-    pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
+    ///
+    /// `last` is when the last segment came before this one, and when the last ACK left.
+    pub(crate) fn on_data(
+        self,
+        now: Instant,
+        due: AckDue,
+        last: (Instant, Instant),
+        exceeds_segment: impl FnOnce() -> bool,
+    ) -> AckDue {
         match (self, due) {
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),
             (Self::Delayed(delay), _) if !exceeds_segment() => due.by(now + delay),
+            (Self::Spaced(gap), _) => spaced(now, due, last, gap),
             _ => AckDue::Now,
         }
+    }
+}
+
+/// Decides where ACKs keep their distance.
+fn spaced(now: Instant, due: AckDue, (arrived, told): (Instant, Instant), gap: Duration) -> AckDue {
+    let rest = gap / 4;
+    match due {
+        AckDue::Now => AckDue::Now,
+        _ if now - arrived > rest || now - told >= gap => AckDue::Now,
+        _ => AckDue::By((told + gap).min(now + rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn spaced_acks_wait_while_segments_come_densely_and_not_for_long() {
+        let acking = Acking::Spaced(Duration::from_millis(20));
+        let due_at = |millis, arrived, due| acking.on_data(at(millis), due, (at(arrived), at(100)), || true);
+        assert_eq!(due_at(110, 107, AckDue::Nothing), AckDue::By(at(115)), "though it is more than one segment");
+        assert_eq!(due_at(113, 110, AckDue::By(at(115))), AckDue::By(at(118)), "another one came");
+        assert_eq!(due_at(117, 113, AckDue::By(at(118))), AckDue::By(at(120)));
+        assert_eq!(due_at(120, 117, AckDue::By(at(120))), AckDue::Now, "the time has passed");
+        assert_eq!(due_at(110, 104, AckDue::Nothing), AckDue::Now, "it came alone");
+        assert_eq!(due_at(105, 104, AckDue::Now), AckDue::Now, "what is owed already stays so");
     }
 }

@@ -1,15 +1,16 @@
 //! Reno's window with an answer to losses that tells congestion from noise by delay, as PERT hears the queue.
 //!
-//! A loss while the round trip is as short as ever tells of a noisy link and changes nothing; one behind a queue halves
-//! the window as ever. The window grows only as far as the application uses it (RFC 7661), so that what a stream spares by
-//! being tolerant it cannot spend. Ours; docs/real-time-mode.md says where it errs.
+//! A loss while round trips are as short as ever tells of a noisy link and changes nothing: the window grows on while it is
+//! repaired. One behind a queue halves the window as ever. The window grows only as far as the application uses it (RFC 7661),
+//! so that what a stream spares by being tolerant it cannot spend. Ours; docs/real-time-mode.md says where it errs.
 
 use super::factory::{ControlFactory, ControlSetup};
+use super::path::{LostSegment, PathModel, RateSample};
 use super::reno::Reno;
 use super::{CongestionControl, Flight, Gauges, Handshake, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// Parameters of the tolerant window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,9 +39,6 @@ impl ControlFactory for TolerantParameters {
 
 /// Segments over which losses are counted: enough to tell three of ten from a burst.
 const COUNTED: u64 = 128;
-/// Weight of the newest round trip, as in RFC 6298.
-const RTT_WEIGHT: f64 = 0.125;
-
 /// The window may be so many times what is used of it, as Linux allows in slow start (`tcp_is_cwnd_limited`): repairs need
 /// room beside the stream.
 const HEADROOM: f64 = 2.0;
@@ -61,47 +59,80 @@ pub(crate) struct Tolerant {
     before: Option<f64>,
     /// Data have measured the round trip, and not the handshake alone.
     has_sample: bool,
+    reduction: Reduction,
 }
 
-/// The round trip now, and the shortest ever. The shortest is never forgotten: an older one errs to the safe side.
+/// Whether what was sent before the last reduction is still on its way: until all of it was acknowledged the window stays.
+#[derive(Clone, Copy, Debug, Default)]
+enum Reduction {
+    #[default]
+    Over,
+    /// The next ACK tells how much that is.
+    Begun,
+    Until(u64),
+}
+
+impl Reduction {
+    /// Learns what is acknowledged and sent; says whether the window may grow.
+    fn is_over(&mut self, sample: &RateSample) -> bool {
+        *self = match *self {
+            Self::Begun => Self::Until(sample.smax),
+            Self::Until(end) if sample.una >= end => Self::Over,
+            other => other,
+        };
+        matches!(self, Self::Over)
+    }
+}
+
+/// The round trip in the last one or two of them, and the shortest ever. The shortest is never forgotten: an older one errs to
+/// the safe side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delay {
     smallest: Option<Duration>,
     latest: Duration,
-    smoothed: f64,
+    /// The shortest of the round trip that goes on, and of the one before.
+    rounds: [Option<Duration>; 2],
+    round_began: Instant,
 }
 
 impl Delay {
-    fn on_rtt(&mut self, rtt: Duration) {
-        let sample = rtt.as_nanos() as f64;
-        self.smoothed = self.smallest.map_or(sample, |_| self.smoothed + RTT_WEIGHT * (sample - self.smoothed));
-        self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
-        self.latest = rtt;
+    fn on_rtt(&mut self, now: Instant, rtt: Duration) {
+        let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
+        if now - self.round_began >= smallest / 2 {
+            self.rounds = [None, self.rounds[0]];
+            self.round_began = now;
+        }
+        self.rounds[0] = Some(self.rounds[0].map_or(rtt, |shortest| shortest.min(rtt)));
+        (self.smallest, self.latest) = (Some(smallest), rtt);
     }
 
-    /// Gives the queueing delay: by the last sample or by the mean, whichever is longer. `None` before any sample.
-    fn queueing(&self) -> Option<Duration> {
-        let rtt = self.latest.max(Duration::from_nanos(self.smoothed as u64));
-        Some(rtt.saturating_sub(self.smallest?))
+    /// Gives the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
+    /// busy do not. `None` before any sample.
+    fn standing(&self) -> Option<Duration> {
+        let shortest = self.rounds.into_iter().flatten().min()?;
+        Some(shortest.saturating_sub(self.smallest?))
+    }
+
+    /// Gives the queueing delay that the last sample met.
+    fn met(&self) -> Option<Duration> {
+        Some(self.latest.saturating_sub(self.smallest?))
     }
 }
 
 /// How much of what was sent got lost, in the last hundred segments and a few.
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
-    /// What had been sent and had arrived when the count began.
-    since: (u64, u64),
+    lost: u64,
+    arrived: u64,
     share: f64,
 }
 
 impl Losses {
-    fn on_loss(&mut self, flight: &Flight) {
-        // What is on its way is not lost.
-        let settled = flight.sent.saturating_sub(flight.outstanding);
-        let (sent, arrived) = (settled.saturating_sub(self.since.0), flight.arrived.saturating_sub(self.since.1));
-        if sent >= COUNTED {
-            self.share = 1.0 - arrived as f64 / sent as f64;
-            self.since = (settled, flight.arrived);
+    fn on_arrivals(&mut self, arrived: u64) {
+        self.arrived += arrived;
+        let settled = self.lost + self.arrived;
+        if settled >= COUNTED {
+            *self = Self { share: self.lost as f64 / settled as f64, ..Self::default() };
         }
     }
 }
@@ -116,35 +147,40 @@ impl Tolerant {
             is_silent: false,
             before: None,
             has_sample: false,
+            reduction: Reduction::Over,
         }
     }
 
-    /// Says whether losses tell of congestion now: there is a queue, too little is known of the delay, or too much is lost.
-    fn is_congested(&self) -> bool {
-        !self.has_sample || self.has_queue() || self.losses.share > self.parameters.breaker
+    /// Says whether losses tell of congestion if they met this queueing delay, or `None` is known of it yet: there is a queue, or
+    /// too much is lost.
+    fn is_congested(&self, queueing: Option<Duration>) -> bool {
+        !self.has_sample || self.is_queue(queueing) || self.losses.share > self.parameters.breaker
+    }
+
+    fn is_queue(&self, queueing: Option<Duration>) -> bool {
+        queueing.is_none_or(|queueing| queueing > self.parameters.queue_threshold)
     }
 
     /// The next round trip tells what the reduction was for: behind a queue, congestion; else a link that was silent for a
     /// while, or noisy from the first packet on, and the window is what it was.
     fn reconsider(&mut self) {
         if let Some(before) = self.before.take()
-            && !self.is_congested()
+            && !self.is_congested(self.delay.met())
         {
             let cwnd = self.cwnd().max(before);
             self.window.set(cwnd, cwnd.max(self.ssthresh()));
         }
     }
 
-    fn has_queue(&self) -> bool {
-        self.delay.queueing().is_none_or(|queueing| queueing > self.parameters.queue_threshold)
-    }
-
-    fn grow(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        if self.has_queue() && !self.window.is_slow_start() {
-            self.window.grow_by(GENTLE * progress.growth / self.cwnd());
-        } else {
-            self.window.on_progress(cx, progress);
+    fn grow(&mut self, sample: &RateSample) {
+        let is_used = sample.is_cwnd_limited || self.cwnd() < HEADROOM * sample.tx_in_flight as f64;
+        if !self.reduction.is_over(sample) || !is_used {
+            return;
         }
+        let arrived = sample.newly_acked as f64;
+        let rest = if self.is_queue(self.delay.standing()) { arrived } else { self.window.start_slowly(arrived) };
+        let pace = if self.is_queue(self.delay.met()) { GENTLE } else { 1.0 };
+        self.window.grow_by(pace * rest / self.cwnd());
     }
 }
 
@@ -161,48 +197,37 @@ impl CongestionControl for Tolerant {
         self.window.on_established(cx, initial_window);
     }
 
-    fn headroom(&self) -> f64 {
-        HEADROOM
-    }
-
-    fn on_handshake(&mut self, _cx: &mut Cx<'_>, handshake: &Handshake) {
+    fn on_handshake(&mut self, cx: &mut Cx<'_>, handshake: &Handshake) {
         if !handshake.was_repeated {
-            self.delay.on_rtt(handshake.rtt);
+            self.delay.on_rtt(cx.now, handshake.rtt);
         }
     }
 
-    fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.is_silent = false;
-        if let Some(rtt) = progress.rtt {
-            self.delay.on_rtt(rtt);
-            self.has_sample = true;
-            self.reconsider();
-        }
-        self.grow(cx, progress);
-    }
+    /// What arrives grows the window by [`PathModel::on_sample`], while losses are repaired too.
+    fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {}
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        self.losses.on_loss(flight);
         if !self.has_sample {
             self.before = Some(self.cwnd());
         }
-        if self.is_congested() {
+        if self.is_congested(self.delay.standing()) {
             self.window.on_loss(cx, flight);
+            self.reduction = Reduction::Begun;
         }
     }
 
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.window.on_loss(cx, flight);
+        self.reduction = Reduction::Begun;
     }
 
     /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it, until an
     /// answer tells more.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        self.losses.on_loss(flight);
         if !self.is_silent {
             self.before = Some(self.cwnd());
         }
-        if self.is_congested() || self.is_silent {
+        if self.is_congested(self.delay.standing()) || self.is_silent {
             self.window.on_timeout(cx, flight);
         }
         self.is_silent = true;
@@ -216,8 +241,37 @@ impl CongestionControl for Tolerant {
         self.window.on_idle(window);
     }
 
+    fn path_model(&mut self) -> Option<&mut dyn PathModel> {
+        Some(self)
+    }
+
     fn gauges(&self) -> Gauges {
-        Gauges { queueing_delay: self.delay.queueing(), ..Gauges::default() }
+        Gauges { queueing_delay: self.delay.standing(), ..Gauges::default() }
+    }
+}
+
+impl PathModel for Tolerant {
+    fn on_opened(&mut self, _now: Instant, _rtt: Option<Duration>) {}
+
+    fn on_restart(&mut self, _now: Instant, _is_app_limited: bool) {}
+
+    fn on_lost(&mut self, _now: Instant, _lost: &LostSegment) {
+        self.losses.lost += 1;
+    }
+
+    fn on_sample(&mut self, now: Instant, sample: &RateSample) {
+        self.is_silent = false;
+        self.losses.on_arrivals(sample.newly_acked);
+        if let Some(rtt) = sample.rtt {
+            self.delay.on_rtt(now, rtt);
+            self.has_sample = true;
+            self.reconsider();
+        }
+        self.grow(sample);
+    }
+
+    fn is_holding_back(&self) -> bool {
+        false
     }
 }
 
@@ -226,22 +280,34 @@ impl CongestionControl for Tolerant {
 mod tests {
     use super::super::reno::Halved;
     use super::*;
-    use earlybird_units::Instant;
 
-    /// A control with a window of eight, whose path has a round trip of 100 ms, after a hundred segments.
-    fn control() -> Tolerant {
+    fn millis(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn opened() -> Tolerant {
         let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
         control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
-        (0..100).for_each(|_| progress(&mut control, 100));
         control
     }
 
-    fn progress(control: &mut Tolerant, rtt_ms: u64) {
+    /// A control with a window of eight, whose path has a round trip of 100 ms, after a hundred segments in a second.
+    fn control() -> Tolerant {
+        let mut control = opened();
+        (0..100).for_each(|step| arrive(&mut control, 10 * step, 100));
+        control
+    }
+
+    /// A segment arrives, all that is used of the window.
+    fn arrive(control: &mut Tolerant, now_ms: u64, rtt_ms: u64) {
+        arrive_of(control, now_ms, rtt_ms, 1);
+    }
+
+    /// A segment arrives of so many that were in flight.
+    fn arrive_of(control: &mut Tolerant, now_ms: u64, rtt_ms: u64, in_flight: u64) {
         let rtt = Some(Duration::from_millis(rtt_ms));
-        // One segment is all that is used.
-        let growth = if control.cwnd() < HEADROOM { 1.0 } else { 0.0 };
-        let progress = Progress { smax: 2, growth, ..Progress::new(1, 1, rtt) };
-        control.on_progress(&mut Cx { now: Instant::ZERO, trace: &mut () }, &progress);
+        let sample = RateSample { rtt, tx_in_flight: in_flight, una: 1, smax: 2, ..RateSample::new(1, 0) };
+        control.on_sample(millis(now_ms), &sample);
     }
 
     fn lose(control: &mut Tolerant) -> f64 {
@@ -261,16 +327,40 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_behind_a_queue_halves_the_window() {
+    fn a_window_grows_on_while_noise_is_repaired_and_stays_after_a_reduction() {
         let mut control = control();
-        progress(&mut control, 106);
-        assert_eq!(lose(&mut control), 4.0, "one round trip that is 6 ms longer is enough");
+        lose(&mut control);
+        arrive_of(&mut control, 1_000, 100, 8);
+        assert_eq!(control.cwnd(), 9.0, "as in slow start");
+        (0..20).for_each(|step| arrive_of(&mut control, 1_000 + 10 * step, 110, 1));
+        assert_eq!(lose(&mut control), 4.0);
+        arrive_of(&mut control, 1_200, 110, 8);
+        assert_eq!(control.cwnd(), 4.0, "what was sent before is still on its way");
+        let all = RateSample { tx_in_flight: 4, una: 2, smax: 3, ..RateSample::new(1, 0) };
+        control.on_sample(millis(1_300), &all);
+        assert_eq!(control.cwnd(), 4.0 + GENTLE / 4.0);
+    }
+
+    #[test]
+    fn a_loss_behind_a_queue_that_stands_halves_the_window() {
+        let mut control = control();
+        (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, 106));
+        assert_eq!(lose(&mut control), 4.0, "round trips that are 6 ms longer are enough");
+    }
+
+    #[test]
+    fn a_moment_in_which_a_processor_was_busy_was_taken_for_a_queue() {
+        let mut control = control();
+        for rtt_ms in [120, 117, 115, 112] {
+            arrive(&mut control, 1_000, rtt_ms);
+        }
+        assert_eq!(lose(&mut control), 8.0, "packets that were held up together and ran on at once");
     }
 
     #[test]
     fn what_only_reaches_a_threshold_is_not_beyond_it() {
         let mut control = control();
-        progress(&mut control, 105);
+        (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, 105));
         assert_eq!(lose(&mut control), 8.0, "a queue of 5 ms");
         control.losses.share = control.parameters.breaker;
         assert_eq!(lose(&mut control), 8.0, "three tenths lost");
@@ -280,20 +370,17 @@ mod tests {
 
     #[test]
     fn a_loss_before_anything_is_known_of_the_delay_halves_the_window() {
-        let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
-        control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
-        assert_eq!(lose(&mut control), 4.0);
+        assert_eq!(lose(&mut opened()), 4.0);
     }
 
     #[test]
     fn a_loss_in_the_first_round_trip_is_judged_by_the_next_one() {
         for (rtt_ms, expected) in [(100, 8.0), (120, 4.0)] {
-            let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
+            let mut control = opened();
             let handshake = Handshake::new(Duration::from_millis(100));
             control.on_handshake(&mut Cx { now: Instant::ZERO, trace: &mut () }, &handshake);
-            control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
             assert_eq!(lose(&mut control), 4.0);
-            progress(&mut control, rtt_ms);
+            arrive(&mut control, 200, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
         }
     }
@@ -305,7 +392,7 @@ mod tests {
         assert_eq!(time_out(&mut control), 1.0);
         let mut other = self::control();
         assert_eq!(time_out(&mut other), 8.0);
-        progress(&mut other, 100);
+        arrive(&mut other, 1_500, 100);
         assert_eq!(time_out(&mut other), 8.0, "there was an answer in between");
     }
 
@@ -315,21 +402,33 @@ mod tests {
             let mut control = control();
             (0..3).for_each(|_| _ = time_out(&mut control));
             assert_eq!(control.cwnd(), 1.0);
-            progress(&mut control, rtt_ms);
+            arrive(&mut control, 3_000, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
         }
     }
 
     #[test]
     fn where_every_third_segment_is_lost_it_is_no_noise() {
-        let lose_after = |sent: u64, arrived: u64| {
+        let lose_after = |lost: usize, arrived: u64| {
             let mut control = control();
-            let flight = Flight { sent, arrived, ..Flight::new(8) };
-            control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &flight);
-            control.cwnd()
+            control.losses = Losses::default();
+            (0..lost).for_each(|_| control.on_lost(Instant::ZERO, &LostSegment::new(1, 1)));
+            control.on_sample(millis(2_000), &RateSample::new(arrived, 0));
+            lose(&mut control)
         };
-        assert_eq!(lose_after(208, 160), 8.0, "a fifth");
-        assert_eq!(lose_after(208, 133), 4.0, "a third");
-        assert_eq!(lose_after(108, 60), 8.0, "not counted long enough");
+        assert_eq!(lose_after(32, 128), 8.0, "a fifth");
+        assert_eq!(lose_after(60, 120), 4.0, "a third");
+        assert_eq!(lose_after(40, 80), 8.0, "not counted long enough");
+    }
+
+    #[test]
+    fn a_burst_of_repairs_was_taken_for_more_than_three_lost_in_ten() {
+        let mut control = control();
+        // Two in a hundred, while a window of 150 segments waits behind a hole.
+        for step in 0..20 {
+            (0..2).for_each(|_| control.on_lost(Instant::ZERO, &LostSegment::new(1, 150)));
+            (0..98).for_each(|_| arrive(&mut control, 1_000 + 10 * step, 100));
+        }
+        assert!(control.losses.share < 0.05, "{}", control.losses.share);
     }
 }
