@@ -171,6 +171,26 @@ fn eifel_leaves_a_real_loss_alone() {
     assert_eq!(undone(&host), 0);
 }
 
+/// The ACK that goes forward answers a retransmission from before the reduction: its time is older, and proves nothing. So does
+/// Linux, whose `retrans_stamp` stays as long as anything sent again is outstanding.
+#[test]
+fn eifel_is_not_misled_by_what_an_earlier_recovery_sent_again() {
+    let config = Config { initial_window: 10, timestamps: true, recovery: Recovery::Rack, ..undoing(Undo::Eifel) };
+    let mut host = Host::connect(&config);
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
+    host.at(200).receives(". 1:1(0) ack 1 <TS 8/100,sack 1001:10001>").sends_numbers(&[1, 11, 12, 13, 14]);
+    // 11 is lost too, and goes again before the recovery ends.
+    host.at(300).receives(". 1:1(0) ack 1 <TS 9/200,sack 11001:14001>").sends_numbers(&[1, 11, 15, 16, 17]);
+    host.at(310).receives(". 1:1(0) ack 10001 <TS 10/200,sack 11001:14001>").sends_numbers(&[18]);
+    assert!(!host.connection.is_recovering());
+    // 15 begins a recovery of its own. Then comes the answer to 11.
+    host.at(400).receives(". 1:1(0) ack 10001 <TS 11/310,sack 11001:14001 15001:18001>").forget_sent();
+    assert!(host.connection.is_recovering());
+    let window = host.connection.ssthresh();
+    host.at(420).receives(". 1:1(0) ack 14001 <TS 12/300,sack 15001:18001>");
+    assert_eq!((undone(&host), host.connection.ssthresh()), (0, window));
+}
+
 /// A fast retransmit because of reordering: the late segment arrives before the second one, and recovery ends.
 #[test]
 fn eifel_takes_back_a_fast_retransmit_caused_by_reordering() {

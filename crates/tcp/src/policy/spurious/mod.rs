@@ -82,15 +82,15 @@ impl Spurious {
         self.reduced_at = board.una();
         if self.reduced.is_none() || !is_repeated {
             self.reduced = Some(reduced);
-            self.eifel = self.eifel.map(|_| Eifel::armed());
+            self.eifel.iter_mut().for_each(Eifel::arm);
             self.repeats.iter_mut().for_each(Repeats::clear);
         }
     }
 
     /// Learns that a part of the stream is sent again.
     pub(crate) fn on_sent_again(&mut self, now: Instant, span: Span) {
+        self.eifel.iter_mut().for_each(|eifel| eifel.on_sent_again(now, span.end));
         if self.reduced.is_some() {
-            self.eifel.iter_mut().for_each(|eifel| eifel.on_sent_again(now));
             self.repeats.iter_mut().for_each(|repeats| repeats.add(span));
         }
     }
@@ -108,7 +108,7 @@ impl Spurious {
     /// Reads an ACK and gives the reduction if it proves needless. `has_new` says whether new data could go.
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board, has_new: bool) -> Option<Reduced> {
         let by_forward = self.forward.as_mut().is_some_and(|forward| forward.on_ack(ack, board, has_new));
-        let by_eifel = self.eifel.as_mut().is_some_and(|eifel| eifel.on_ack(ack));
+        let by_eifel = self.eifel.as_mut().is_some_and(|eifel| eifel.on_ack(ack, board.una_position()));
         let by_repeats = self.repeats.as_mut().is_some_and(|repeats| repeats.on_ack(ack));
         if by_forward || by_eifel || by_repeats { self.reduced.take() } else { None }
     }
