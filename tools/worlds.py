@@ -43,9 +43,6 @@ PACKET = 1500 * 8
 """Bits of a full packet."""
 WARM_UP = 4.0
 """Seconds that are not looked at."""
-ATTEMPTS = 6
-"""How often a run in real time is made until it was not disturbed."""
-
 NETWORKS = tuple(tomllib.loads(SCENARIO.read_text())["variants"]["network"])
 OURS = {
     "2M-20ms": "sack",
@@ -145,10 +142,10 @@ class Outcome:
         return apart and abs(ours.mean - theirs.mean) > max(quantity.least, quantity.share * abs(theirs.mean))
 
 
-def measure(planned: Sequence[PlannedRun], store: Store, at_once: int) -> int:
+def measure(planned: Sequence[PlannedRun], store: Store, at_once: int, attempts: int) -> int:
     """Make runs in real time, again where they were disturbed; return how many were."""
     disturbed = 0
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         missing = [job._replace(seconds=_duration(job.scenario)) for job in missing_jobs(planned, store)]
         if not missing:
             break
@@ -281,6 +278,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="in real time, each")
     parser.add_argument("--seeds", type=int, default=40, help="simulated, each")
     parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
+    parser.add_argument(
+        "--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none, show what is there"
+    )
     parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "worlds")
     parser.add_argument("--write", action="store_true", help="into docs")
     options = parser.parse_args()
@@ -289,7 +289,7 @@ def main() -> None:
     planned = {cell: cell.plan(options.seeds if cell.world == "sim" else options.runs) for cell in chosen}
     complete([run for cell, runs in planned.items() if cell.world == "sim" for run in runs], out=options.out)
     real = [run for cell, runs in planned.items() if cell.world != "sim" for run in runs]
-    disturbed = measure(real, store, options.at_once)
+    disturbed = measure(real, store, options.at_once, options.attempts)
     outcomes = {cell: outcome(runs, store) for cell, runs in planned.items()}
     tables = {
         "counts": [*counts(outcomes)],
