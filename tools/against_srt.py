@@ -7,7 +7,7 @@ Compare `earlybird transmit` with SRT's own relay over emulated links: what of a
 A stream of numbered and timed packets goes from the far to the near side; both sides are processes of this machine and
 read one clock. Lost are packets that never left the receiving relay, late those that left it 20 ms or more after their
 time. `srt` needs the program srt-live-transmit (Debian: srt-tools); `kernel` is this machine's TCP with its default
-congestion control. With --beside a transfer over the kernel's TCP fills the same link.
+congestion control. With --beside a transfer over the kernel's CUBIC fills the same link.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def receive(relay: list[str], report: Path) -> None:
 
 
 class Transfer:
-    """A transfer over the kernel's TCP that fills the link, if there is one."""
+    """A transfer over the kernel's CUBIC that fills the link, if there is one."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -124,8 +124,9 @@ class Transfer:
 
 
 def transfer() -> None:
-    """Send to whoever connects as much as the kernel's TCP carries."""
+    """Send to whoever connects as much as the kernel's CUBIC carries."""
     with socket.create_server(("", TRANSFER)) as door:
+        door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
         viewer, _ = door.accept()
         while True:
             viewer.sendall(bytes(1 << 16))
@@ -236,7 +237,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--rate", type=float, default=4e6, help="bits per second")
     parser.add_argument("--link", default="20M", help="rate of the link, with a queue of 200 kB")
-    parser.add_argument("--beside", action="store_true", help="fill the link with a transfer over the kernel's TCP")
+    parser.add_argument("--beside", action="store_true", help="fill the link with a transfer over the kernel's CUBIC")
     parser.add_argument("--at-once", type=int, default=1, help="cells that run at the same time")
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
