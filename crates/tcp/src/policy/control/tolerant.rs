@@ -84,32 +84,32 @@ impl Reduction {
     }
 }
 
-/// The round trip in the last one or two of them, and the shortest ever. The shortest is never forgotten: an older one errs to
+/// The round trip in the last half to whole one, and the shortest ever. The shortest is never forgotten: an older one errs to
 /// the safe side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delay {
     smallest: Option<Duration>,
     latest: Duration,
-    /// The shortest of the round trip that goes on, and of the one before.
-    rounds: [Option<Duration>; 2],
-    round_began: Instant,
+    /// The shortest of the half round trip that goes on, and of the one before.
+    halves: [Option<Duration>; 2],
+    half_began: Instant,
 }
 
 impl Delay {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
-        if now - self.round_began >= smallest / 2 {
-            self.rounds = [None, self.rounds[0]];
-            self.round_began = now;
+        if now - self.half_began >= smallest / 2 {
+            self.halves = [None, self.halves[0]];
+            self.half_began = now;
         }
-        self.rounds[0] = Some(self.rounds[0].map_or(rtt, |shortest| shortest.min(rtt)));
+        self.halves[0] = Some(self.halves[0].map_or(rtt, |shortest| shortest.min(rtt)));
         (self.smallest, self.latest) = (Some(smallest), rtt);
     }
 
     /// Gives the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
     /// busy do not. `None` before any sample.
     fn standing(&self) -> Option<Duration> {
-        let shortest = self.rounds.into_iter().flatten().min()?;
+        let shortest = self.halves.into_iter().flatten().min()?;
         Some(shortest.saturating_sub(self.smallest?))
     }
 
