@@ -1332,6 +1332,11 @@ class RetransmissionTimer:
     """
     Timeout before the first round-trip sample (`ns2`: 3 s, `rfc` and `linux`: 1 s).
     """
+    linear_when_thin: bool | Parameter | None = None
+    """
+    Do not double the timeout of a stream with less than four packets in flight, six times in a row at most: Linux's
+    `tcp_thin_linear_timeouts` (default false).
+    """
     restart_on_duplicate: bool | Parameter | None = None
     """
     Restart the timer on duplicate ACKs outside recovery (default false).

@@ -99,6 +99,14 @@ impl CaptureFile {
     }
 }
 
+/// Deletes what an interrupted run has written, unless that is a pipe or a device.
+pub fn discard(path: Option<&Path>) {
+    if let Some(path) = path.filter(|path| path.is_file()) {
+        // The run has failed already, and there is nobody to tell that this did too.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 /// Writes the headers of file and interfaces.
 fn begin(
     file: BufWriter<File>,

@@ -31,14 +31,6 @@ impl Capture {
         Ok(Self { file, identification: 0 })
     }
 
-    /// Deletes what an interrupted run has written, unless that is a pipe or a device.
-    pub(crate) fn discard(path: Option<&Path>) {
-        if let Some(path) = path.filter(|path| path.is_file()) {
-            // The run has failed already, and there is nobody to tell that this did too.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-
     pub(crate) fn finish(self) -> Result<(), RunError> {
         let path = self.file.path().to_owned();
         self.file.finish().map_err(|error| output_error(&path, error))

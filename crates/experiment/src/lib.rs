@@ -149,7 +149,8 @@ fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepG
     let (network, recorder) = if wants_files || scenario.measure.transmissions {
         let files = Files::open(plan, outputs)?;
         let done = execute(scenery.into_world((recorder, files)), scenario, keep_going);
-        let (network, (recorder, files)) = done.inspect_err(|_| Capture::discard(outputs.capture.as_deref()))?;
+        let (network, (recorder, files)) =
+            done.inspect_err(|_| earlybird_capture::discard(outputs.capture.as_deref()))?;
         files.finish(plan, outputs)?;
         (network, recorder)
     } else {

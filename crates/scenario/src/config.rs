@@ -156,13 +156,14 @@ impl Endpoint {
 
     fn timer(&self, base: RtoConfig) -> RtoConfig {
         let base = if self.transport.fine_grained { base.fine_grained() } else { base };
-        let RetransmissionTimer { tick, floor, ceiling, initial, clock_phase, .. } = self.rto;
+        let RetransmissionTimer { tick, floor, ceiling, initial, clock_phase, linear_when_thin, .. } = self.rto;
         RtoConfig {
             tick: tick.map_or(base.tick, Time::duration),
             floor: floor.map_or(base.floor, Time::duration),
             ceiling: ceiling.map_or(base.ceiling, Time::duration),
             initial: initial.map_or(base.initial, Time::duration),
             clock_phase: clock_phase.map(Time::duration),
+            linear_when_thin: linear_when_thin.unwrap_or(base.linear_when_thin),
             ..base
         }
     }

@@ -3,7 +3,8 @@
 use crate::datagram::UDP_HEADER;
 use crate::{Ecn, Malformed, ip};
 use core::net::IpAddr;
-use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice};
+use core::ops::Range;
+use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6HeaderSlice};
 
 /// A packet as whoever only carries it sees it: a fragment or one with unknown extensions is as good as any other.
 ///
@@ -106,6 +107,28 @@ fn header_len(protocol: u8, body: &[u8]) -> Option<usize> {
 
 fn number(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
+}
+
+/// Gives the packet of TCP that a packet of UDP over IPv4 stands for, if it carries a segment ([`emit_bare`](crate::emit_bare)): the IP
+/// header, whose checksum is that of what it says now, and where the segment stands in the packet. The segment's checksum is none.
+///
+/// ```
+/// use earlybird_wire::{Envelope, without_udp};
+///
+/// let mut packet = [0x45, 0, 0, 48, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x12, 0x34, 0, 80, 0, 28, 0, 0].to_vec();
+/// packet.extend([0x27, 0x10, 0x27, 0x11, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 0xff, 0xff, 0, 0, 0, 0]);
+/// let (header, segment) = without_udp(&packet).unwrap();
+/// let bare = [header.as_ref(), &packet[segment]].concat();
+/// let envelope = Envelope::read(&bare).unwrap();
+/// assert_eq!((bare.len(), envelope.ports, envelope.payload), (40, Some([10_000, 10_001]), Some(0)));
+/// ```
+pub fn without_udp(packet: &[u8]) -> Option<(impl AsRef<[u8]>, Range<usize>)> {
+    let (mut header, body) = Ipv4Header::from_slice(packet).ok()?;
+    let segment = (header.protocol == IpNumber::UDP).then(|| body.get(UDP_HEADER..)).flatten()?;
+    header.protocol = IpNumber::TCP;
+    header.set_payload_len(segment.len()).ok()?;
+    header.header_checksum = header.calc_header_checksum();
+    Some((header.to_bytes(), packet.len() - segment.len()..packet.len()))
 }
 
 /// Marks a packet: a queue on its way is congested (RFC 3168 §5). What is no whole IP header stays as it is.

@@ -25,7 +25,7 @@ pub use datagram::{Datagram, DatagramHeader, SrtAck, SrtData, SrtLosses, SrtNak,
 pub use emit::{
     CannotEmit, HEADERS_MAX, IPV4_HEADERS_MAX, Style, emit, emit_bare, emit_datagram_headers, emit_headers,
 };
-pub use envelope::{Envelope, mark_congested};
+pub use envelope::{Envelope, mark_congested, without_udp};
 pub use fast_open::FastOpen;
 pub use icmp::{Icmp, Trouble, Unreachable, emit_icmp, parse_icmp};
 pub use malformed::Malformed;

@@ -132,6 +132,10 @@ pub struct RetransmissionTimer {
     /// Where the coarse clock stands at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_phase: Option<Time>,
+    /// Do not double the timeout of a stream with less than four packets in flight, six times in a row at most: Linux's
+    /// `tcp_thin_linear_timeouts` (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear_when_thin: Option<bool>,
 }
 
 /// The early-retransmission rule's flags.

@@ -42,7 +42,7 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint.rto=3",
-    "endpoint.rto: `3` is not a table; allowed: a table with the keys ceiling, clock-phase, floor, initial, restart-on-duplicate, tick. hint: The retransmission timer."
+    "endpoint.rto: `3` is not a table; allowed: a table with the keys ceiling, clock-phase, floor, initial, linear-when-thin, restart-on-duplicate, tick. hint: The retransmission timer."
 )]
 #[case(
     "flows.vdeo.count=3",

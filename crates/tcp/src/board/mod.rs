@@ -59,6 +59,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) delivered: u64,
     /// There are no SACK blocks.
     pub(crate) is_bare: bool,
+    /// There may be more SACK blocks than it had room for.
+    pub(crate) may_lack_blocks: bool,
     /// What arrived twice, as DSACK tells (RFC 2883), where that is read.
     pub(crate) duplicate: Option<Span>,
     /// What the timestamp clock told when the oldest of what it newly acknowledges was first sent.

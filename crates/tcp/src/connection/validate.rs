@@ -6,10 +6,21 @@ use crate::send::ack::Heard;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
-use earlybird_wire::{Flags, SackBlocks, Segment};
+use earlybird_wire::{Flags, Options, SackBlocks, Segment};
 
 /// How long a timestamp tells what is older: half the cycle of a clock of 1 ms, the fastest there is (RFC 7323 §5.5).
 const RECENT_HOLDS: Duration = Duration::from_secs(24 * 24 * 3600);
+
+/// Says whether there are as many SACK blocks as may fit, so that more may have been left out: three beside timestamps (RFC 2018
+/// §3), which is what most hosts tell without them too, and two less beside a skip notice.
+fn is_full_of_blocks(options: &Options) -> bool {
+    let room = match (options.skip_notice, options.timestamps) {
+        (None, _) => 3,
+        (Some(_), None) => 2,
+        (Some(_), Some(_)) => 1,
+    };
+    options.sack.as_slice().len() >= room
+}
 
 impl Connection {
     /// Takes a segment in the transfer state.
@@ -229,7 +240,8 @@ impl Connection {
             return None;
         }
         let skip = segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack));
-        Some(Heard { skip, ..self.plainly_heard(segment, ack, start) })
+        let may_lack_blocks = self.peer.skip_notice && is_full_of_blocks(&segment.options);
+        Some(Heard { skip, may_lack_blocks, ..self.plainly_heard(segment, ack, start) })
     }
 
     /// Reads a segment that acknowledges up to stream position `ack` and starts at `start`, but for its skip notice.
@@ -245,6 +257,7 @@ impl Connection {
             sack: if self.peer.sack { &segment.options.sack } else { &SackBlocks::NONE },
             echo: self.echoed(segment),
             skip: None,
+            may_lack_blocks: false,
         }
     }
 

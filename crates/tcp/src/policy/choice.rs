@@ -173,6 +173,9 @@ pub struct RtoConfig {
     pub rule: RtoRule,
     /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
     pub clock_phase: Option<Duration>,
+    /// A stream with less than four segments in flight, which three duplicate ACKs cannot repair, does not double its timeout
+    /// the first six times (Linux: `tcp_thin_linear_timeouts`, Documentation/networking/tcp-thin.rst).
+    pub linear_when_thin: bool,
 }
 
 /// Whether to take part in explicit congestion notification.
@@ -276,6 +279,7 @@ impl RtoConfig {
         initial: Duration::from_secs(3),
         rule: RtoRule::Coarse,
         clock_phase: None,
+        linear_when_thin: false,
     };
     /// RFC 6298: 1 ms clock, 1 s floor (2.4), 60 s ceiling (2.5), 1 s before the first sample (2.1).
     pub const RFC: Self = Self {
@@ -285,6 +289,7 @@ impl RtoConfig {
         initial: Duration::from_secs(1),
         rule: RtoRule::Rfc6298,
         clock_phase: None,
+        linear_when_thin: false,
     };
     /// Linux 6.x: the floor is one of the variation (`tcp_rto_min_us`), 120 s ceiling (`TCP_RTO_MAX`), 1 s before the first
     /// sample (`TCP_TIMEOUT_INIT`).

@@ -32,6 +32,8 @@ pub(crate) struct Heard<'a> {
     pub(crate) echo: Option<u32>,
     /// What the peer's reader newly stepped over.
     pub(crate) skip: Option<Skip>,
+    /// There may be more SACK blocks than it had room for.
+    pub(crate) may_lack_blocks: bool,
 }
 
 impl Sender {
@@ -165,6 +167,7 @@ impl Sender {
     #[inline]
     fn complete(&mut self, now: Instant, heard: &Heard<'_>, ack: &mut Acknowledgement) {
         self.settle();
+        ack.may_lack_blocks = heard.may_lack_blocks;
         if let Some(skip) = heard.skip {
             self.enter_skip(ack, skip);
         }

@@ -7,6 +7,9 @@ use crate::policy::control::Window;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::Instant;
 
+/// Segments in flight from which on a stream is not thin (Linux: `tcp_stream_is_thin`).
+const THIN: u64 = 4;
+
 /// What the timer's end asks of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
@@ -87,7 +90,7 @@ impl Sender {
         self.ground_all(cx.now);
         self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);
-        let timer = self.timer.back_off(cx.now);
+        let timer = self.timer.expire(cx.now, flight.outstanding < THIN);
         self.suspect_black_hole();
         if self.board.outstanding() == 0 {
             self.restart_timer(cx.now);

@@ -10,6 +10,8 @@ pub(crate) struct RetransmissionTimer {
     estimator: Estimator,
     limits: RtoConfig,
     back_off: u64,
+    /// Expiries in a row after which the timeout was not doubled.
+    linear: u8,
     /// The floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`). It changes more seldom than it is asked for.
     timeout: Duration,
     started: Instant,
@@ -38,6 +40,9 @@ pub struct TimerValue {
 /// So many times any timeout has reached its ceiling.
 const MOST_DOUBLINGS: u32 = 16;
 
+/// Expiries in a row that do not double the timeout of a thin stream (`TCP_THIN_LINEAR_RETRIES` of Linux's `net/tcp.h`).
+const LINEAR: u8 = 6;
+
 /// RFC 6298 (5.7).
 const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
 
@@ -47,6 +52,7 @@ impl RetransmissionTimer {
             estimator,
             limits,
             back_off: 1,
+            linear: 0,
             timeout: limits.initial,
             started: Instant::ZERO,
             deadline: Instant::NEVER,
@@ -134,6 +140,7 @@ impl RetransmissionTimer {
         self.shortest = Some(self.shortest.map_or(now - sent, |shortest| shortest.min(now - sent)));
         self.estimator.on_sample(sent, now);
         let base = self.estimator.base();
+        self.linear = 0;
         self.set_timeout(1, base);
         base
     }
@@ -158,6 +165,7 @@ impl RetransmissionTimer {
     }
 
     pub(crate) fn end_back_off(&mut self) {
+        self.linear = 0;
         self.set_back_off(1);
     }
 
@@ -175,6 +183,20 @@ impl RetransmissionTimer {
     /// Gives up a measurement of something below `una`: what was acknowledged was stepped over.
     pub(crate) fn skip_measurement(&mut self, una: u64) {
         self.measuring.take_if(|(number, _)| *number < una);
+    }
+
+    /// Restarts after an expiry with a timeout that a thin stream's few segments allow, or a doubled one; gives the length of the
+    /// expired timer.
+    pub(crate) fn expire(&mut self, now: Instant, is_thin: bool) -> Duration {
+        if !(is_thin && self.limits.linear_when_thin && self.linear < LINEAR) {
+            return self.back_off(now);
+        }
+        let expired = now - self.started;
+        self.linear += 1;
+        self.set_back_off(1);
+        self.cancel_measurement();
+        self.restart(now);
+        expired
     }
 
     /// Doubles the timeout after an expiry and restarts; gives the length of the expired timer.

@@ -167,3 +167,12 @@ fn f_rto_does_not_wait_for_ever_behind_an_ack_that_jumped() {
     assert!(!host.take_frames().is_empty());
     assert_eq!(host.connection.statistics().reductions_undone, 0);
 }
+
+/// An ACK that told of segment 4 got lost, and the next one had no room for it beside its notice.
+#[test]
+fn what_there_was_no_room_to_tell_was_taken_for_reordering_and_losses_were_found_too_late() {
+    let mut host = sending(&Config { recovery: Recovery::Rack, ..mtcp(SkipResponse::None) });
+    host.at(200).receives(". 1:1(0) ack 2001 <snack 1 1:1,sack 5001:6001 7001:8001>").forget_sent();
+    host.at(201).ack(3, &[4..5, 6..7, 8..9]);
+    assert!(host.take_numbers().contains(&3), "three above it arrived");
+}

@@ -267,3 +267,24 @@ fn a_partial_ack_ends_the_back_off() {
     }
     follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
 }
+
+/// Linux's thin streams: less than four segments in flight, and six timeouts that are not doubled.
+#[test]
+fn a_thin_stream_repeats_its_timeout_six_times_before_it_doubles_it() {
+    let rto = RtoConfig { linear_when_thin: true, ..quick().rto };
+    let deadlines = |bytes: u64, rto: RtoConfig| -> Vec<u64> {
+        let mut host = Host::connected(&Config { rto, initial_window: 10, ..plain() });
+        host.at(1000).write(bytes);
+        let expire = |_| {
+            let deadline = host.deadline().unwrap();
+            host.at(deadline);
+            deadline
+        };
+        (0..9).map(expire).collect()
+    };
+    let linear = [1300, 1600, 1900, 2200, 2500, 2800, 3100, 3700, 4900];
+    assert_eq!(deadlines(3000, rto), linear);
+    let doubled = [1300, 1900, 3100, 5500, 10_300];
+    assert_eq!(deadlines(4000, rto)[..5], doubled, "four segments are no thin stream");
+    assert_eq!(deadlines(3000, quick().rto)[..5], doubled, "it was not asked for");
+}

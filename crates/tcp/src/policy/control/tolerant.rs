@@ -47,6 +47,10 @@ const HEADROOM: f64 = 2.0;
 /// the SACK senders in the queue with Reno's one segment (study real-time-mode).
 const GENTLE: f64 = 0.6;
 
+/// A queue is gone where a sixteenth of the longest delay is left, or what a packet or two may wait on any path.
+const EMPTIED: u64 = 16;
+const SHORT: Duration = Duration::from_millis(1);
+
 #[derive(Clone, Debug)]
 pub(crate) struct Tolerant {
     window: Reno,
@@ -55,11 +59,19 @@ pub(crate) struct Tolerant {
     losses: Losses,
     /// The timer ran out, and nothing was acknowledged since.
     is_silent: bool,
-    /// The window before it was reduced with too little known of the delay: after a timeout, or in the first round trip.
-    before: Option<f64>,
+    doubt: Option<Doubt>,
     /// Data have measured the round trip, and not the handshake alone.
     has_sample: bool,
     reduction: Reduction,
+}
+
+/// A reduction that round trips yet to come may show to be needless.
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    before: Window,
+    /// What left until then was in flight when the window was reduced, and may speak against it; `None`: the next round trip
+    /// decides, whenever its segment left.
+    until: Option<Instant>,
 }
 
 /// Whether what was sent before the last reduction is still on its way: until all of it was acknowledged the window stays.
@@ -90,6 +102,8 @@ impl Reduction {
 struct Delay {
     smallest: Option<Duration>,
     latest: Duration,
+    /// The longest queueing delay ever met.
+    largest: Duration,
     /// The shortest of the half round trip that goes on, and of the one before.
     halves: [Option<Duration>; 2],
     half_began: Instant,
@@ -104,6 +118,7 @@ impl Delay {
         }
         self.halves[0] = Some(self.halves[0].map_or(rtt, |shortest| shortest.min(rtt)));
         (self.smallest, self.latest) = (Some(smallest), rtt);
+        self.largest = self.largest.max(rtt.saturating_sub(smallest));
     }
 
     /// Gives the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
@@ -137,6 +152,11 @@ impl Losses {
     }
 }
 
+/// Says whether a queueing delay is longer than the threshold; one of which nothing is known (`None`) may be.
+fn is_beyond(queueing: Option<Duration>, threshold: Duration) -> bool {
+    queueing.is_none_or(|queueing| queueing > threshold)
+}
+
 impl Tolerant {
     fn new(window: Reno, parameters: TolerantParameters) -> Self {
         Self {
@@ -145,30 +165,49 @@ impl Tolerant {
             delay: Delay::default(),
             losses: Losses::default(),
             is_silent: false,
-            before: None,
+            doubt: None,
             has_sample: false,
             reduction: Reduction::Over,
         }
     }
 
-    /// Says whether losses tell of congestion if they met this queueing delay, or `None` is known of it yet: there is a queue, or
-    /// too much is lost.
-    fn is_congested(&self, queueing: Option<Duration>) -> bool {
-        !self.has_sample || self.is_queue(queueing) || self.losses.share > self.parameters.breaker
+    /// Says whether losses tell of congestion: there is a queue, as far as is known, or too much is lost.
+    fn is_congested(&self, is_queue: bool) -> bool {
+        !self.has_sample || is_queue || self.losses.share > self.parameters.breaker
+    }
+
+    fn stood_congested(&self) -> bool {
+        self.is_congested(self.is_queue(self.delay.standing()))
     }
 
     fn is_queue(&self, queueing: Option<Duration>) -> bool {
-        queueing.is_none_or(|queueing| queueing > self.parameters.queue_threshold)
+        is_beyond(queueing, self.parameters.queue_threshold)
     }
 
-    /// The next round trip tells what the reduction was for: behind a queue, congestion; else a link that was silent for a
-    /// while, or noisy from the first packet on, and the window is what it was.
-    fn reconsider(&mut self) {
-        if let Some(before) = self.before.take()
-            && !self.is_congested(self.delay.met())
-        {
-            let cwnd = self.cwnd().max(before);
-            self.window.set(cwnd, cwnd.max(self.ssthresh()));
+    /// Gives the queueing delay up to which a queue that may have been full counts as gone: short buffers are full below the
+    /// threshold of long ones.
+    fn emptied(&self) -> Duration {
+        (self.delay.largest / EMPTIED).clamp(SHORT, self.parameters.queue_threshold)
+    }
+
+    fn doubt(&mut self, until: Option<Instant>) {
+        self.doubt = Some(Doubt { before: Window::new(self.cwnd(), self.ssthresh()), until });
+    }
+
+    /// A queue that stood when the window was reduced meets all that was in flight then. After a short round trip the loss was
+    /// noise, on a path that was held up for a moment, was silent for a while, or was noisy from the first packet on: the
+    /// window is what it was.
+    fn reconsider(&mut self, now: Instant, rtt: Duration) {
+        let Some(Doubt { before, until }) = self.doubt else { return };
+        let is_late = until.is_some_and(|until| now > until + rtt);
+        let threshold = if until.is_some() { self.emptied() } else { self.parameters.queue_threshold };
+        let is_needless = !is_late && !self.is_congested(is_beyond(self.delay.met(), threshold));
+        if is_needless {
+            self.window.undo(&before);
+            self.reduction = Reduction::Over;
+        }
+        if is_needless || is_late || until.is_none() {
+            self.doubt = None;
         }
     }
 
@@ -207,10 +246,8 @@ impl CongestionControl for Tolerant {
     fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {}
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        if !self.has_sample {
-            self.before = Some(self.cwnd());
-        }
-        if self.is_congested(self.delay.standing()) {
+        if self.stood_congested() {
+            self.doubt(self.has_sample.then_some(cx.now));
             self.window.on_loss(cx, flight);
             self.reduction = Reduction::Begun;
         }
@@ -225,9 +262,9 @@ impl CongestionControl for Tolerant {
     /// answer tells more.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         if !self.is_silent {
-            self.before = Some(self.cwnd());
+            self.doubt(None);
         }
-        if self.is_congested(self.delay.standing()) || self.is_silent {
+        if self.stood_congested() || self.is_silent {
             self.window.on_timeout(cx, flight);
         }
         self.is_silent = true;
@@ -256,7 +293,8 @@ impl PathModel for Tolerant {
     fn on_restart(&mut self, _now: Instant, _is_app_limited: bool) {}
 
     fn on_lost(&mut self, _now: Instant, _lost: &LostSegment) {
-        self.losses.lost += 1;
+        // All that was in flight counts as lost after a timeout, most of it perhaps late.
+        self.losses.lost += u64::from(!self.is_silent);
     }
 
     fn on_sample(&mut self, now: Instant, sample: &RateSample) {
@@ -265,7 +303,7 @@ impl PathModel for Tolerant {
         if let Some(rtt) = sample.rtt {
             self.delay.on_rtt(now, rtt);
             self.has_sample = true;
-            self.reconsider();
+            self.reconsider(now, rtt);
         }
         self.grow(sample);
     }
@@ -311,8 +349,21 @@ mod tests {
     }
 
     fn lose(control: &mut Tolerant) -> f64 {
-        control.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(8));
+        lose_at(control, 0)
+    }
+
+    fn lose_at(control: &mut Tolerant, now_ms: u64) -> f64 {
+        control.on_loss(&mut Cx { now: millis(now_ms), trace: &mut () }, &Flight::new(8));
         control.cwnd()
+    }
+
+    /// A control that met a queue of 100 ms once, and behind which one of 20 ms stands when a segment is lost.
+    fn reduced_at_1200() -> Tolerant {
+        let mut control = control();
+        arrive(&mut control, 1_000, 200);
+        (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, 120));
+        assert_eq!(lose_at(&mut control, 1_200), 4.0);
+        control
     }
 
     fn time_out(control: &mut Tolerant) -> f64 {
@@ -383,6 +434,41 @@ mod tests {
             arrive(&mut control, 200, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
         }
+    }
+
+    #[test]
+    fn hosts_that_were_busy_now_and_then_brought_the_window_down_to_nothing() {
+        let mut control = reduced_at_1200();
+        arrive(&mut control, 1_250, 106);
+        assert_eq!(control.cwnd(), 4.0, "what was in flight met the queue too");
+        arrive(&mut control, 1_290, 101);
+        assert_eq!((libm::floor(control.cwnd()), control.ssthresh()), (8.0, f64::INFINITY), "it met none");
+    }
+
+    #[test]
+    fn an_empty_queue_behind_a_reduction_is_what_the_reduction_was_for() {
+        let mut control = reduced_at_1200();
+        arrive(&mut control, 1_301, 100);
+        arrive(&mut control, 1_310, 100);
+        assert_eq!(control.cwnd(), 4.0, "sent after it");
+    }
+
+    #[test]
+    fn a_short_buffer_was_taken_for_an_empty_one() {
+        let mut control = control();
+        (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, 106));
+        assert_eq!(lose_at(&mut control, 1_200), 4.0);
+        arrive(&mut control, 1_250, 102);
+        assert_eq!(control.cwnd(), 4.0, "a third of the longest delay is left");
+    }
+
+    #[test]
+    fn what_was_late_at_a_timeout_was_counted_as_lost() {
+        let mut control = control();
+        time_out(&mut control);
+        (0..100).for_each(|_| control.on_lost(Instant::ZERO, &LostSegment::new(1, 1)));
+        control.on_sample(millis(2_000), &RateSample::new(128, 0));
+        assert_eq!(control.losses.share, 0.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use earlybird_units::{Duration, Instant};
 
 /// α lies between these (ER thesis: at most 32).
 const SMALLEST: f64 = 1.0;
-const LARGEST: f64 = 32.0;
+pub(super) const LARGEST: f64 = 32.0;
 /// Compete mode begins at this share of the largest queueing delay (the ports) …
 const COMPETE_FROM: f64 = 0.5;
 /// … and its target is full from this share on (PERT-video paper).

@@ -3,11 +3,11 @@
 use earlybird_units::Duration;
 
 /// T1 (`T_min)`: below it, no response (SIGCOMM 2007; the ports).
-const FIRST_THRESHOLD: Duration = Duration::from_millis(5);
+pub(super) const FIRST_THRESHOLD: Duration = Duration::from_millis(5);
 /// T2 (`T_max)`: up to it the probability rises to its maximum (SIGCOMM 2007; the ports).
-const SECOND_THRESHOLD: Duration = Duration::from_millis(10);
+pub(super) const SECOND_THRESHOLD: Duration = Duration::from_millis(10);
 /// Probability at T2 (SIGCOMM 2007; the ports).
-const MAXIMUM_PROBABILITY: f64 = 0.05;
+pub(super) const MAXIMUM_PROBABILITY: f64 = 0.05;
 /// T3 as a share of the largest queueing delay, adaptive form (the ports).
 const THIRD_SHARE: f64 = 0.65;
 

@@ -59,6 +59,15 @@ pub enum LossFactor {
 }
 
 impl PertFlags {
+    /// T1, below which there is no early response.
+    pub const FIRST_THRESHOLD: Duration = curve::FIRST_THRESHOLD;
+    /// T2, up to which the probability rises to [`Self::MAXIMUM_PROBABILITY`].
+    pub const SECOND_THRESHOLD: Duration = curve::SECOND_THRESHOLD;
+    /// The probability at T2.
+    pub const MAXIMUM_PROBABILITY: f64 = curve::MAXIMUM_PROBABILITY;
+    /// α's largest value.
+    pub const LARGEST_ALPHA: f64 = alpha::LARGEST;
+
     /// The rules as the papers print them, and nothing else:
     /// * "the maximum observed queueing delay", of a smoothed round-trip time (ER thesis; smoothed is our reading);
     /// * "emulates gentle RED": the probability rises to 1 above the second threshold (SIGCOMM 2007);

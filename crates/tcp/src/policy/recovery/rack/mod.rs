@@ -117,6 +117,9 @@ impl Rack {
             self.window.on_delivered(now, delivered);
             self.probe.on_delivered(delivered);
         }
+        if ack.may_lack_blocks {
+            self.window.on_missing_blocks();
+        }
         // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
         // comes sooner than any round trip.
         let is_sure = |delivered: &Delivered| {

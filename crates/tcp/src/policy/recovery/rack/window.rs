@@ -14,6 +14,8 @@ pub(super) struct ReorderingWindow {
     smallest: SmallestRtt,
     /// One past the highest segment that arrived (`RACK.fack`).
     arrived_below: u64,
+    /// Segments below this one may have arrived before the highest without having been told.
+    untold_below: u64,
     /// A segment sent once arrived after one sent later.
     has_seen_reordering: bool,
     multiplier: u32,
@@ -32,6 +34,7 @@ impl ReorderingWindow {
             persistence: config.window_persistence,
             smallest: SmallestRtt::default(),
             arrived_below: 0,
+            untold_below: 0,
             has_seen_reordering: false,
             multiplier: 1,
             persists: 0,
@@ -48,15 +51,26 @@ impl ReorderingWindow {
         if was_sent_once {
             self.smallest.on_rtt(now, now - delivered.departed);
         }
-        self.has_seen_reordering |= was_sent_once && delivered.number + 1 < self.arrived_below;
+        self.has_seen_reordering |= was_sent_once && self.is_overtaken(delivered.number);
         self.arrived_below = self.arrived_below.max(delivered.number + 1);
     }
 
     /// Learns that the segments from `before` up to `una` arrived in order, each sent once, the last one after `rtt`.
     pub(super) fn on_progress(&mut self, now: Instant, rtt: Duration, before: u64, una: u64) {
         self.smallest.on_rtt(now, rtt);
-        self.has_seen_reordering |= before + 1 < self.arrived_below;
+        self.has_seen_reordering |= self.is_overtaken(before);
         self.arrived_below = self.arrived_below.max(una);
+    }
+
+    #[inline]
+    fn is_overtaken(&self, number: u64) -> bool {
+        number + 1 < self.arrived_below && number >= self.untold_below
+    }
+
+    /// Learns that not all that arrived by now was told: what is told later shows no reordering.
+    #[cold]
+    pub(super) fn on_missing_blocks(&mut self) {
+        self.untold_below = self.arrived_below;
     }
 
     /// Widens the window once per round trip that brings a DSACK: something was sent again in vain.
