@@ -1,7 +1,7 @@
 """The compiled part: scenarios and the simulator. Use it through `earlybird`, not directly."""
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 __all__ = [
     "HostError",
@@ -119,6 +119,8 @@ def emulate(
     command: list[str],
     *,
     peers: list[list[str]],
+    far: Literal["machine", "own", "gateway"],
+    resolver: str | None = None,
     mtu: int,
     flow: str | None = None,
     pcap: str | None = None,

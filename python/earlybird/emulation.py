@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from earlybird import _core
 from earlybird.description import Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
+from earlybird.internet import GATEWAY, masquerade, resolver, way_out
 from earlybird.outputs import check_outputs
 from earlybird.runs import DEFAULT_SEED, checked_seed
 from earlybird.state_file import states_to
@@ -25,6 +26,9 @@ THERE = "10.77.0.2"
 LEAST_MTU = 1280
 """What IPv6 asks of every link (RFC 8200 §5)."""
 LARGEST_MTU = 65535
+
+_FarSide: TypeAlias = Literal["machine", "own", "gateway"]
+"""This machine; servers alone; servers, and a way to the Internet."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ def emulate(
     command: Sequence[str],
     *,
     peers: Sequence[Sequence[str]] = (),
+    internet: bool = False,
     overrides: Overrides = (),
     flow: str | None = None,
     seed: int | None = None,
@@ -145,6 +150,9 @@ def emulate(
     peers
         Servers to run on the far side, each with its arguments. They are started first, and stopped when the command
         has ended. Without any, the far side is this machine, which takes the right to change its network (root).
+    internet
+        Whether the command reaches the Internet, over the same links: root's through this machine, which forwards
+        packets meanwhile; anybody's through ``slirp4netns``. By IPv4 alone.
     overrides
         Values that replace the scenario's.
     flow
@@ -193,12 +201,15 @@ def emulate(
             if watch:
                 watch(snapshot)
 
+        far, names = _far_side(files, has_servers=bool(peers), internet=internet)
         outcome = _guarded(
             lambda: _core.emulate(
                 resolved,
                 checked_seed(DEFAULT_SEED if seed is None else seed),
                 list(command),
                 peers=[list(peer) for peer in peers],
+                far=far,
+                resolver=names,
                 mtu=mtu,
                 flow=flow,
                 pcap=None if pcap is None else str(pcap),
@@ -210,6 +221,17 @@ def emulate(
     return Emulation(code, {**outcome, "capture_error": error, "statistics_error": write and write.error})
 
 
+def _far_side(files: ExitStack, *, has_servers: bool, internet: bool) -> tuple[_FarSide, str | None]:
+    """Choose the far side; open its way to the Internet, if it is to have one, and find who resolves names there."""
+    if not internet:
+        return ("own" if has_servers else "machine"), None
+    tool = way_out(has_servers=has_servers)
+    names = files.enter_context(resolver(tool))
+    if tool != GATEWAY:
+        files.enter_context(masquerade(tool, HERE))
+    return ("gateway" if tool == GATEWAY else "machine"), None if names is None else str(names)
+
+
 def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Say what to do where the system does not allow what is needed."""
     try:
@@ -218,7 +240,7 @@ def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     except _core.HostError as error:
         raise EarlybirdError(
             f"the far side cannot be this machine: {error.strerror}. Run as root, or have the server run on the far"
-            " side: `--peer 'python3 -m http.server'`."
+            " side, `--peer 'python3 -m http.server'`; `--internet` leads elsewhere."
         ) from error
 
 

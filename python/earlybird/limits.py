@@ -31,6 +31,9 @@ SECONDS_PER_RESULT: Final = 0.03
 SECONDS_PER_MODEL: Final = 5.0
 """What a Markov chain takes there, in the middle."""
 
+SECONDS_PER_START = 4.0
+"""What starting and ending a player takes, beside the film."""
+
 
 class Cost(NamedTuple):
     """What a run is expected to take: packets sent, seconds of processor time (or in real time), bytes of memory."""
@@ -68,7 +71,7 @@ def seconds_of(scenario: str, pace: float = 1.0) -> float:
     Parameters
     ----------
     scenario
-        The complete scenario, or the model in its place.
+        The complete scenario, or the model or the play in its place.
     pace
         What a run takes on this machine ÷ what is expected of a slow one.
 
@@ -77,8 +80,10 @@ def seconds_of(scenario: str, pace: float = 1.0) -> float:
     ScenarioError
         If there is not enough memory for it.
     """
-    is_model = "model" in json.loads(scenario)
-    return pace * (SECONDS_PER_RESULT + (SECONDS_PER_MODEL if is_model else cost_of(scenario).seconds))
+    document = json.loads(scenario)
+    if "testbed" in document:
+        return float(document["testbed"]["film"]["seconds"]) + SECONDS_PER_START
+    return pace * (SECONDS_PER_RESULT + (SECONDS_PER_MODEL if "model" in document else cost_of(scenario).seconds))
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:

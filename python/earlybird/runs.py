@@ -71,7 +71,8 @@ def run(
     link_trace
         File to write every packet that the bottleneck accepts or drops to, as CSV.
     pcap
-        File to write the packets to as the hosts that open connections see them, in the format pcapng, for Wireshark.
+        File to write the packets to, in the format pcapng, for Wireshark: as the hosts that open connections see them;
+        in real time as they leave one side of the emulated links, and as they get to the other.
     plot
         File to draw the run over time to, ending in ``.png``, ``.svg`` or ``.html``: windows, round-trip times, the
         bottleneck's queue, when what was written arrived. Has the run measure series, if it does not, and deliveries.
@@ -116,7 +117,7 @@ def run(
     resolved = resolve(scenario, changes)
     if plot:
         resolved = resolve(_drawable(resolved, plot))
-    check_world(resolved, {name: path for name, path in files.items() if name != "plot"})
+    check_world(resolved, {"trace": trace, "qlog": qlog, "link-trace": link_trace})
     cost = cost_of(resolved, trace=_path(trace), qlog=_path(qlog), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))
@@ -198,8 +199,12 @@ def _show_nothing(done: float) -> None:
 
 
 def make(resolved: str, seed: int) -> Result:
-    """Make a run: simulate its scenario, or compute the model that is described in a scenario's place."""
+    """Make a run: simulate its scenario, or do what is described in a scenario's place, a model or a play."""
     document = json.loads(resolved)
+    if "testbed" in document:
+        from earlybird.testbed.play import make_play
+
+        return make_play(document, checked_seed(seed))
     if "model" in document:
         from earlybird.models.case import compute
 

@@ -18,6 +18,7 @@ World: TypeAlias = Literal["sim", "live", "kernel"]
 """The simulator; over emulated links its endpoints in real time, or the TCP of this machine's kernel."""
 
 SIMULATOR = "sim"
+KERNEL = "kernel"
 MILLISECOND = 1000.0
 """In microseconds."""
 
@@ -36,14 +37,14 @@ def check_world(resolved: str, files: Mapping[str, str | os.PathLike[str] | None
     resolved
         The scenario.
     files
-        What the run is to write besides its tables, by option.
+        What the run is to write that only the simulator tells, by option.
 
     Raises
     ------
     ScenarioError
         If it asks for what that world cannot do.
     InputError
-        If a file is wanted that only the simulator writes.
+        If there is any in another world.
     """
     world = world_of(resolved)
     wanted = [name for name, path in (files or {}).items() if path is not None]

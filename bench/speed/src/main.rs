@@ -7,8 +7,6 @@
 mod kernel;
 mod ours;
 mod quic;
-#[expect(dead_code, reason = "what one side cost is of no interest here, only what both did")]
-#[path = "../../../crates/live/examples/bulk/side.rs"]
 mod side;
 
 use rustix::time::{ClockId, clock_gettime};

@@ -26,7 +26,7 @@ pub(crate) fn over_udp(bytes: u64) -> Result<()> {
     let mut client = Stack::new(Udp::bind(any())?, clock, Settings::drawn(&[])?)?;
     client.connect(&Config::linux(), there, PORT)?;
     run(client, Side::new(bytes));
-    assert_eq!(receiver.join().map_err(|_| "the receiver failed")?.side.read, bytes);
+    assert_eq!(receiver.join().map_err(|_| "the receiver failed")?, bytes);
     Ok(())
 }
 
@@ -53,9 +53,9 @@ pub(crate) fn from_kernel(bytes: u64) -> Result<()> {
         let mut stack = stack()?;
         stack.listen(PORT, &Config::linux(), ListenConfig::default())?;
         let writer = thread::spawn(move || fill(TcpStream::connect((OURS, PORT)).expect("it opens"), bytes));
-        let receiver = run(stack, Side::new(0));
+        let read = run(stack, Side::new(0));
         writer.join().map_err(|_| "the writer failed")?;
-        assert_eq!(receiver.side.read, bytes);
+        assert_eq!(read, bytes);
         Ok(())
     })
 }

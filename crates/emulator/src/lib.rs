@@ -4,6 +4,7 @@
 //! clock and no devices: time and bytes come in from outside, so that it runs in a test as exactly as a simulation does.
 //! [`Crossing`] gives it both: TUN devices of two [`Namespace`]s, and the time of this machine.
 
+mod capture;
 mod crossing;
 mod emulator;
 mod namespace;
@@ -12,6 +13,7 @@ pub mod shell;
 mod timing;
 mod ways;
 
+pub use capture::Capture;
 pub use crossing::{Carried, Crossing, Watch, ask_for_precision};
 pub use emulator::{Delivery, Emulator, Refusals};
 pub use namespace::{Host, Namespace, Place};

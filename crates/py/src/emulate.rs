@@ -1,14 +1,13 @@
 //! `_core.emulate`: a command in an emulated network.
 
 use crate::scenario_error;
-use earlybird_capture::{CaptureFile, Interface, Packets};
-use earlybird_emulator::shell::{Ended, LinkState, NoShell, Outcome, Programs, Shell, Snapshot};
-use earlybird_emulator::{Emulator, Timing, Way, Ways};
+use earlybird_emulator::shell::{Ended, FarSide, LinkState, NoShell, Outcome, Programs, Shell, Snapshot};
+use earlybird_emulator::{Capture, Emulator, Timing, Way, Ways};
 use earlybird_experiment::{Emulation, emulation};
 use earlybird_sim::{FlowId, GroupId};
 use earlybird_units::Duration;
 use pyo3::create_exception;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::io;
@@ -32,7 +31,7 @@ create_exception!(
 /// `watch` is called several times a second, with the state of the network once a second and with nothing else; what it raises ends
 /// the command.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, command, *, peers, mtu, flow=None, pcap=None, watch))]
+#[pyo3(signature = (scenario_json, seed, command, *, peers, far, resolver=None, mtu, flow=None, pcap=None, watch))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the keywords of the Python function")]
 pub(crate) fn emulate<'py>(
     py: Python<'py>,
@@ -40,6 +39,8 @@ pub(crate) fn emulate<'py>(
     seed: u64,
     command: Vec<String>,
     peers: Vec<Vec<String>>,
+    far: &str,
+    resolver: Option<PathBuf>,
     mtu: u16,
     flow: Option<&str>,
     pcap: Option<PathBuf>,
@@ -50,8 +51,8 @@ pub(crate) fn emulate<'py>(
     let way = Way { there: way.there, back: way.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, Ways::all(way), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
-    let shell = Shell::new(mtu, !peers.is_empty()).map_err(no_shell)?;
-    let programs = Programs { command, peers };
+    let shell = Shell::new(mtu, far_side(far)?).map_err(no_shell)?;
+    let programs = Programs { command, peers, resolver };
     let watch = watch.unbind();
     let mut raised = None;
     let outcome = py.detach(|| {
@@ -66,9 +67,17 @@ pub(crate) fn emulate<'py>(
     raised.map_or_else(|| outcome_dict(py, &outcome), Err)
 }
 
-fn begin_capture(path: &Path) -> PyResult<CaptureFile> {
-    let interface = |name| Interface { name, packets: Packets::Either, snap_len: u32::from(u16::MAX) };
-    CaptureFile::create(path, None, &[interface("near"), interface("far")]).map_err(|error| file_error(&error, path))
+fn far_side(name: &str) -> PyResult<FarSide> {
+    match name {
+        "machine" => Ok(FarSide::Machine),
+        "own" => Ok(FarSide::Own),
+        "gateway" => Ok(FarSide::Gateway),
+        _ => Err(PyValueError::new_err(format!("there is no far side `{name}`"))),
+    }
+}
+
+fn begin_capture(path: &Path) -> PyResult<Capture> {
+    Capture::create(path).map_err(|error| file_error(&error, path))
 }
 
 fn file_error(error: &io::Error, path: &Path) -> PyErr {

@@ -1,6 +1,6 @@
 //! The emulated links of a run: a thread of their own carries their packets.
 
-use earlybird_emulator::{Carried, Crossing, Emulator, Watch};
+use earlybird_emulator::{Capture, Carried, Crossing, Emulator, Side, Watch};
 use earlybird_experiment::DropLog;
 use earlybird_sim::{LinkId, Network};
 use earlybird_units::{Duration, Instant};
@@ -14,6 +14,7 @@ pub(crate) struct LinksEnd {
     /// How many packets waited at which link when.
     pub(crate) backlogs: Vec<(Instant, LinkId, usize)>,
     pub(crate) carried: Carried,
+    pub(crate) capture: Option<Capture>,
 }
 
 /// Carries packets until somebody says stop.
@@ -21,16 +22,17 @@ pub(crate) fn carry(
     mut crossing: Crossing,
     mut emulator: Emulator<DropLog>,
     samples: Option<Samples>,
+    capture: Option<Capture>,
     stop: &AtomicBool,
 ) -> io::Result<LinksEnd> {
-    let mut looks = Looks { stop, samples, pause: LONGEST_INTERVAL, backlogs: Vec::new() };
+    let mut looks = Looks { stop, samples, pause: LONGEST_INTERVAL, backlogs: Vec::new(), capture };
     let outcome = crossing.run(&mut emulator, &mut looks);
     // Without links there is no run: whoever waits for it need not wait longer.
     stop.store(true, Ordering::Relaxed);
     outcome?;
-    let backlogs = looks.backlogs;
+    let Looks { backlogs, capture, .. } = looks;
     let (network, drops) = emulator.into_parts();
-    Ok(LinksEnd { network, drops, backlogs, carried: crossing.carried().clone() })
+    Ok(LinksEnd { network, drops, backlogs, carried: crossing.carried().clone(), capture })
 }
 
 /// When to take samples.
@@ -68,6 +70,7 @@ struct Looks<'a> {
     /// Time to the next look.
     pause: Duration,
     backlogs: Vec<(Instant, LinkId, usize)>,
+    capture: Option<Capture>,
 }
 
 /// Longest time in which nobody asks whether to stop.
@@ -87,6 +90,12 @@ impl Watch<DropLog> for Looks<'_> {
 
     fn interval(&self) -> Duration {
         self.pause
+    }
+
+    fn on_packet(&mut self, at: Instant, device: Side, _is_entering: bool, bytes: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            capture.write(at, device, bytes);
+        }
     }
 }
 

@@ -4,11 +4,13 @@ use crate::clock::Clock;
 use crate::hosts::Hosts;
 use crate::links::{LinksEnd, carry};
 use crate::performance::{Performance, samples_of};
-use earlybird_emulator::{Crossing, Emulator, Timing, ask_for_precision};
+use earlybird_capture::discard;
+use earlybird_emulator::{Capture, Crossing, Emulator, Timing, ask_for_precision};
 use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
 use earlybird_scenario::Scenario;
 use earlybird_units::Duration;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -24,6 +26,8 @@ pub struct Staging<H> {
     pub crossing: Crossing,
     /// The links.
     pub emulator: Emulator<earlybird_experiment::DropLog>,
+    /// Where their packets are written to, if anywhere.
+    pub capture: Option<Capture>,
 }
 
 /// Time between two questions whether to go on.
@@ -41,14 +45,15 @@ pub fn perform<H: Hosts>(
     staging: Staging<H>,
     keep_going: KeepGoing<'_>,
 ) -> Result<Report, RunError> {
-    let Staging { world, hosts, crossing, emulator } = staging;
+    let Staging { world, hosts, crossing, emulator, capture } = staging;
     let clock = Clock::since(crossing.started());
     let samples = samples_of(scenario);
     let mut performance = Performance::new(scenario, flows, stage.recorder(), hosts, clock);
     let stop = AtomicBool::new(false);
     let (done, performed) = mpsc::channel();
-    let (links, hosts) = thread::scope(|scope| {
-        let links = scope.spawn(|| carry(crossing, emulator, samples, &stop));
+    let path = capture.as_ref().map(|capture| capture.path().to_owned());
+    let done = thread::scope(|scope| {
+        let links = scope.spawn(|| carry(crossing, emulator, samples, capture, &stop));
         scope.spawn(|| {
             ask_for_precision();
             let outcome = performance.run(&stop);
@@ -60,7 +65,9 @@ pub fn perform<H: Hosts>(
         let carried =
             links.join().map_err(|_| broken_off(io::Error::other("the thread that carries packets ended")))?;
         Ok::<_, RunError>((carried.map_err(broken_off)?, outcome?))
-    })?;
+    });
+    let (mut links, hosts) = done.inspect_err(|_| discard(path.as_deref()))?;
+    links.capture.take().map_or(Ok(()), finish)?;
     Ok(report(stage, world, hosts, &links))
 }
 
@@ -79,6 +86,20 @@ fn wait(
             }
         }
     }
+}
+
+/// Begins a capture, if there is to be one.
+pub(crate) fn opened(
+    path: Option<&Path>,
+    begin: impl FnOnce(&Path) -> io::Result<Capture>,
+) -> Result<Option<Capture>, RunError> {
+    let file_of = |path| begin(path).map_err(|error| RunError::Output { path: path.to_owned(), error });
+    path.map(file_of).transpose()
+}
+
+fn finish(capture: Capture) -> Result<(), RunError> {
+    let path = capture.path().to_owned();
+    capture.finish().map_err(|error| RunError::Output { path, error })
 }
 
 fn share(clock: &Clock, scenario: &Scenario) -> f64 {

@@ -2,7 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "relays live in real time")]
 
 use earlybird_relay::{Address, RelayError, Report, Wish, transmit};
+use std::io::Read;
 use std::net::UdpSocket;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep, spawn};
@@ -39,6 +41,11 @@ fn socket() -> (UdpSocket, String) {
     socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
     let address = socket.local_addr().expect("it is bound").to_string();
     (socket, address)
+}
+
+/// The port of an address.
+fn port_of(address: &str) -> &str {
+    address.rsplit(':').next().expect("a port")
 }
 
 /// An address that is free now.
@@ -149,6 +156,82 @@ fn a_receiver_ends_when_it_is_asked_to_although_the_stream_goes_on() {
     is_over.store(true, Ordering::Relaxed);
     source.join().expect("it sends");
     sender.drain();
+}
+
+/// Makes a pipe with a name.
+fn pipe(name: &str) -> PathBuf {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let pipe = std::env::temp_dir().join(format!("earlybird-pipe-{name}-{}", std::process::id()));
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+    pipe
+}
+
+#[test]
+fn a_relay_whose_pipe_nobody_writes_to_ends_when_it_is_asked_to() {
+    let (pipe, middle, at) = (pipe("silent"), free(), socket().1);
+    let sender = Running::new(&format!("file:{}", pipe.display()), &format!("eb://{middle}?mode=listener"));
+    let receiver = Running::new(&format!("eb://{middle}"), &format!("udp://{at}"));
+    // Long enough to be connected, and to read what is not there.
+    sleep(Duration::from_secs(1));
+    let began = Instant::now();
+    assert_eq!((sender.drain().counts.units, receiver.drain().counts.units), (0, 0));
+    assert!(began.elapsed() < Duration::from_secs(5));
+    std::fs::remove_file(pipe).expect("it is there");
+}
+
+#[test]
+fn a_relay_whose_player_never_comes_ends_when_it_is_asked_to() {
+    let pipe = pipe("unread");
+    for destination in [format!("tcp://0.0.0.0:{}", port_of(&free())), format!("file:{}", pipe.display())] {
+        let (middle, entry) = (free(), free());
+        let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener"));
+        let receiver = Running::new(&format!("eb://{middle}"), &destination);
+        sleep(Duration::from_secs(1));
+        let began = Instant::now();
+        receiver.drain();
+        assert!(began.elapsed() < Duration::from_secs(5), "{destination}");
+        sender.drain();
+    }
+    std::fs::remove_file(pipe).expect("it is there");
+}
+
+#[test]
+fn a_pipe_is_written_to_for_each_who_reads_it() {
+    let (pipe, middle, entry) = (pipe("read"), free(), free());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=30"));
+    let receiver = Running::new(&format!("eb://{middle}?latency=30"), &format!("file:{}", pipe.display()));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let seen = is_over.clone();
+    let source = spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        while !seen.load(Ordering::Relaxed) {
+            socket.send_to(&[7; 1000], &entry).expect("a datagram");
+            sleep(Duration::from_millis(2));
+        }
+    });
+    for _ in 0..2 {
+        let mut bytes = [0; 5000];
+        std::fs::File::open(&pipe).and_then(|mut player| player.read_exact(&mut bytes)).expect("it is written to");
+        assert_eq!(bytes, [7; 5000]);
+    }
+    is_over.store(true, Ordering::Relaxed);
+    source.join().expect("it sends");
+    receiver.drain();
+    sender.drain();
+    std::fs::remove_file(pipe).expect("it is there");
+}
+
+#[test]
+fn a_pipe_is_read_from_when_somebody_writes_to_it_until_he_ends() {
+    let (pipe, middle, at) = (pipe("written"), free(), socket().1);
+    let sender = Running::new(&format!("file:{}", pipe.display()), &format!("eb://{middle}?mode=listener"));
+    let receiver = Running::new(&format!("eb://{middle}"), &format!("udp://{at}"));
+    sleep(Duration::from_millis(500));
+    let packet = [&[0x47][..], &[0; 187]].concat();
+    std::fs::write(&pipe, packet.repeat(700)).expect("it is read");
+    let [sent, came] = [sender, receiver].map(|relay| relay.thread.join().expect("no panic").expect("it ends"));
+    assert_eq!((sent.counts.bytes, came.counts.bytes), (700 * 188, 700 * 188));
+    std::fs::remove_file(pipe).expect("it is there");
 }
 
 #[test]

@@ -5,7 +5,22 @@ from typing import Annotated
 import typer
 
 from earlybird import __version__
-from earlybird.cli import bench, compare, emulate, plot, run, schema, study, sweep, top, transmit, transports, validate
+from earlybird.cli import (
+    bench,
+    compare,
+    emulate,
+    kernel,
+    plot,
+    run,
+    schema,
+    study,
+    sweep,
+    testbed,
+    top,
+    transmit,
+    transports,
+    validate,
+)
 from earlybird.cli.arguments import examples
 from earlybird.cli.rim import guarded
 
@@ -25,6 +40,8 @@ application = typer.Typer(
 for module in (run, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
+application.add_typer(kernel.application)
+application.add_typer(testbed.application)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001, typer's form of a callback

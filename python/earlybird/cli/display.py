@@ -409,3 +409,39 @@ def _mean(column: Column, values: Sequence[float]) -> str:
     is_spread = estimate.is_bounded and min(values) < max(values)  # rounding makes an interval of equal values
     half = f"\n± {column.cell(estimate.half_width)}" if is_spread else ""
     return column.cell(estimate.mean) + half
+
+
+TESTBED_COLUMNS = {
+    "start-up, s": ("start_up_s", 2),
+    "stalls": ("stalls", 1),
+    "stalled, s": ("stalled_s", 2),
+    "frozen, s": ("frozen_s", 2),
+    "late pictures": ("late_pictures", 1),
+    "dropped": ("frames_dropped", 1),
+    "sound starved": ("starvations", 1),
+    "buffer, s": ("buffer_s", 1),
+    "cwnd: dev ÷ mean": ("cwnd_variation", 2),
+    "emulator late, µs (99 %)": ("added_delay_p99_us", 0),
+}
+"""Headings of a test bed's measures, and their decimals."""
+
+
+def show_testbed(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the cells of a test bed: means of their plays, with half of the 90 % interval's length."""
+    names = list(rows[0])[: list(rows[0]).index("plays")]
+    table = titled_table("Per play, with 90 % intervals", [*names, "plays"])
+    for heading in TESTBED_COLUMNS:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        unfinished = f" ({row['unfinished']} cut off)" if row["unfinished"] else ""
+        cells = (_with_interval(row[measure], digits) for measure, digits in TESTBED_COLUMNS.values())
+        table.add_row(*(row[name] for name in names), f"{row['plays']}{unfinished}", *cells)
+    show(table)
+
+
+def _with_interval(estimate: Mapping[str, float] | None, digits: int) -> str:
+    """Write a mean with its interval, if there is one."""
+    if estimate is None:
+        return NOTHING
+    half = (estimate["high"] - estimate["low"]) / 2
+    return f"{estimate['mean']:.{digits}f}" + (f" ± {half:.{digits}f}" if half < float("inf") else "")

@@ -17,6 +17,7 @@ EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --loss 1% --queue codel -- ping -c 5 10.77.0.2",
     "earlybird emulate --rate 15M --delay 45ms --peer 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
     "earlybird emulate --rate 20M --back-rate 2M --delay 20ms --queue 64kB --peer 'iperf3 -s' -- iperf3 -Rc 10.77.0.2",
+    "earlybird emulate --rate 15M --delay 45ms --loss 1% --internet -- curl -O https://example.org/film.mp4",
     "earlybird emulate --scenario scenarios/dumbbell.toml --flow video0 --pcap packets.pcapng -- bash",
 )
 
@@ -58,6 +59,14 @@ def command(
             " this machine, which takes root.",
         ),
     ] = None,
+    internet: Annotated[
+        bool,
+        typer.Option(
+            "--internet",
+            help="Let the command reach the Internet over these links, by IPv4: as root through this machine, which"
+            " takes iptables or nft, else through slirp4netns.",
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the losses and impairments.")] = DEFAULT_SEED,
     mtu: Annotated[int, typer.Option(metavar="BYTES", help="Largest packet.")] = 1500,
     pcap: Annotated[
@@ -94,6 +103,7 @@ def command(
             scenario or single,
             command,
             peers=[shlex.split(text) for text in peer or []],
+            internet=internet,
             overrides=overrides(settings),
             flow=flow,
             seed=seed,

@@ -14,7 +14,7 @@ from earlybird.state_file import follow
 
 NAME = "top"
 EXAMPLES = examples(
-    "earlybird emulate --rate 15M --delay 45ms --statistics links.jsonl -- bash",
+    "earlybird emulate --rate 15M --delay 45ms --statistics links.jsonl --internet -- bash",
     "earlybird top links.jsonl",
 )
 BETWEEN_LOOKS = 0.2

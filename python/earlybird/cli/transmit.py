@@ -59,9 +59,10 @@ def command(
     Carry a live stream, called like srt-live-transmit.
 
     One of the two addresses is another relay: eb://HOST:PORT calls it,
-    eb://:PORT waits for it, both over UDP. Options stand behind a question mark:
-    latency (milliseconds, default 120), transport (earlybird-rt), streamid,
-    mode (caller, listener), conntimeo and peeridletimeo (milliseconds).
+    eb://:PORT waits for it. Options stand behind a question mark: latency
+    (milliseconds, default 120), transport (earlybird-rt, or any of `earlybird
+    transports`), streamid, mode (caller, listener), conntimeo and peeridletimeo
+    (milliseconds), via (udp, or tun with local and device, which takes root).
     Nothing is encrypted.
     """
     takers: list[Callable[[dict[str, Any]], None]] = []

@@ -51,16 +51,13 @@ struct RouteRequestV6 {
     index: libc::c_int,
 }
 
-/// `TUNSETIFF` of `linux/if_tun.h`: `_IOW('T', 202, int)`.
-const SET_INTERFACE: libc::c_ulong = 0x4004_54CA;
 /// `RTF_UP` of `linux/route.h`.
 const ROUTE_IS_UP: u16 = 1;
 
 /// Makes the device in an empty network, and lets everything go there.
 pub(super) fn furnish(place: Place) -> io::Result<OwnedFd> {
-    let device = add(place)?;
+    let device = furnish_router(place)?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    call(&v4, libc::SIOCSIFFLAGS, &mut request("lo", up()))?;
     add_default_route_v4(&v4)?;
     if let Some(v6) = socket_v6() {
         add_default_route_v6(&v6, index(&v4)?)?;
@@ -68,11 +65,19 @@ pub(super) fn furnish(place: Place) -> io::Result<OwnedFd> {
     Ok(device)
 }
 
+/// Makes the device in an empty network, of which it is one way among others.
+pub(super) fn furnish_router(place: Place) -> io::Result<OwnedFd> {
+    let device = add(place)?;
+    let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    call(&v4, libc::SIOCSIFFLAGS, &mut request("lo", up()))?;
+    Ok(device)
+}
+
 /// Makes the device and gives it its addresses.
 pub(super) fn add(place: Place) -> io::Result<OwnedFd> {
     let device = rustix::fs::open(c"/dev/net/tun", OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let packets = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-    call(&device, SET_INTERFACE, &mut request(DEVICE, Value { flags: packets }))?;
+    call(&device, libc::TUNSETIFF, &mut request(DEVICE, Value { flags: packets }))?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: place.mtu.into() }))?;
     call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(place.v4) }))?;

@@ -66,6 +66,26 @@ impl Namespace {
     ///
     /// If the system allows neither network namespaces nor user namespaces, or there is no `/dev/net/tun`.
     pub fn new(place: Place) -> io::Result<Self> {
+        Self::furnished(|| interface::furnish(place))
+    }
+
+    /// Makes one that hands on packets between its devices, and has no way out yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn router(place: Place) -> io::Result<Self> {
+        Self::furnished(|| {
+            let device = interface::furnish_router(place)?;
+            rights::write(c"/proc/sys/net/ipv4/ip_forward", "1")?;
+            // Whoever is on the way out asks for the hosts behind this one, and is answered in their place.
+            rights::write(c"/proc/sys/net/ipv4/conf/default/proxy_arp", "1")?;
+            Ok(device)
+        })
+    }
+
+    /// `furnish` must make system calls only, and allocate nothing.
+    fn furnished(furnish: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Self> {
         let maps = Maps::of_this_process();
         let needs_rights = !rustix::process::geteuid().is_root();
         let files = Fork::run(|| {
@@ -78,7 +98,7 @@ impl Namespace {
                 unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             }
             maps.allow_pings();
-            let device = interface::furnish(place)?;
+            let device = furnish()?;
             Ok([device, rights::open(c"/proc/self/ns/net")?, rights::open(c"/proc/self/ns/user")?])
         })?;
         let [device, net, user] = files;
@@ -89,6 +109,11 @@ impl Namespace {
     /// receive.
     pub const fn device(&self) -> &OwnedFd {
         &self.device
+    }
+
+    /// Gives the files by which other programs enter it: of the network, and of the user namespace that it belongs to.
+    pub fn files(&self) -> (&OwnedFd, Option<&OwnedFd>) {
+        (&self.net, self.user.as_ref())
     }
 
     /// Makes a socket of a host in the namespace, which stays that whoever uses it; what it accepts stays it too.

@@ -1,8 +1,10 @@
 //! The programs that run on both sides.
 
+use super::{gateway, names};
 use crate::namespace::Namespace;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -52,8 +54,25 @@ impl Children {
         }
     }
 
-    pub(super) fn start_command(&mut self, side: &Namespace, program: &[String]) -> io::Result<()> {
-        self.command = Some(spawn(command(side, program)?, program)?);
+    /// Starts what leads from a network to the Internet, and waits until it does.
+    pub(super) fn start_gateway(&mut self, side: &Namespace) -> io::Result<()> {
+        let (mut command, ready) = gateway::command(side)?;
+        end_with_this(&mut command);
+        self.peers.push(spawn(command, &[gateway::PROGRAM.to_owned()])?);
+        gateway::wait(ready)
+    }
+
+    pub(super) fn start_command(
+        &mut self,
+        side: &Namespace,
+        program: &[String],
+        resolver: Option<&Path>,
+    ) -> io::Result<()> {
+        let mut command = command(side, program)?;
+        if let Some(file) = resolver {
+            names::resolve_by(&mut command, file)?;
+        }
+        self.command = Some(spawn(command, program)?);
         Ok(())
     }
 
@@ -107,14 +126,19 @@ fn command(side: &Namespace, program: &[String]) -> io::Result<Command> {
     let (name, arguments) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = side.command(name)?;
     command.args(arguments);
-    // SAFETY: one system call. Whatever becomes of this process, nothing that it started stays behind.
+    end_with_this(&mut command);
+    Ok(command)
+}
+
+/// Whatever becomes of this process, nothing that it started stays behind.
+fn end_with_this(command: &mut Command) {
+    // SAFETY: one system call.
     unsafe {
         command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         });
     }
-    Ok(command)
 }
 
 fn spawn(mut command: Command, program: &[String]) -> io::Result<Child> {

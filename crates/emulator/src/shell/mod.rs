@@ -1,21 +1,24 @@
 //! A command whose packets cross an emulated network, as in mahimahi's shells.
 
 mod children;
+mod gateway;
+mod names;
 mod statistics;
 
 pub use children::Ended;
 pub use statistics::{LinkState, Snapshot};
 
+use crate::capture::Capture;
 use crate::crossing::{Carried, Crossing, Watch};
 use crate::emulator::Emulator;
 use crate::namespace::{Host, Namespace, Place};
 use crate::ways::Side;
 use children::Children;
-use earlybird_capture::CaptureFile;
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -25,8 +28,21 @@ use std::thread;
 pub struct Programs {
     /// The command, with its arguments.
     pub command: Vec<String>,
-    /// The servers on the far side, each with its arguments. Without any, the far side is this machine.
+    /// The servers on the far side, each with its arguments, if that is not this machine.
     pub peers: Vec<Vec<String>>,
+    /// The file that tells the command who resolves names (`resolv.conf(5)`), in place of this machine's.
+    pub resolver: Option<PathBuf>,
+}
+
+/// What the far side is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FarSide {
+    /// This machine.
+    Machine,
+    /// A network of its own, with nobody in it but servers …
+    Own,
+    /// … and one with a way to the Internet through a program that needs no right, `slirp4netns`.
+    Gateway,
 }
 
 /// Gives the place of a side's host.
@@ -50,6 +66,7 @@ pub struct Shell {
 #[derive(Debug)]
 enum Far {
     Own(Namespace),
+    Gateway(Namespace),
     /// This machine's network, with one device more.
     Host(Host),
 }
@@ -78,25 +95,25 @@ pub struct Outcome {
 const BETWEEN_SNAPSHOTS: Duration = Duration::from_secs(1);
 
 impl Shell {
-    /// Makes the two sides; `is_far_own` says that the far one is not this machine.
+    /// Makes the two sides.
     ///
     /// # Errors
     ///
     /// If the system does not allow it.
-    pub fn new(mtu: u16, is_far_own: bool) -> Result<Self, NoShell> {
+    pub fn new(mtu: u16, far: FarSide) -> Result<Self, NoShell> {
         let near = Namespace::new(place(Side::Near, mtu)).map_err(NoShell::Namespace)?;
         let place = place(Side::Far, mtu);
-        let far = if is_far_own {
-            Namespace::new(place).map(Far::Own).map_err(NoShell::Namespace)?
-        } else {
-            Host::new(place).map(Far::Host).map_err(NoShell::Host)?
+        let far = match far {
+            FarSide::Machine => Host::new(place).map(Far::Host).map_err(NoShell::Host)?,
+            FarSide::Own => Namespace::new(place).map(Far::Own).map_err(NoShell::Namespace)?,
+            FarSide::Gateway => Namespace::router(place).map(Far::Gateway).map_err(NoShell::Namespace)?,
         };
         Ok(Self { near, far })
     }
 
     fn devices(&self) -> io::Result<[OwnedFd; 2]> {
         let far = match &self.far {
-            Far::Own(namespace) => namespace.device(),
+            Far::Own(namespace) | Far::Gateway(namespace) => namespace.device(),
             Far::Host(host) => host.device(),
         };
         Ok([self.near.device().try_clone()?, far.try_clone()?])
@@ -112,7 +129,7 @@ impl Shell {
         &self,
         programs: &Programs,
         emulator: Emulator,
-        capture: Option<CaptureFile>,
+        capture: Option<Capture>,
         mut look: impl FnMut(Option<Snapshot>) -> bool,
     ) -> io::Result<Outcome> {
         let [near, far] = self.devices()?;
@@ -129,18 +146,21 @@ impl Shell {
         is_over.store(true, Ordering::Relaxed);
         let result = carrier.join().map_err(|_| io::Error::other("the emulator failed"))?;
         let (ended, (last, capture)) = (ended?, result?);
-        Ok(Outcome { ended, last, capture: capture.map_or(Ok(()), CaptureFile::finish) })
+        Ok(Outcome { ended, last, capture: capture.map_or(Ok(()), Capture::finish) })
     }
 
     fn start(&self, programs: &Programs) -> io::Result<Children> {
         let mut children = Children::default();
-        if let Far::Own(far) = &self.far {
+        if let Far::Own(far) | Far::Gateway(far) = &self.far {
             for peer in &programs.peers {
                 children.start_peer(far, peer)?;
             }
         }
         children.await_peers();
-        children.start_command(&self.near, &programs.command)?;
+        if let Far::Gateway(far) = &self.far {
+            children.start_gateway(far)?;
+        }
+        children.start_command(&self.near, &programs.command, programs.resolver.as_deref())?;
         Ok(children)
     }
 }
@@ -150,7 +170,7 @@ fn carry(
     [near, far]: [OwnedFd; 2],
     mut emulator: Emulator,
     mut reporter: Reporter,
-) -> io::Result<(Snapshot, Option<CaptureFile>)> {
+) -> io::Result<(Snapshot, Option<Capture>)> {
     let mut crossing = Crossing::new(near, far);
     crossing.run(&mut emulator, &mut reporter)?;
     let last = Snapshot::new(crossing.now(), &mut emulator, crossing.carried());
@@ -162,7 +182,7 @@ struct Reporter {
     is_over: Arc<AtomicBool>,
     sender: mpsc::Sender<Snapshot>,
     next: Instant,
-    capture: Option<CaptureFile>,
+    capture: Option<Capture>,
 }
 
 impl Watch for Reporter {
@@ -181,7 +201,7 @@ impl Watch for Reporter {
 
     fn on_packet(&mut self, at: Instant, device: Side, _is_entering: bool, bytes: &[u8]) {
         if let Some(capture) = &mut self.capture {
-            capture.write(at, device as u32, bytes.len(), bytes);
+            capture.write(at, device, bytes);
         }
     }
 }

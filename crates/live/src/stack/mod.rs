@@ -111,7 +111,6 @@ impl<D: Device, C: Clock> Stack<D, C> {
     ///
     /// If the device is gone.
     pub fn receive(&mut self) -> io::Result<bool> {
-        self.look_at_the_clock();
         // Lent out, so that the rest of the stack can be touched meanwhile.
         let mut inbox = std::mem::take(&mut self.inbox);
         let count = self.take_in(&mut inbox);
@@ -127,6 +126,8 @@ impl<D: Device, C: Clock> Stack<D, C> {
             inbox.clear();
             self.device.receive(inbox)?;
         }
+        // Now, and not before: what arrived while the processor was somewhere else would seem to have come earlier than it did.
+        self.look_at_the_clock();
         let mut count = 0;
         while count < BATCH
             && let Some(arrival) = inbox.take()

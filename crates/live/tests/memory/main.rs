@@ -6,6 +6,7 @@ mod frames;
 mod line;
 mod listening;
 mod narrow;
+mod preempted;
 mod soak;
 mod strangers;
 mod transfers;

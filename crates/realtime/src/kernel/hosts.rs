@@ -9,6 +9,7 @@ use crate::sides::{Sides, port_of};
 use earlybird_emulator::shell::place;
 use earlybird_emulator::{Namespace, Side};
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges, RunError};
+use earlybird_scenario::Scenario;
 use earlybird_sim::{Carrier, FlowId};
 use earlybird_tcp::EcnMode;
 use earlybird_traffic::ConnectionId;
@@ -62,7 +63,7 @@ const SETTINGS: [(&CStr, &str); 3] = [
 
 impl KernelHosts {
     /// Makes both sides, with the sockets of these flows.
-    pub(super) fn new(flows: &[Cast]) -> Result<Self, RunError> {
+    pub(super) fn new(scenario: &Scenario, flows: &[Cast]) -> Result<Self, RunError> {
         let sides = Sides::new(flows.iter().map(|cast| mss_of(&cast.carrier) + HEADERS).max().unwrap_or(0))?;
         let marks = if flows.iter().any(|cast| asks_for_marks(&cast.carrier)) { "1" } else { "0" };
         for (setting, value) in SETTINGS.into_iter().chain([(c"/proc/sys/net/ipv4/tcp_ecn", marks)]) {
@@ -75,7 +76,7 @@ impl KernelHosts {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| no_socket(error.into()))?;
         let mut prepared = Vec::new();
         for (number, cast) in flows.iter().enumerate() {
-            let ends = Ends::new(&sides, port_of(number), &options_of(cast)?).map_err(no_socket)?;
+            let ends = Ends::new(&sides, port_of(number), &options_of(scenario, cast)?).map_err(no_socket)?;
             prepared.push(Some(ends));
         }
         Ok(Self { sides, prepared, opened: Vec::new(), poll, room: vec![0; ROOM] })

@@ -24,6 +24,12 @@ const IMPOSSIBLE: [&str; 3] = ["duplicates", "transmissions", "bursts"];
 /// Keys of `endpoint` that the kernel can be told, or that are looked at one by one.
 const HONOURED: [&str; 5] = ["profile", "transport", "mss", "window", "nagle"];
 
+/// Keys of `endpoint.rto` that a socket can be told.
+const TIMER: [&str; 2] = ["floor", "linear-when-thin"];
+
+/// The smallest timeout of a socket, in microseconds (Linux 6.15, `include/uapi/linux/tcp.h`).
+const TCP_RTO_MIN_US: i32 = 45;
+
 /// Checks that the kernel's TCP can do what a scenario asks for.
 ///
 /// # Errors
@@ -82,6 +88,7 @@ fn check_knobs(flow: &Flow, endpoint: &Endpoint) -> Result<(), ScenarioError> {
         let is_possible = match key.as_str() {
             "ecn" => value == "off" || value == "classic",
             "timestamps" => *value == Value::Bool(true),
+            "rto" => value.as_object().is_some_and(|keys| keys.keys().all(|key| TIMER.contains(&key.as_str()))),
             key => HONOURED.contains(&key) || usual.get(key) == Some(value),
         };
         if !is_possible {
@@ -131,10 +138,14 @@ pub(super) struct Options {
     segment: i32,
     window: i32,
     nagle: bool,
+    /// The smallest timeout in microseconds, if it is not the machine's own.
+    floor: Option<i32>,
+    linear_when_thin: bool,
 }
 
 /// Gives them.
-pub(super) fn options_of(cast: &Cast) -> Result<Options, RunError> {
+pub(super) fn options_of(scenario: &Scenario, cast: &Cast) -> Result<Options, RunError> {
+    let timer = scenario.endpoint_of(&scenario.flows[cast.group.0 as usize])?.rto;
     let control = control_of(cast.transport, &available())?;
     let Carrier::Tcp(settings) = &cast.carrier else { unreachable!("datagrams were refused") };
     Ok(Options {
@@ -142,6 +153,8 @@ pub(super) fn options_of(cast: &Cast) -> Result<Options, RunError> {
         segment: (mss_of(&cast.carrier) + super::TIMESTAMPS) as i32,
         window: i32::try_from(u64::from(settings.opener.window) * mss_of(&cast.carrier)).unwrap_or(i32::MAX),
         nagle: settings.opener.nagle,
+        floor: timer.floor.map(|floor| (floor.duration().as_nanos() / 1_000) as i32),
+        linear_when_thin: timer.linear_when_thin.unwrap_or(false),
     })
 }
 
@@ -150,6 +163,10 @@ impl Options {
         rustix::net::sockopt::set_tcp_congestion(socket, self.control)?;
         rustix::net::sockopt::set_tcp_nodelay(socket, !self.nagle)?;
         socket::set(socket, libc::TCP_WINDOW_CLAMP, self.window)?;
+        socket::set(socket, libc::TCP_THIN_LINEAR_TIMEOUTS, self.linear_when_thin.into())?;
+        if let Some(floor) = self.floor {
+            socket::set(socket, TCP_RTO_MIN_US, floor)?;
+        }
         socket::set(socket, libc::TCP_MAXSEG, self.segment)
     }
 }

@@ -8,10 +8,10 @@ mod socket;
 pub use possible::check;
 
 use crate::clock::Clock;
-use crate::run::{Staging, failed, perform};
+use crate::run::{Staging, failed, opened, perform};
 use crate::sides::{Sides, ways};
 use earlybird_emulator::shell::place;
-use earlybird_emulator::{Crossing, Emulator, Namespace, Side};
+use earlybird_emulator::{Capture, Crossing, Emulator, Namespace, Side};
 use earlybird_experiment::{DropLog, KeepGoing, Report, RunError, Stage};
 use earlybird_live::device::Udp;
 use earlybird_scenario::Scenario;
@@ -19,26 +19,30 @@ use hosts::{LiveHosts, packet_of};
 use rustix::net::{AddressFamily, SocketType};
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
+use std::path::Path;
 
-/// Runs a scenario that [`earlybird_scenario::resolve`] gave over our own endpoints, for as long as it says.
+/// Runs a scenario that [`earlybird_scenario::resolve`] gave over our own endpoints, for as long as it says; writes the packets to a file, if
+/// there is one.
 ///
 /// # Errors
 ///
 /// If they cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
-pub fn run(scenario: &Scenario, seed: u64, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+pub fn run(scenario: &Scenario, seed: u64, pcap: Option<&Path>, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     check(scenario)?;
     let stage = Stage::new(scenario, seed)?;
     let scenery = stage.scenery()?;
     let ways = ways(&scenery.flows, &scenery.paths);
     let sides = Sides::new(scenery.flows.iter().map(packet_of).max().unwrap_or(0))?;
     let sockets = sockets(&sides).map_err(|error| failed("this system gives no sockets", error))?;
+    let capture = opened(pcap, Capture::within_udp)?;
     let [near, far] = sides.devices()?;
     // From here on it is the run's time that passes.
     let crossing = Crossing::new(near, far);
     let hosts = LiveHosts::new(sides, sockets, Clock::since(crossing.started()), seed, &scenery.flows)
         .map_err(|error| failed("the stacks cannot be made", io::Error::other(error)))?;
     let emulator = Emulator::new(scenery.network, ways, DropLog::default()).within_udp();
-    perform(scenario, &stage, scenery.flows, Staging { world: "live", hosts, crossing, emulator }, keep_going)
+    let staging = Staging { world: "live", hosts, crossing, emulator, capture };
+    perform(scenario, &stage, scenery.flows, staging, keep_going)
 }
 
 /// The port of both sockets of UDP.

@@ -1,8 +1,10 @@
 //! Files, pipes and connections, written on a thread of their own: a disk or a peer may take its time.
 
+use rustix::fs::{Mode, OFlags, fcntl_setfl};
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{JoinHandle, sleep};
@@ -25,6 +27,10 @@ impl Writer {
         if path.as_os_str() == "-" {
             return Self::on_thread(|units| write_all(&mut io::stdout(), &units));
         }
+        if path.metadata().is_ok_and(|known| known.file_type().is_fifo()) {
+            let path = path.to_owned();
+            return Self::on_thread(move |units| write_again(&units, || open_pipe(&path)));
+        }
         let file = File::create(path)?;
         Self::on_thread(move |units| write_whole(&file, &units))
     }
@@ -32,21 +38,18 @@ impl Writer {
     /// Writes to whoever connects, or to where this connects to; and again when that has ended.
     pub(super) fn to_socket(address: SocketAddr) -> io::Result<Self> {
         let listener = if address.ip().is_unspecified() { Some(TcpListener::bind(address)?) } else { None };
+        if let Some(listener) = &listener {
+            listener.set_nonblocking(true)?;
+        }
         Self::on_thread(move |units| {
-            loop {
-                let connected = match &listener {
-                    Some(listener) => listener.accept().map(|(stream, _)| stream),
-                    None => TcpStream::connect(address),
-                };
-                match connected.and_then(|mut stream| write_all(&mut stream, &units)) {
-                    Ok(()) => return Ok(()),
-                    // The player is gone, or not there yet: what it would have shown is past.
-                    Err(_) => sleep(PAUSE),
+            write_again(&units, || match &listener {
+                Some(listener) => {
+                    let (stream, _) = listener.accept()?;
+                    stream.set_nonblocking(false)?;
+                    Ok(stream)
                 }
-                if forget(&units) {
-                    return Ok(());
-                }
-            }
+                None => TcpStream::connect(address),
+            })
         })
     }
 
@@ -74,6 +77,28 @@ impl Writer {
         drop(self.units);
         self.thread.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("it failed"))))
     }
+}
+
+/// Writes to a player, and to the next one when that has gone.
+fn write_again<W: Write>(units: &Receiver<Vec<u8>>, mut open: impl FnMut() -> io::Result<W>) -> io::Result<()> {
+    loop {
+        match open().and_then(|mut player| write_all(&mut player, units)) {
+            Ok(()) => return Ok(()),
+            // The player is gone, or not there yet: what it would have shown is past.
+            Err(_) => sleep(PAUSE),
+        }
+        if forget(units) {
+            return Ok(());
+        }
+    }
+}
+
+/// Opens a pipe that somebody reads from: without waiting, as nobody may ever come, but for writes that do wait.
+fn open_pipe(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let pipe = rustix::fs::open(path, flags, Mode::empty())?;
+    fcntl_setfl(&pipe, OFlags::WRONLY)?;
+    Ok(pipe.into())
 }
 
 fn write_all(to: &mut impl Write, units: &Receiver<Vec<u8>>) -> io::Result<()> {

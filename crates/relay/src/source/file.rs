@@ -5,8 +5,13 @@ use super::{LOOK, Outlet, Read};
 use crate::ts::Pace;
 use earlybird_live::Clock;
 use earlybird_units::{Duration, Instant};
-use std::fs::File;
-use std::io;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread::sleep;
 
@@ -16,9 +21,11 @@ const AT_ONCE: usize = 1 << 16;
 /// Opens a recorded transport stream, which goes out as its clock says; or the standard input, which goes out as it comes.
 pub(super) fn open(path: &Path) -> io::Result<Read> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(|outlet| read(&mut io::stdin(), outlet, None)));
+        let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        return Ok(Box::new(move |outlet| read(&mut input, outlet, None)));
     }
-    let mut file = File::open(path)?;
+    // A pipe opens otherwise only when somebody writes to it.
+    let mut file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -29,11 +36,14 @@ pub(super) fn open(path: &Path) -> io::Result<Read> {
 }
 
 /// Reads to the end, at the stream's own pace if there is one.
-fn read(from: &mut impl io::Read, outlet: &Outlet, mut player: Option<Player>) -> io::Result<()> {
+fn read(from: &mut File, outlet: &Outlet, mut player: Option<Player>) -> io::Result<()> {
     let (mut packets, mut buffer) = (Packets::default(), vec![0; AT_ONCE]);
     while outlet.is_wanted() {
+        if !is_ready(from)? {
+            continue;
+        }
         let count = match from.read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => continue,
             result => result?,
         };
         if count == 0 {
@@ -53,6 +63,15 @@ fn read(from: &mut impl io::Read, outlet: &Outlet, mut player: Option<Player>) -
         player.finish(outlet);
     }
     Ok(())
+}
+
+/// Waits a moment for bytes or the end: what nobody has written to yet has neither.
+fn is_ready(file: &File) -> io::Result<bool> {
+    let timeout = Timespec::try_from(LOOK).map_err(io::Error::other)?;
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
+        Err(Errno::INTR) => Ok(false),
+        ready => Ok(ready? > 0),
+    }
 }
 
 pub(super) fn foreign() -> io::Error {

@@ -1,0 +1,164 @@
+"""A way from an emulated network to the Internet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earlybird.errors import EarlybirdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GATEWAY = "slirp4netns"
+"""Takes connections out of a namespace without any right (`slirp4netns(1)`)."""
+GATEWAY_RESOLVER = "10.0.2.3"
+"""Where it answers for this machine's resolver."""
+RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
+"""Who resolves names, and who does so for systemd-resolved, which names itself at a loopback address."""
+
+KEEPER = """
+set -e
+trap '' INT TERM HUP
+forwards=/proc/sys/net/ipv4/ip_forward
+forwarded=$(cat $forwards)
+undo() { set +e; %(undo)s; [ "$forwarded" = 1 ] || echo 0 > $forwards; }
+%(claim)s
+trap undo EXIT
+%(do)s
+echo 1 > $forwards
+echo ready
+cat > /dev/null
+"""
+"""Masquerades a network until whoever started it is gone, however that ended, and leaves nothing behind."""
+
+IPTABLES = {
+    # A chain of that name is somebody else's; Docker forbids to forward what no rule before its own allows.
+    "claim": "iptables -w -t nat -N earlybird",
+    "do": """
+iptables -w -t nat -A earlybird -s {command} ! -o eb0 -j MASQUERADE
+iptables -w -t nat -A POSTROUTING -j earlybird
+iptables -w -I FORWARD -i eb0 -j ACCEPT
+iptables -w -I FORWARD -o eb0 -j ACCEPT
+""",
+    "undo": "iptables -w -D FORWARD -o eb0 -j ACCEPT; iptables -w -D FORWARD -i eb0 -j ACCEPT;"
+    " iptables -w -t nat -D POSTROUTING -j earlybird; iptables -w -t nat -F earlybird;"
+    " iptables -w -t nat -X earlybird",
+}
+NFT = {
+    "claim": "nft create table ip earlybird",
+    "do": """
+nft add chain ip earlybird out '{{ type nat hook postrouting priority srcnat; }}'
+nft add rule ip earlybird out ip saddr {command} oifname != '"eb0"' masquerade
+""",
+    "undo": "nft delete table ip earlybird",
+}
+
+
+def way_out(*, has_servers: bool) -> str:
+    """
+    Choose what leads to the Internet.
+
+    Parameters
+    ----------
+    has_servers
+        The far side has servers of its own, and so cannot be this machine.
+
+    Returns
+    -------
+    str
+        ``iptables``, ``nft`` or ``slirp4netns``.
+
+    Raises
+    ------
+    EarlybirdError
+        If there is nothing.
+    """
+    may_change_this_machine = os.geteuid() == 0 and not has_servers
+    tools = (("iptables", "nft") if may_change_this_machine else ()) + (GATEWAY,)
+    for tool in tools:
+        if shutil.which(tool):
+            return tool
+    package = "nftables" if may_change_this_machine else GATEWAY
+    raise EarlybirdError(
+        f"--internet: nothing here leads from the emulated network to the Internet, which takes {' or '.join(tools)}."
+        f" Install one, such as by `apt-get install {package}`."
+    )
+
+
+@contextmanager
+def masquerade(tool: str, command: str) -> Iterator[None]:
+    """
+    Let an address of an emulated network out under this machine's.
+
+    Parameters
+    ----------
+    tool
+        ``iptables`` or ``nft``.
+    command
+        The address.
+
+    Raises
+    ------
+    EarlybirdError
+        If the system does not take it.
+    """
+    rules = {name: text.format(command=command) for name, text in {"iptables": IPTABLES, "nft": NFT}[tool].items()}
+    keeper = subprocess.Popen(
+        ["/bin/sh", "-c", KEEPER % rules],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert keeper.stdout is not None
+    with keeper:
+        if not keeper.stdout.readline():
+            _, reason = keeper.communicate()
+            lines = reason.strip().splitlines() or [f"{tool} failed"]
+            raise EarlybirdError(
+                f"--internet: this machine does not forward packets: {lines[0]}. Does another `emulate --internet` run?"
+            )
+        try:
+            yield
+        finally:
+            keeper.communicate()
+
+
+@contextmanager
+def resolver(tool: str) -> Iterator[Path | None]:
+    """
+    Find or write a file that tells the command who resolves names; nothing if this machine's own does.
+
+    Raises
+    ------
+    EarlybirdError
+        If nobody does whom the command could reach.
+    """
+    if tool == GATEWAY:
+        with tempfile.NamedTemporaryFile("w", prefix="earlybird-resolv-", suffix=".conf") as file:
+            file.write(f"nameserver {GATEWAY_RESOLVER}\n")
+            file.flush()
+            yield Path(file.name)
+        return
+    for path in RESOLVERS:
+        if path.exists() and _leads_away(path.read_text(encoding="utf-8", errors="replace")):
+            yield None if path == RESOLVERS[0] else path
+            return
+    raise EarlybirdError(
+        f"--internet: names are resolved by a server at this machine's loopback address ({RESOLVERS[0]}), which another"
+        " network does not reach. Name one there that it does, such as `nameserver 9.9.9.9`."
+    )
+
+
+def _leads_away(text: str) -> bool:
+    """Say whether any name server is not at a loopback address."""
+    words = (line.split() for line in text.splitlines())
+    servers = [line[1] for line in words if len(line) > 1 and line[0] == "nameserver"]
+    return any(not server.startswith("127.") and server != "::1" for server in servers)
