@@ -9,7 +9,7 @@ UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
 # maturin calls uv by name.
 export PATH := $(PATH):$(CURDIR)/.cache/uv/bin
 RUN := $(UV) run --frozen --no-sync
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -path crates/kernel -prune -o -name '*.rs' -print -o -name Cargo.toml -print) Cargo.toml Cargo.lock
 # Where the tests note what they compared with the literature.
 export EARLYBIRD_CONFORMANCE := $(CURDIR)/target/conformance
 # What was done last; both are skipped while nothing they depend on has changed.
@@ -90,6 +90,17 @@ docs: build ## Write the reference of scenarios and transports, and the Rust doc
 	$(RUN) python tools/transports.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
+# Beside this Python's programs, where `earlybird kernel` looks first. It carries its eBPF, so that a copy is all another
+# machine of the same kind needs (and libelf).
+kernel: $(SYNCED) ## Compile `earlybird-kernel`, with which PERT is loaded into the kernel (clang, libelf), and test it where it may
+	@missing=; command -v clang > /dev/null || missing+=" clang"; command -v pkg-config > /dev/null || missing+=" pkg-config"; \
+	echo '#include <libelf.h>' | cc -E - > /dev/null 2>&1 || missing+=" libelf-dev"; \
+	echo '#include <zlib.h>' | cc -E - > /dev/null 2>&1 || missing+=" zlib1g-dev"; \
+	[ -z "$$missing" ] || { echo "something is missing: apt-get install$$missing" >&2; exit 1; }
+	cargo build --release --locked --manifest-path crates/kernel/Cargo.toml
+	install crates/kernel/target/release/earlybird-kernel .venv/bin/
+	cargo test --release --locked --manifest-path crates/kernel/Cargo.toml
+
 packetdrill: $(SYNCED) ## Run packetdrill's suite against the endpoint: make packetdrill PACKETDRILL=<built checkout>
 	cargo build --package earlybird-packetdrill --locked
 	$(RUN) python tools/packetdrill.py --checkout "$(PACKETDRILL)"
@@ -103,7 +114,7 @@ format: $(SYNCED) ## Format all code
 	$(RUN) ruff format
 
 clean: ## Delete what was built (results and reports stay)
-	rm -rf target .venv .cache python/earlybird/_core.*.so
+	rm -rf target crates/kernel/target .venv .cache python/earlybird/_core.*.so
 
 # With PGO=1 always: what was built before was perhaps not trained.
 $(BUILT): $(SYNCED) $(RUST_SOURCES) $(if $(PGO),train)

@@ -1,0 +1,252 @@
+//! PERT's parameters: keys and values as a person writes them, and the numbers that the program in the kernel reads.
+
+use crate::failure::{Failure, Outcome};
+use earlybird_scenario::{Profile, ScenarioError, Time, nearest, resolve};
+use earlybird_tcp::{AlphaRule, Control, CurveTail, LossFactor, MaxDelay, PertFlags};
+use serde_json::{Value, json};
+
+/// Binary places of windows, shares and probabilities in the kernel (`bpf/fixed.h`).
+pub const ONE: f64 = 4_294_967_296.0;
+/// With a larger α the kernel's numbers could overflow.
+const LARGEST_ALPHA_ALLOWED: f64 = 64.0;
+/// Thresholds are no longer than that, in ns.
+const LONGEST_THRESHOLD: u64 = 10_000_000_000;
+
+/// What an operator chose, checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// What the endpoint of the simulator has too.
+    pub flags: PertFlags,
+    /// T1 in ns.
+    pub first_threshold: u64,
+    /// T2 in ns.
+    pub second_threshold: u64,
+    /// The probability of an early response at T2.
+    pub maximum_probability: f64,
+    /// The largest increase per round trip.
+    pub largest_alpha: f64,
+}
+
+impl From<PertFlags> for Parameters {
+    fn from(flags: PertFlags) -> Self {
+        Self {
+            flags,
+            first_threshold: PertFlags::FIRST_THRESHOLD.as_nanos(),
+            second_threshold: PertFlags::SECOND_THRESHOLD.as_nanos(),
+            maximum_probability: PertFlags::MAXIMUM_PROBABILITY,
+            largest_alpha: PertFlags::LARGEST_ALPHA,
+        }
+    }
+}
+
+/// What scenarios have no key for, as the papers have one value.
+const OWN: [&str; 4] = ["first-threshold", "second-threshold", "maximum-probability", "largest-alpha"];
+/// What scenarios say of PERT.
+const SHARED: [&str; 8] =
+    ["preset", "form", "max-delay", "curve-tail", "alpha", "growth-on-response", "loss-factor", "guards"];
+
+impl Parameters {
+    /// Reads keys and values: those of scenarios' table `pert`, and the numbers of the curve.
+    ///
+    /// # Errors
+    /// The first that is wrong, with its key, its value and what is allowed.
+    pub fn read(settings: &[(String, String)]) -> Outcome<Self> {
+        for (key, value) in settings {
+            known(key, value)?;
+        }
+        let (own, shared): (Vec<_>, Vec<_>) =
+            settings.iter().cloned().partition(|(key, _)| OWN.contains(&key.as_str()));
+        let mut parameters = Self::from(flags(&shared)?);
+        for (key, value) in &own {
+            parameters.set(key, value)?;
+        }
+        parameters.check()
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Outcome {
+        match key {
+            "first-threshold" => self.first_threshold = nanos(key, value)?,
+            "second-threshold" => self.second_threshold = nanos(key, value)?,
+            "maximum-probability" => self.maximum_probability = number(key, value, 0.0, 1.0)?,
+            _ => self.largest_alpha = number(key, value, 1.0, LARGEST_ALPHA_ALLOWED)?,
+        }
+        Ok(())
+    }
+
+    fn check(self) -> Outcome<Self> {
+        let (first, second) = (self.first_threshold, self.second_threshold);
+        if first == 0 || first >= second {
+            let (first, second) = (in_millis(first), in_millis(second));
+            return Err(Failure::new(format!(
+                "first-threshold: `{first} ms` does not fit; allowed: above 0 and below second-threshold, {second} ms."
+            )));
+        }
+        Ok(self)
+    }
+
+    /// Gives the numbers in the order of `bpf/parameters.h`.
+    pub fn numbers(&self) -> [u64; 11] {
+        let flags = self.flags;
+        [
+            flags.is_adaptive.into(),
+            (flags.max_delay == MaxDelay::Raw).into(),
+            (flags.curve_tail == CurveTail::Flat).into(),
+            match flags.alpha {
+                AlphaRule::Direct => 0,
+                AlphaRule::Ramped => 1,
+                AlphaRule::Literal => 2,
+            },
+            flags.growth_on_response.into(),
+            (flags.loss_factor == LossFactor::Half).into(),
+            flags.is_guarded.into(),
+            self.first_threshold,
+            self.second_threshold,
+            (self.maximum_probability * ONE).round() as u64,
+            (self.largest_alpha * ONE).round() as u64,
+        ]
+    }
+}
+
+/// Says in words what the numbers of a loaded program mean; `None` if they are another version's.
+pub fn described(numbers: &[u64]) -> Option<Value> {
+    let &[adaptive, raw, flat, alpha, grows, halves, guards, first, second, probability, largest] = numbers else {
+        return None;
+    };
+    let either = |flag: u64, yes: &'static str, no: &'static str| if flag == 1 { yes } else { no };
+    let alpha = ["direct", "ramped", "literal"].get(usize::try_from(alpha).ok()?)?;
+    Some(json!({
+        "form": either(adaptive, "adaptive", "homogeneous"),
+        "max-delay": either(raw, "raw", "smoothed"),
+        "curve-tail": either(flat, "flat", "gentle"),
+        "alpha": alpha,
+        "growth-on-response": grows == 1,
+        "loss-factor": either(halves, "half", "beta"),
+        "guards": guards == 1,
+        "first-threshold": format!("{}ms", in_millis(first)),
+        "second-threshold": format!("{}ms", in_millis(second)),
+        "maximum-probability": rounded(probability as f64 / ONE),
+        "largest-alpha": rounded(largest as f64 / ONE),
+    }))
+}
+
+/// Drops the digits that come from 32 binary places.
+fn rounded(number: f64) -> f64 {
+    (number * 1e8).round() / 1e8
+}
+
+fn in_millis(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
+}
+
+fn known(key: &str, value: &str) -> Outcome {
+    let keys = || SHARED.into_iter().chain(OWN);
+    if value == "pi" && key == "preset" {
+        let presets = "default, text, guarded, port, flat, h";
+        return Err(Failure::new(format!("preset: `pi` lives in the simulator only; allowed: {presets}.")));
+    }
+    if keys().any(|known| known == key) {
+        return Ok(());
+    }
+    let hint = nearest(key, keys()).map(|meant| format!(" hint: did you mean `{meant}`?")).unwrap_or_default();
+    let allowed = keys().collect::<Vec<_>>().join(", ");
+    Err(Failure::new(format!("{key}: PERT has no such parameter; allowed: {allowed}.{hint}")))
+}
+
+/// The smallest scenario, in which PERT's table is what it is in all others.
+const SCENARIO: &str = r#"
+title = "PERT in the kernel"
+duration = "1s"
+endpoint = { profile = "linux", transport = "pert" }
+network = { links = [{ from = "a", to = "b", rate = "1Mb/s", delay = "1ms" }] }
+flows = [{ name = "flow", from = "a", to = "b", application = { bulk = {} } }]
+"#;
+
+fn flags(settings: &[(String, String)]) -> Outcome<PertFlags> {
+    let overrides: Vec<_> =
+        settings.iter().map(|(key, value)| (format!("endpoint.pert.{key}"), value.clone())).collect();
+    let scenario = resolve(SCENARIO, &overrides).map_err(|error| own_words(&error))?;
+    match scenario.endpoint.controls.control("pert", Profile::Linux) {
+        Some(Control::Pert(flags)) => Ok(flags),
+        other => Err(Failure::new(format!("the table `pert` of scenarios makes {other:?}."))),
+    }
+}
+
+fn own_words(error: &ScenarioError) -> Failure {
+    // The PI controller's preset is the simulator's alone.
+    Failure::new(error.to_string().replace("endpoint.pert.", "").replace(", h, pi.", ", h."))
+}
+
+fn nanos(key: &str, value: &str) -> Outcome<u64> {
+    let time: Time = value.parse().map_err(|error: ScenarioError| Failure::new(format!("{key}: {error}")))?;
+    let nanos = time.duration().as_nanos();
+    if nanos > LONGEST_THRESHOLD {
+        return Err(Failure::new(format!("{key}: `{value}` is too long; allowed: up to 10s.")));
+    }
+    Ok(nanos)
+}
+
+fn number(key: &str, value: &str, low: f64, high: f64) -> Outcome<f64> {
+    match value.parse::<f64>() {
+        Ok(number) if (low..=high).contains(&number) => Ok(number),
+        _ => Err(Failure::new(format!("{key}: `{value}` does not fit; allowed: a number from {low} to {high}."))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &[(&str, &str)]) -> Outcome<Parameters> {
+        Parameters::read(&settings.iter().map(|&(key, value)| (key.into(), value.into())).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn presets_are_those_of_scenarios() {
+        for (name, flags) in [
+            ("default", PertFlags::DEFAULT),
+            ("text", PertFlags::TEXT),
+            ("guarded", PertFlags::GUARDED),
+            ("port", PertFlags::PORT),
+            ("flat", PertFlags::FLAT),
+            ("h", PertFlags::HOMOGENEOUS),
+        ] {
+            assert_eq!(read(&[("preset", name)]).unwrap(), Parameters::from(flags));
+        }
+        assert_eq!(read(&[]).unwrap(), Parameters::from(PertFlags::DEFAULT));
+    }
+
+    #[test]
+    fn a_flag_replaces_that_of_the_preset() {
+        let parameters = read(&[("alpha", "ramped"), ("preset", "text"), ("first-threshold", "7.5ms")]).unwrap();
+        assert_eq!(parameters.flags, PertFlags { alpha: AlphaRule::Ramped, ..PertFlags::TEXT });
+        assert_eq!(parameters.first_threshold, 7_500_000);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_what_does() {
+        for (settings, words) in [
+            ([("preset", "flatt")].as_slice(), ["preset: `flatt`", "flat, h. hint: did you mean `flat`?"]),
+            (&[("preset", "pi")], ["preset: `pi`", "allowed: default"]),
+            (&[("aplha", "direct")], ["aplha", "did you mean `alpha`?"]),
+            (&[("guards", "perhaps")], ["guards: `perhaps`", "true"]),
+            (&[("first-threshold", "12ms")], ["first-threshold: `12 ms`", "below second-threshold, 10 ms"]),
+            (&[("first-threshold", "5")], ["first-threshold: `5` has no unit", "26.7ms"]),
+            (&[("second-threshold", "11s")], ["second-threshold: `11s`", "up to 10s"]),
+            (&[("maximum-probability", "1.5")], ["maximum-probability: `1.5`", "from 0 to 1"]),
+            (&[("maximum-probability", "NaN")], ["maximum-probability: `NaN`", "from 0 to 1"]),
+            (&[("largest-alpha", "0.5")], ["largest-alpha: `0.5`", "from 1 to 64"]),
+        ] {
+            let message = read(settings).unwrap_err().to_string();
+            assert!(words.iter().all(|word| message.contains(word)) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_a_loaded_program_are_said_in_words() {
+        let words = described(&Parameters::from(PertFlags::HOMOGENEOUS).numbers()).unwrap();
+        assert_eq!(words["form"], "homogeneous");
+        assert_eq!(words["maximum-probability"], 0.05);
+        assert_eq!(words["second-threshold"], "10ms");
+        assert!(described(&[1, 2]).is_none());
+    }
+}

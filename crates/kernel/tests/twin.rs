@@ -1,0 +1,65 @@
+//! One PERT, twice: the program in the kernel and the simulator's endpoint get the same round-trip times, losses and draws.
+//!
+//! The kernel runs the very functions that its sockets call (`BPF_PROG_TEST_RUN`). Where it does not let us, the test says so
+//! and is over.
+
+mod steps;
+
+use earlybird_kernel::check;
+use earlybird_tcp::PertFlags;
+use steps::{Differences, Sequence, Twins};
+
+const PRESETS: [(&str, PertFlags); 6] = [
+    ("default", PertFlags::DEFAULT),
+    ("text", PertFlags::TEXT),
+    ("guarded", PertFlags::GUARDED),
+    ("port", PertFlags::PORT),
+    ("flat", PertFlags::FLAT),
+    ("h", PertFlags::HOMOGENEOUS),
+];
+
+/// The error that `docs/kernel.md` states, in segments of windows up to some thousand.
+const WINDOW: f64 = 1e-5;
+/// Delays are whole nanoseconds on both sides, of numbers that differ far behind the point: one nanosecond now and then. The
+/// curve is steepest from T2 to T3, where it rises by 0.95 in 10 ms.
+const NANOSECONDS: u64 = 1;
+const PROBABILITY: f64 = 0.96e-7;
+
+fn compare(sequence: &Sequence, seeds: std::ops::Range<u64>) {
+    if let Some(reason) = check::obstacle() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    for (name, flags) in PRESETS {
+        let mut worst = Differences::default();
+        for seed in seeds.clone() {
+            let mut twins = Twins::new(flags, seed);
+            worst = worst.most(sequence.run(&mut twins, seed));
+        }
+        eprintln!("{name:8} {worst}");
+        assert!(worst.window < WINDOW && worst.alpha < WINDOW, "{name}: {worst}");
+        assert!(worst.probability < PROBABILITY && worst.queueing <= NANOSECONDS, "{name}: {worst}");
+        assert!(worst.thresholds == 0 && worst.responses > 0, "{name}: {worst}");
+    }
+}
+
+/// Twenty connections of 5000 steps each: a queue that comes and goes, losses, timeouts and unused windows.
+#[test]
+fn windows_are_the_same_for_100_000_samples_of_every_preset() {
+    compare(&Sequence { steps: 5000, shortest: 200, longest: 300_000, losses: 400, timeouts: 4000 }, 0..20);
+}
+
+/// Round trips from 10 µs to 10 s, a loss every ten ACKs and a timeout every thirty.
+#[test]
+fn windows_are_the_same_at_the_ends_of_what_a_network_does() {
+    compare(&Sequence { steps: 2000, shortest: 10, longest: 10_000_000, losses: 10, timeouts: 30 }, 100..110);
+}
+
+/// Nothing is ever lost, so that only early responses keep the window down.
+#[test]
+fn windows_are_the_same_without_losses() {
+    compare(
+        &Sequence { steps: 5000, shortest: 20_000, longest: 90_000, losses: u64::MAX, timeouts: u64::MAX },
+        200..205,
+    );
+}

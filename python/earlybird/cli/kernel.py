@@ -1,0 +1,192 @@
+"""`earlybird kernel`: PERT in this machine's kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earlybird import kernel
+from earlybird.cli.arguments import Json, examples
+from earlybird.cli.plain import say, show_json
+from earlybird.cli.rim import FAILED, guarded
+from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Algorithm = Annotated[str, typer.Argument(metavar="ALGORITHM", help="pert.", show_default=False)]
+Name = Annotated[str, typer.Option(metavar="NAME", help="Under which sockets choose it: up to 15 letters.")]
+Preset = Annotated[
+    str | None,
+    typer.Option(help="default, text, guarded, port, flat or h, as in scenarios.", show_default="default"),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter",
+        metavar="KEY=VALUE",
+        help="A flag of the table `pert` of scenarios, or first-threshold, second-threshold, maximum-probability,"
+        " largest-alpha. May be given several times.",
+    ),
+]
+
+
+def check_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> None:
+    """Look whether this machine can load PERT, and say what to do where it cannot."""
+    conditions = kernel.check(name)
+    if json:
+        show_json(conditions)
+    else:
+        for condition in conditions:
+            mark = {True: "yes", False: "no"}.get(condition["met"], "?")
+            advice = f". {condition['advice']}" if condition["advice"] else ""
+            say(f"{mark:3}  {condition['name']}: {condition['found']}{advice}")
+    needed = [condition for condition in conditions if "only)" not in condition["name"]]
+    if any(condition["met"] is False for condition in needed):
+        raise typer.Exit(FAILED)
+
+
+def load_command(
+    algorithm: Algorithm,
+    *,
+    preset: Preset = None,
+    parameter: Parameters = None,
+    name: Name = kernel.USUAL_NAME,
+    namespace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="N",
+            help="Make it the default of this network namespace: a name of `ip netns`, a path, or self. May be given"
+            " several times.",
+        ),
+    ] = None,
+    route: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DESTINATION",
+            help="Give it to this route only, such as default or 10.0.0.0/8. May be given several times.",
+        ),
+    ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Keep it without a process, until `unload`.")] = False,
+    json: Json = False,
+) -> None:
+    """
+    Load PERT into the kernel, until `unload` or the end of the process that holds it.
+
+    Sockets choose it by TCP_CONGESTION; namespaces and routes by the options
+    below, which are put back when it goes.
+    """
+    loaded = kernel.load(
+        algorithm,
+        parameters=_settings(preset, parameter),
+        name=name,
+        namespaces=namespace or [],
+        routes=route or [],
+        pin=pin,
+    )
+    if json:
+        show_json(loaded)
+    else:
+        holder = f"process {loaded['holder']}" if "holder" in loaded else loaded["pinned"]
+        say(f"{loaded['name']} is loaded, held by {holder}. `earlybird kernel unload` takes it out.")
+
+
+def status_command(*, json: Json = False) -> None:
+    """Tell what is loaded, who holds it and who uses it."""
+    status = kernel.status()
+    if json:
+        show_json(status)
+        return
+    say(f"The kernel has {', '.join(status['registered'])}.")
+    for loaded in status["loaded"]:
+        for line in _lines(loaded):
+            say(line)
+
+
+def unload_command(*, name: Name = kernel.USUAL_NAME) -> None:
+    """Take PERT out of the kernel; connections that have it keep it."""
+    kernel.unload(name)
+    say(f"{name} is unloaded.")
+
+
+def run_command(
+    algorithm: Algorithm,
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="What to run.", show_default=False)],
+    *,
+    preset: Preset = None,
+    parameter: Parameters = None,
+    name: Name = kernel.USUAL_NAME,
+) -> None:
+    """
+    Run a command whose TCP connections all have PERT.
+
+    It uses the network as it is, and nobody else's connections change. Nothing is
+    left when it has ended. Its exit code is the command's.
+    """
+    kernel.run(command, algorithm=algorithm, parameters=_settings(preset, parameter), name=name)
+
+
+def watch_command(*, name: Name = kernel.USUAL_NAME) -> None:
+    """Print PERT's decisions as they are made, a line of JSON each, until it is unloaded."""
+    kernel.watch(name)
+
+
+def _settings(preset: str | None, parameters: list[str] | None) -> dict[str, str]:
+    given = {} if preset is None else {"preset": preset}
+    for text in parameters or []:
+        key, equals, value = text.partition("=")
+        if not (equals and key.strip() and value.strip()):
+            raise InputError(f"--parameter {text}: a parameter has the form key=value, such as alpha=ramped.")
+        given[key.strip()] = value.strip()
+    return given
+
+
+def _lines(loaded: dict[str, object]) -> list[str]:
+    """Describe one PERT."""
+    counters, parameters = loaded["counters"], loaded["parameters"]
+    holder = f"pinned as {loaded['pinned']}" if loaded["pinned"] else f"held by process {loaded['holder']}"
+    lines = [f"{loaded['name']}: {holder if loaded['registered'] else 'unloaded, old connections keep it'}"]
+    if isinstance(parameters, dict):
+        lines.append("  " + ", ".join(f"{key} {_word(value)}" for key, value in parameters.items()))
+    if isinstance(counters, dict):
+        lines.append("  " + ", ".join(f"{count} {key}" for key, count in counters.items()))
+    users = [f"default of the namespace {user['name']}; reset: {user['reset']}" for user in _rows(loaded["namespaces"])]
+    users += [f"route in {user['namespace']}: {user['route']}" for user in _rows(loaded["routes"])]
+    lines.extend(f"  {user}" for user in users)
+    return lines
+
+
+def _rows(value: object) -> list[dict[str, str]]:
+    return value if isinstance(value, list) else []
+
+
+def _word(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value}"
+
+
+application = typer.Typer(
+    name="kernel",
+    help="Load PERT into this machine's kernel, use it and take it out again (Linux, root).",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    "check": (check_command, ("earlybird kernel check",)),
+    "load": (
+        load_command,
+        (
+            "earlybird kernel load pert",
+            "earlybird kernel load pert --preset port --parameter first-threshold=8ms --namespace blue",
+            "earlybird kernel load pert --route default",
+        ),
+    ),
+    "status": (status_command, ("earlybird kernel status",)),
+    "unload": (unload_command, ("earlybird kernel unload",)),
+    "run": (run_command, ("earlybird kernel run pert -- python3 -m http.server",)),
+    "watch": (watch_command, ("earlybird kernel watch",)),
+}
+
+for _name, (_command, _examples) in COMMANDS.items():
+    application.command(_name, epilog=examples(*_examples))(guarded(_command))

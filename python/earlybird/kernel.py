@@ -1,0 +1,168 @@
+"""PERT as a congestion control of this machine's kernel: loaded, used and taken out again while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from earlybird.errors import EarlybirdError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PROGRAM = "earlybird-kernel"
+"""What does it: a program of its own, as it needs libelf, which nothing else of earlybird does."""
+ALGORITHMS = ("pert",)
+"""What can be loaded."""
+USUAL_NAME = "pert"
+"""Under which the kernel knows it."""
+FAILED = 2
+"""The program's exit code after what a person can put right, with one line about it on the error stream."""
+
+
+def check(name: str = USUAL_NAME) -> list[dict[str, Any]]:
+    """
+    Look whether this machine can load PERT.
+
+    Parameters
+    ----------
+    name
+        Under which it would be registered.
+
+    Returns
+    -------
+    list
+        For each condition its ``name``, whether it is ``met`` (`None` where that cannot be seen), what was ``found``,
+        and ``advice`` where it is not met.
+    """
+    conditions: list[dict[str, Any]] = _ask({"check": name})["conditions"]
+    return conditions
+
+
+def load(
+    algorithm: str = "pert",
+    *,
+    parameters: Mapping[str, str] | None = None,
+    name: str = USUAL_NAME,
+    namespaces: Sequence[str] = (),
+    routes: Sequence[str] = (),
+    pin: bool = False,
+) -> dict[str, Any]:
+    """
+    Load a congestion control, until it is unloaded or the process that holds it ends.
+
+    Parameters
+    ----------
+    algorithm
+        ``pert``, the only one there is.
+    parameters
+        As of the table ``pert`` of scenarios, such as ``{"preset": "flat"}``, and the numbers of the curve.
+    name
+        Under which sockets choose it.
+    namespaces
+        Network namespaces whose default it becomes: names of ``ip netns``, paths, or ``self``.
+    routes
+        Destinations of routes in these namespaces (or, without any, here) that get it; the defaults stay then.
+    pin
+        Keep it without a process, until it is unloaded.
+
+    Returns
+    -------
+    dict
+        ``name``, and ``holder``, the process that holds it, or ``pinned``, the file that does.
+    """
+    _check_algorithm(algorithm)
+    request = {
+        "name": name,
+        "settings": list((parameters or {}).items()),
+        "namespaces": list(namespaces),
+        "routes": list(routes),
+        "pin": pin,
+    }
+    return _ask({"load": request})
+
+
+def status() -> dict[str, Any]:
+    """
+    Ask the kernel what is loaded.
+
+    Returns
+    -------
+    dict
+        ``registered``, the names that sockets can choose; ``loaded``, for each PERT its ``name``, whether it is
+        ``registered`` or lives on in old connections only, its ``holder`` or ``pinned`` file, ``parameters``,
+        ``counters``, and the ``namespaces`` and ``routes`` that use it.
+    """
+    return _ask("status")
+
+
+def unload(name: str = USUAL_NAME) -> None:
+    """Take a congestion control out again; connections that have it keep it."""
+    _ask({"unload": name})
+
+
+def run(
+    command: Sequence[str],
+    *,
+    algorithm: str = "pert",
+    parameters: Mapping[str, str] | None = None,
+    name: str = USUAL_NAME,
+) -> NoReturn:
+    """
+    Become a command whose TCP connections all have this congestion control.
+
+    Takes the place of this process. Nobody else's connections change, and nothing is left when the command has ended.
+    """
+    _check_algorithm(algorithm)
+    if not command:
+        raise InputError("there is no command to run; write it behind `--`, such as `-- curl http://example.org`.")
+    _become({"run": {"name": name, "settings": list((parameters or {}).items()), "command": list(command)}})
+
+
+def watch(name: str = USUAL_NAME) -> NoReturn:
+    """Become a process that prints each of its decisions as a line of JSON."""
+    _become({"watch": name})
+
+
+def program() -> Path:
+    """
+    Find the program that talks to the kernel: beside this Python's programs, else on the path.
+
+    Raises
+    ------
+    EarlybirdError
+        If it was not built.
+    """
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    found = shutil.which(PROGRAM, path=places)
+    if found is None:
+        raise EarlybirdError(
+            f"the program `{PROGRAM}` is not there: `make kernel` builds it from the sources (Debian: `apt-get install"
+            " clang libelf-dev zlib1g-dev pkg-config`)."
+        )
+    return Path(found)
+
+
+def _check_algorithm(algorithm: str) -> None:
+    if algorithm not in ALGORITHMS:
+        raise InputError(f"`{algorithm}` is no congestion control of earlybird for the kernel; allowed: pert.")
+
+
+def _ask(request: object) -> dict[str, Any]:
+    asked = subprocess.run([program(), json.dumps(request)], capture_output=True, text=True, check=False)
+    if asked.returncode:
+        complaint = asked.stderr.strip().removeprefix("earlybird: ")
+        raise EarlybirdError(complaint or f"{PROGRAM} ended with code {asked.returncode}.")
+    answer: dict[str, Any] = json.loads(asked.stdout)
+    return answer
+
+
+def _become(request: object) -> NoReturn:
+    found = program()
+    sys.stdout.flush()
+    os.execv(found, [PROGRAM, json.dumps(request)])
