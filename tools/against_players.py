@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import signal
@@ -24,17 +23,19 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from earlybird.emulation import THERE, emulate, link, network
+from earlybird.testbed import vlc as testbed_vlc
 
 CLIP = Path(__file__).parent.parent / "media" / "test-clip.mp4"
 ENTRY, MIDDLE, EXIT = 6000, 7000, 6001
 KERNEL = "kernel-"
-NOBODY = "65534"
-"""VLC does not run as root."""
+SIZE = 640, 360
+"""Of the film's pictures."""
 
 
 class Case(NamedTuple):
@@ -105,19 +106,18 @@ def _said(command: list[str], end: float) -> list[tuple[float, str]]:
 
 def vlc(source: str, caching: int, end: float) -> dict[str, Any]:
     """Watch with VLC: it leaves out pictures that are too late, and waits longer when its buffer runs empty."""
-    user = ["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"] if os.geteuid() == 0 else []
-    screen = ["-I", "dummy", "--vout", "dummy", "--aout", "dummy", "--verbose", "2"]
-    options = [*screen, "--network-caching", str(caching), source.replace("udp://", "udp://@")]
-    lines = _said([*user, "timeout", str(end - time.monotonic()), "vlc", *options], end + 1)
-    began = next((at for at, line in lines if "Stream buffering done" in line), None)
-    grown = [int(found[1]) for _, line in lines if (found := re.search(r"pts_delay increased to (\d+)", line))]
+    limit = end - time.monotonic()
+    address = source.replace("udp://", "udp://@")
+    seen = testbed_vlc.watch(address, size=SIZE, caching_ms=caching, limit_s=limit, sound="dummy")
+    if seen["error"]:
+        raise SystemExit(seen["error"])
     return {
-        "start_s": None if began is None else began - lines[0][0],
-        "stalls": _count(lines, "Stream buffering done") - 1,
-        "ran_dry": _count(lines, "called too late"),
-        "late_frames": _count(lines, "picture is too late"),
-        "buffer_ms": max(grown, default=caching),
-        "gaps": _count(lines, "discontinuity"),
+        "start_s": seen["pictures"][0] - seen["began"] if seen["pictures"] else None,
+        "stalls": len(seen["stalls"]),
+        "stalled_s": sum(until - since for since, until in seen["stalls"]),
+        "late_frames": seen["late_pictures"],
+        "buffer_ms": round(1000 * seen["buffer_s"]),
+        "gaps": seen["gaps"],
     }
 
 
@@ -172,7 +172,17 @@ def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:
 
 def make_film(path: Path, rate: str) -> None:
     """Make a transport stream of this rate: the clip with noise, whose pictures cost bits."""
-    look = ["-vf", "scale=640:360,noise=alls=40:allf=t", "-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-an"]
+    look = [
+        "-vf",
+        f"scale={SIZE[0]}:{SIZE[1]},noise=alls=40:allf=t",
+        "-c:v",
+        "libx264",
+        "-preset",
+        "veryfast",
+        "-g",
+        "50",
+        "-an",
+    ]
     rates = ["-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", "1M", "-x264-params", "nal-hrd=cbr"]
     subprocess.run(["ffmpeg", "-v", "error", "-i", CLIP, *look, *rates, "-f", "mpegts", path], check=True)
 
@@ -197,6 +207,8 @@ def main() -> None:
     missing = [program for program in ("ffmpeg", *wanted.players) if not shutil.which(program)]
     if missing:
         parser.error(f"{', '.join(missing)} missing: apt-get install ffmpeg vlc-bin vlc-plugin-base mpv")
+    if "vlc" in wanted.players and not find_spec("vlc"):
+        parser.error("python-vlc missing: uv sync --extra testbed")
     with tempfile.TemporaryDirectory() as folder:
         film = Path(folder) / "film.ts"
         make_film(film, wanted.film_rate)

@@ -274,19 +274,25 @@ def plan(
 
 
 def complete(
-    planned: Sequence[PlannedRun], *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+    planned: Sequence[PlannedRun],
+    *,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+    what: str = "simulating",
 ) -> SweepResult:
     """
     Make those of the planned runs that have no result yet.
 
-    Parameters and errors are those of `sweep`; plans of several scenarios may be joined with ``+``.
+    Parameters and errors are those of `sweep`; plans of several scenarios may be joined with ``+``. `what` is the word
+    before the progress bar.
     """
     from earlybird.progress import progress_bar
 
     store = Store(Path(out)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
     work = sum(job.seconds for job in missing)
-    with progress_bar(every, every - len(missing), work=work, visible=progress) as advance:
+    with progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
         make(missing, store, jobs, lambda job: advance(work=job.seconds))
     return SweepResult(planned, store, made=len(missing))
 

@@ -76,11 +76,11 @@ def test_servers_end_with_the_command() -> None:
     shape = link(rate="1M")
     marker = "an-emulated-server-that-nobody-stops"
     emulate(network(shape, shape), ["true"], peers=[["sh", "-c", f"sh -c ': {marker}; sleep 600' & sleep 600"]])
-    processes = _command_lines()
+    processes = command_lines()
     assert not [line for line in processes if marker in line]
 
 
-def _command_lines() -> list[str]:
+def command_lines() -> list[str]:
     from pathlib import Path
 
     lines = []

@@ -182,10 +182,10 @@ def test_states_had_no_picture(earlybird: Program, tmp_path: Path, kind: Callabl
 
 
 def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known() -> None:
-    states = [report(1), report(2, msRTT=None), report(4)]
-    carried, round_trip, *_, counts = relay(states)
+    states = [report(1), report(2, msRTT=None, peers=0, pktCongestionWindow=0.0), report(4)]
+    carried, round_trip, _, window, counts = relay(states)
     assert [[*line.values] for line in carried.lines] == [[8.0, 8.0], [16.0, 16.0]]
-    assert [*round_trip.lines[0].times] == [1, 4]
+    assert [[*panel.lines[0].times] for panel in (round_trip, window)] == [[1, 4], [1, 4]]
     assert {line.name: [*line.values] for line in counts.lines}["lost"] == [2.0, 2.0]
     assert len({line.look for panel in (carried, counts) for line in panel.lines}) == 6
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import InputError, Result
 from earlybird.description import resolve
-from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, _apart, draw, heading, measured, page, panels
+from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, _apart, clock, draw, heading, measured, page, panels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +92,12 @@ def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_u
     assert [line.name for line in window] == ["video0", "file0", "video1", "file1"]
     assert heading(result).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows)")
     assert all(line.times.max() <= 40 and line.values.min() > 0 for line in window)
+
+
+def test_a_picture_of_a_run_in_real_time_names_its_world(result: Result) -> None:
+    real = dataclasses.replace(result, summary={**result.summary, "world": "live"})
+    assert heading(real).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows, in real time, world `live`)")
+    assert (clock(result), clock(real)) == ("simulated time (s)", "time (s)")
 
 
 def test_a_picture_names_each_flow_once(result: Result) -> None:

@@ -84,7 +84,11 @@ def test_values_of_an_axis_may_be_written_differently_in_a_part(tmp_path: Path) 
         ('"streaming-chain"', '"streaming-chan"', "there is no model 'streaming-chan'; there is streaming-chain"),
         ("steps = 1", "step = 1", "parts.chain: there is no key 'step' here; is it steps"),
         ("timeout = 4, ", "", "parts.chain: timeout must be given"),
-        ('model = "', 'scenario = "small.toml"\nmodel = "', "each part needs a scenario, or a model in its place"),
+        (
+            'model = "',
+            'scenario = "small.toml"\nmodel = "',
+            "each part needs a scenario, or a model or a test bed in its place",
+        ),
     ],
 )
 def test_mistakes_about_models_are_errors(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -18,6 +18,7 @@ from earlybird.runs import run
 from earlybird.store import Store, run_key
 from earlybird.sweeps import sweep
 from earlybird.worlds import jobs_for, warn_of_disturbance
+from test_capture import needs_tshark, read
 from test_cli_input import complaint
 
 if TYPE_CHECKING:
@@ -72,6 +73,16 @@ def test_a_run_in_real_time_has_the_tables_of_a_simulation(world: World, tmp_pat
     assert 0 < real.table("flows")["throughput_bps"][0] <= 10e6 * 1448 / 1500 * 1.01
     assert real.summary["added_delay_p50_us"] <= real.summary["added_delay_p99_us"]
     assert Store(tmp_path).load(run_key(real.scenario, real.seed)) == real
+
+
+def test_the_kernels_sockets_are_told_the_floor_of_the_timeout() -> None:
+    speech = SCENARIO.replace("bulk = {}", 'cbr = { rate = "300kb/s", packet = 1000 }')
+    longest = {}
+    for floor in ("200ms", "30ms"):
+        overrides = {"endpoint.rto.floor": floor, "endpoint.rto.linear-when-thin": True}
+        series = in_real_time(speech, overrides=overrides).series
+        longest[floor] = max(series.filter(quantity="rto_s")["value"].to_list())
+    assert longest["30ms"] < 0.15 < longest["200ms"]
 
 
 def test_our_own_endpoints_carry_frames_in_real_time() -> None:
@@ -130,6 +141,23 @@ def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, 
 def test_files_that_only_the_simulator_writes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--trace: only the simulator"):
         run(SCENARIO, world="kernel", trace=tmp_path / "trace.csv")
+
+
+@needs_tshark
+@pytest.mark.parametrize("world", ["kernel", "live"])
+def test_a_run_in_real_time_writes_packets_that_wireshark_reads(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "packets.pcapng"
+    in_real_time(world=world, overrides={"duration": "1s", "endpoint.mss": 1200}, pcap=file)
+    assert not read(file, "-Y", "_ws.malformed || ip.checksum.status == Bad")
+    fields = ("-e", "frame.interface_name", "-e", "tcp.stream", "-e", "tcp.flags.syn", "-e", "tcp.len")
+    rows = [row.split("\t") for row in read(file, "-Y", "tcp", "-T", "fields", *fields)]
+    # The SYN leaves the near side, and gets to the far one; both see every packet of the connection but those lost.
+    assert [row[0] for row in rows[:2]] == ["near", "far"]
+    assert {row[1] for row in rows} == {"0"}
+    assert [row[2] for row in rows].count("1") == 4
+    near, far = ([int(row[3]) for row in rows if row[0] == side and int(row[3])] for side in ("near", "far"))
+    assert len(near) >= len(far) > 100
+    assert max(near) == 1200
 
 
 @pytest.mark.filterwarnings("default")

@@ -119,11 +119,12 @@ def clock(result: Result) -> str:
 
 
 def heading(result: Result) -> str:
-    """Say what was run, and how many of its flows are shown."""
+    """Say what was run and where, and how many of its flows are shown."""
     every, shown = _flows(result), _shown(result)
     part = f", {len(shown)} of {len(every)} flows" if len(shown) < len(every) else ""
     title = result.scenario.get("title", "Scenario without a title")
-    return f"{title} (seed {result.seed}{part})"
+    world = f", in real time, world `{result.summary['world']}`" if "world" in result.summary else ""
+    return f"{title} (seed {result.seed}{part}{world})"
 
 
 def panels(result: Result) -> list[Panel]:

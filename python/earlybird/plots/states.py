@@ -49,9 +49,14 @@ def relay(states: States) -> list[Panel]:
         _panel("carried\n(Mb/s)", carried),
         _panel("round trip\n(ms)", {"round trip": _values(states, _at("msRTT"))}),
         _panel("buffer\n(ms)", {"buffer": _values(states, _at("msRcvBuf"))}),
-        _panel("congestion window\n(segments)", {"window": _values(states, _at("pktCongestionWindow"))}),
+        _panel("congestion window\n(segments)", {"window": _values(states, _window)}),
         _panel("units or segments\neach second", counted, first_look=len(carried)),
     ]
+
+
+def _window(state: dict[str, Any]) -> float | None:
+    """Return the congestion window; without a connection, whose window is never 0, there is none."""
+    return state["pktCongestionWindow"] or None
 
 
 Curve: TypeAlias = "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]"

@@ -46,6 +46,8 @@ class Part:
     model: str = ""
     """In place of a scenario: ``streaming-chain``. Its parameters are the settings, and the axes by their names
     (`earlybird.models.case.StreamingCase`)."""
+    testbed: Path = Path()
+    """In place of a scenario: the file of a test bed, of which each run is a play."""
     settings: Mapping[str, object] = field(default_factory=dict)
     deterministic: bool = False
     """Whether one run is all there is: nothing is random, and the scenario's duration is kept."""
@@ -68,6 +70,11 @@ class Part:
     ``by = "flow"``."""
     written: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     """By axis, what its values are in this part's scenario where that differs from part to part."""
+
+    @property
+    def is_played(self) -> bool:
+        """Whether its runs are plays of a test bed."""
+        return self.testbed != Path()
 
     def longest_round_trip(self, buffer: float) -> float:
         """Return the round-trip time in seconds behind a full queue of so many packets."""

@@ -1,12 +1,14 @@
 """Makes the runs of a study."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import filterfalse
 from pathlib import Path
 
 from earlybird.description import override_texts, resolve
-from earlybird.errors import InputError
+from earlybird.errors import InputError, ScenarioWarning
 from earlybird.models.case import STREAMING_CHAIN, StreamingCase
 from earlybird.paths import RESULTS
 from earlybird.result import Result
@@ -16,6 +18,8 @@ from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import build
 from earlybird.study.plan import StudyRun, plan
 from earlybird.sweeps import PlannedRun, complete
+from earlybird.testbed.bed import is_play, play_all
+from earlybird.testbed.definition import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,22 @@ def make_runs(
     progress: bool = False,
 ) -> StudyOutcome:
     """Make the runs of studies that were read already; otherwise as `run_studies`."""
-    planned = [run for study in studies for run in planned_runs(study, scale)]
-    result = complete(planned, jobs=jobs, out=out, progress=progress)
-    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in planned}), result.made)
+    every = [run for study in studies for run in planned_runs(study, scale)]
+    plays, planned = (list(filter(is_play, every)), list(filterfalse(is_play, every)))
+    made = complete(planned, jobs=jobs, out=out, progress=progress).made
+    return StudyOutcome(
+        tuple(studies), scale, Path(out), len({run.key for run in every}), made + _play(plays, out, progress=progress)
+    )
+
+
+def _play(plays: Sequence[PlannedRun], out: str | Path, *, progress: bool) -> int:
+    """Make the plays of test beds, and warn of what keeps them from being trusted; return how many were made."""
+    if not plays:
+        return 0
+    batch = play_all(plays, out=out, progress=progress)
+    for problem in batch.problems:
+        warnings.warn(problem, ScenarioWarning, stacklevel=4)
+    return batch.plays.made
 
 
 def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
@@ -162,6 +179,8 @@ def resolved(run: StudyRun) -> PlannedRun:
     """
     if run.part.model:
         return PlannedRun(_model_case(run).document(), run.seed, dict(run.axes))
+    if run.part.is_played:
+        return PlannedRun(load(run.part.testbed, run.settings)[0].scenario, run.seed, dict(run.axes))
     overrides = tuple(override_texts(run.settings))
     return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
 

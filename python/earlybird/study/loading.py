@@ -95,10 +95,10 @@ def named(
 
 
 def _with_path(part: Table, folder: Path) -> Table:
-    """Find a part's scenario from the study's folder."""
-    if ("scenario" in part) == ("model" in part):
-        raise InputError(f"{folder}: each part needs a scenario, or a model in its place.")
-    return {**part, "scenario": folder / str(part["scenario"])} if "scenario" in part else part
+    """Find a part's scenario or test bed from the study's folder."""
+    if sum(kind in part for kind in ("scenario", "model", "testbed")) != 1:
+        raise InputError(f"{folder}: each part needs a scenario, or a model or a test bed in its place.")
+    return {**part, **{kind: folder / str(part[kind]) for kind in ("scenario", "testbed") if kind in part}}
 
 
 def grid(table: Table) -> Grid:

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from earlybird.quantities import seconds
 from earlybird.study.definition import Grid, Part, Scalar, Study
 
 
@@ -67,9 +68,9 @@ def count(study: Study, scale: str) -> int:
 
 def _identity(part: Part, settings: Mapping[str, object]) -> Hashable:
     """Tell what a run is of: the scenario, or the model, and what differs from its parameters' defaults."""
-    defaults = _parameters(part.scenario) if not part.model else {}
+    defaults = _parameters(part.testbed if part.is_played else part.scenario) if not part.model else {}
     changed = ((key, repr(value)) for key, value in settings.items() if repr(value) != repr(defaults.get(key)))
-    return part.scenario, part.model, frozenset(changed)
+    return part.scenario, part.model, part.testbed, frozenset(changed)
 
 
 @cache
@@ -107,8 +108,13 @@ def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) 
     varied = {name: value for name, value in axes.items() if value != study.axes[name].default}
     if part.model:
         return {**part.settings, **varied}
-    duration = {} if part.deterministic else {"duration": part.duration or study.scales[scale].duration}
+    duration = {} if part.deterministic else _duration(part, part.duration or study.scales[scale].duration)
     changed = {
         study.axes[name].key: part.written.get(name, {}).get(str(value), value) for name, value in varied.items()
     }
     return {**part.settings, **duration, **changed}
+
+
+def _duration(part: Part, text: str) -> dict[str, object]:
+    """Say how long a run is: of a play it is the film that has a length."""
+    return {"seconds": seconds(text)} if part.is_played else {"duration": text}

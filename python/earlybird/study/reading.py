@@ -18,6 +18,7 @@ from earlybird.study.execution import resolved, results
 from earlybird.study.modelled import observe_model
 from earlybird.study.observations import Observation, observe
 from earlybird.study.plan import StudyRun, plan
+from earlybird.study.played import observe_play
 from earlybird.study.quantities import Measurements
 
 AT_ONCE = 500
@@ -95,4 +96,6 @@ def _observe_some(task: tuple[Sequence[StudyRun], Store, Sequence[Group]]) -> li
 def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:
     if run.part.model:
         return observe_model(run, result)
+    if run.part.is_played:
+        return observe_play(run, result)
     return observe(run, result, packets(run) if run.part.trace else None, groups)

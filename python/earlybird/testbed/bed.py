@@ -1,0 +1,139 @@
+"""A batch of plays: what is missing of it is made, a control run first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.paths import RESULTS
+from earlybird.store import Store
+from earlybird.sweeps import complete
+from earlybird.testbed.definition import control_of, load
+from earlybird.testbed.film import check_for_chromium, is_there, provide
+from earlybird.testbed.needs import check, check_sender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from earlybird.sweeps import PlannedRun, SweepResult
+
+
+FROZEN_AT_MOST: Final = 1.0
+"""Seconds that pictures may stand over a link without limits: players need a moment to get going."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """
+    What a batch of plays came to.
+
+    Attributes
+    ----------
+    plays
+        The plays, as a sweep's runs.
+    controls
+        Those without limits that were made before the last plays were, one per client.
+    """
+
+    plays: SweepResult
+    controls: SweepResult
+
+    @property
+    def problems(self) -> list[str]:
+        """What keeps the batch from being trusted, a sentence each."""
+        rows = self.controls.runs.to_dicts()
+        stalled = [
+            f"the control run of {row['client']}, over a link without limits, had {row['stalls']} stalls and"
+            f" {row['frozen_s']:.1f} s of frozen pictures: this machine is too slow or too busy for this film."
+            for row in rows
+            if row["stalls"] or row["frozen_s"] > FROZEN_AT_MOST or not row["finished"]
+        ]
+        disturbed = sum(row["disturbed"] for row in self.plays.runs.to_dicts())
+        late = [f"{disturbed} plays were disturbed: the emulator was over 1 ms late with 1 % of the packets."]
+        return stalled + (late if disturbed else [])
+
+
+def run_testbed(
+    path: str | Path, *, out: str | Path = RESULTS, progress: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Batch:
+    """
+    Make those plays of a test bed's file that have no result yet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    out
+        Results folder.
+    progress
+        Show a progress bar.
+    say
+        Told what takes long besides plays.
+
+    Returns
+    -------
+    Batch
+        All plays, and what the control runs showed.
+
+    Raises
+    ------
+    InputError
+        If the file says what makes no sense.
+    EarlybirdError
+        If something is missing on this machine; nothing is played then.
+    StoreError, WorkerError, Interrupted
+        As `earlybird.sweep`.
+    """
+    return play_all(load(Path(path)), out=out, progress=progress, say=say)
+
+
+def play_all(
+    planned: Sequence[PlannedRun],
+    *,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Batch:
+    """Make those of the planned plays that have no result yet; as `run_testbed`."""
+    store = Store(Path(out)).open()
+    if not all(store.has(run.key) for run in planned):
+        _prepare(planned, say)
+        _forget(controls(planned), store)
+    before = complete(controls(planned), out=out, progress=progress, what="playing without limits")
+    return Batch(complete(planned, out=out, progress=progress, what="playing"), before)
+
+
+def is_play(run: PlannedRun) -> bool:
+    """Tell whether a planned run is a play."""
+    return "testbed" in json.loads(run.scenario)
+
+
+def controls(planned: Sequence[PlannedRun]) -> list[PlannedRun]:
+    """List the control runs of a batch: one for each client and film."""
+    return list({run.key: run for run in map(control_of, planned)}.values())
+
+
+def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:
+    """Make sure that all can be played, and that the films are there."""
+    beds = [json.loads(run.scenario)["testbed"] for run in planned]
+    rivals = [bed["competing"]["sender"] for bed in beds if bed["competing"]]
+    for sender in dict.fromkeys([*(bed["sender"] for bed in beds), *rivals]):
+        check_sender(sender)
+    check({bed["client"] for bed in beds})
+    films: dict[str, dict[str, Any]] = {json.dumps(bed["film"], sort_keys=True): bed["film"] for bed in beds}
+    for film in films.values():
+        if not is_there(film):
+            say(f"Making the film of {film['seconds']:g} s, once; this takes about as long as it is.")
+        provide(film)
+    for bed in beds:
+        if bed["client"] == "chromium":
+            check_for_chromium(provide(bed["film"]))
+
+
+def _forget(old: Sequence[PlannedRun], store: Store) -> None:
+    """Let control runs be made again: they tell how the machine is now."""
+    for run in old:
+        if store.has(run.key):
+            store.discard(run.key)

@@ -1,0 +1,85 @@
+"""A picture of a batch: the windows of its senders over time, and how long their viewers had to wait."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from earlybird.plots.run import Line, Panel, check_ending, write
+from earlybird.plots.style import look
+from earlybird.testbed.report import label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from earlybird.sweeps import PlannedRun, SweepResult
+
+
+def draw(plays: SweepResult, path: str | Path) -> None:
+    """
+    Draw the first play of every sender at the grid's first point, client by client.
+
+    Parameters
+    ----------
+    plays
+        A batch.
+    path
+        The file, ending in ``.png``, ``.svg`` or ``.html``.
+
+    Raises
+    ------
+    InputError
+        If it has another ending, or something else wrote the file.
+    """
+    check_ending(path)
+    first = _first_point(plays.planned)
+    clients = dict.fromkeys(run.parameters["client"] for run in first)
+    panels = [
+        panel
+        for client in clients
+        for panel in _panels(plays, [run for run in first if run.parameters["client"] == client], client)
+    ]
+    write(path, panels, _title(first[0]), "time since the client was told to play (s)")
+
+
+def _first_point(planned: Sequence[PlannedRun]) -> list[PlannedRun]:
+    """Choose the first play of each client and sender at the first point of the grid."""
+    wanted = {key: value for key, value in planned[0].parameters.items() if key not in ("client", "sender")}
+    return [
+        run
+        for run in planned
+        if run.seed == planned[0].seed and all(run.parameters[key] == value for key, value in wanted.items())
+    ]
+
+
+def _title(run: PlannedRun) -> str:
+    point = [f"{key} {label(value)}" for key, value in run.parameters.items() if key not in ("client", "sender")]
+    return ", ".join([json.loads(run.scenario)["title"], *point])
+
+
+def _panels(plays: SweepResult, runs: list[PlannedRun], client: str) -> list[Panel]:
+    """Show the windows, and the time stalled so far."""
+    windows, waits = list[Line](), list[Line]()
+    for place, run in enumerate(runs):
+        sender = run.parameters["sender"]
+        style, result = look(sender, place), plays.store.load(run.key)
+        window = result.series.filter(pl.col("quantity") == "cwnd", pl.col("time_s") >= 0)
+        windows.append(Line(sender, style, window["time_s"].to_numpy(), window["value"].to_numpy()))
+        waits.append(Line(sender, style, *_waited(result.table("stalls"), result.summary["played_s"])))
+    return [
+        Panel(f"{client}: window\n(segments)", tuple(windows)),
+        Panel(f"{client}: stalled\nso far (s)", tuple(waits)),
+    ]
+
+
+def _waited(stalls: pl.DataFrame, end: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Add up stalls over time."""
+    times, waited = [0.0], [0.0]
+    for begin, length in stalls.iter_rows():
+        times += [begin, begin + length]
+        waited += [waited[-1], waited[-1] + length]
+    return np.array([*times, end]), np.array([*waited, waited[-1]])

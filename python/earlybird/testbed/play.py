@@ -1,0 +1,210 @@
+"""One play: a film over a link, a sender and a client, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird import _core
+from earlybird.emulation import emulate
+from earlybird.errors import EarlybirdError
+from earlybird.result import Result
+from earlybird.testbed.definition import scenario_of
+from earlybird.testbed.film import provide
+from earlybird.testbed.needs import check_sender
+from earlybird.testbed.server import COLUMNS
+from earlybird.testbed.viewer import wrapped
+from earlybird.worlds import KERNEL, MILLISECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+LONGEST: Final = 3.0
+"""Times of the film's length after which a play is stopped, with `MARGIN` seconds more."""
+MARGIN: Final = 30.0
+FREEZE_FACTOR, FREEZE_MORE = 3.0, 0.15
+"""A picture that stands for thrice its time, and 0.15 s longer than it, is frozen (`freezeCount` of WebRTC's
+statistics)."""
+FLOW: Final = "film0"
+OF_CLIENT: Final = ("late_pictures", "frames_dropped", "frames_skipped", "starvations", "sounds_late", "buffer_s")
+"""What a client says itself; None where it does not."""
+QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")
+"""What is kept of the samples."""
+
+
+def make_play(document: Mapping[str, Any], seed: int) -> Result:
+    """
+    Play a film once.
+
+    Parameters
+    ----------
+    document
+        What `earlybird.testbed.definition.load` planned.
+    seed
+        Of the losses.
+
+    Returns
+    -------
+    Result
+        With the tables ``series`` (window, threshold and round-trip time by the kernel, every 10 ms), ``stalls`` and
+        ``pictures`` (when each was shown); times count from the moment at which the client was told to play.
+
+    Raises
+    ------
+    EarlybirdError
+        If the client could not play it, or the system does not allow what is needed.
+    """
+    bed = document["testbed"]
+    check_sender(bed["sender"])
+    film = provide(bed["film"])
+    with _Memory("samples") as samples, _Memory("report") as told:
+        outcome = emulate(
+            scenario_of(bed["link"]),
+            wrapped([sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]),
+            peers=[
+                [
+                    sys.executable,
+                    "-m",
+                    "earlybird.testbed.server",
+                    str(film),
+                    bed["sender"],
+                    samples.number,
+                    *_rival(bed),
+                ]
+            ],
+            seed=seed,
+        )
+        report, lines = told.text(), samples.text()
+    if not report:
+        raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")
+    seen = json.loads(report)
+    problem = seen["error"] or (
+        "it showed no picture of the film" if seen["finished"] and not seen["pictures"] else None
+    )
+    if problem:
+        raise EarlybirdError(f"{bed['client']} over {bed['sender']}: {problem}.")
+    return _result(document, seed, seen, _series(lines, seen["began"]), outcome.summary)
+
+
+class _Memory:
+    """A file without a name, which programs that are started inherit, and which nothing leaves behind."""
+
+    def __init__(self, name: str) -> None:
+        self._file = os.memfd_create(name, 0)
+
+    def __enter__(self) -> _Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    @property
+    def number(self) -> str:
+        return str(self._file)
+
+    def text(self) -> str:
+        os.lseek(self._file, 0, os.SEEK_SET)
+        with os.fdopen(os.dup(self._file), encoding="utf-8") as file:
+            return file.read()
+
+
+def _rival(bed: Mapping[str, Any]) -> list[str]:
+    return [bed["competing"]["sender"]] if bed["competing"] else []
+
+
+def _description(bed: Mapping[str, Any], film: Path) -> str:
+    """Tell the viewer what to do."""
+    import av
+
+    with av.open(str(film)) as container:
+        codec = container.streams.video[0].codec_context
+        size = codec.width, codec.height
+    limit = LONGEST * bed["film"]["seconds"] + MARGIN
+    keys = ("client", "caching_ms", "competing")
+    return json.dumps({**{key: bed[key] for key in keys}, "size": size, "limit_s": limit})
+
+
+def _series(lines: str, began: float) -> pl.DataFrame:
+    """Make a run's samples of what the server read: of the connection that carried most, until all of it was there."""
+    import polars as pl
+
+    rows = [line.split() for line in lines.splitlines()]
+    samples = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row").cast(
+        dict.fromkeys(COLUMNS, pl.Float64)
+    )
+    most = samples.group_by("connection").agg(pl.col("acked").max()).sort("acked")["connection"]
+    chosen = samples.filter(pl.col("connection") == (most[-1] if len(most) else -1))
+    # The end of the connection counts as one byte more.
+    whole = chosen.filter(pl.col("acked") >= pl.col("acked").max() - 1)["time_s"].min()
+    chosen = chosen.filter(pl.col("time_s") <= whole)
+    wide = chosen.with_columns(pl.col("time_s") - began, rtt_s=pl.col("rtt_us") / 1e6).select("time_s", *QUANTITIES)
+    long = wide.unpivot(index="time_s", variable_name="quantity", value_name="value")
+    return long.select("time_s", pl.lit(FLOW).alias("subject"), "quantity", "value")
+
+
+def _result(
+    document: Mapping[str, Any], seed: int, seen: Mapping[str, Any], series: pl.DataFrame, network: Mapping[str, Any]
+) -> Result:
+    import polars as pl
+
+    began = seen["began"]
+    pictures = [at - began for at in seen["pictures"]]
+    stalls = [(start - began, end - start) for start, end in seen["stalls"]]
+    back = network["links"][1]
+    late = network["delay_added"]
+    summary = {
+        "seed": seed,
+        "start_up_s": pictures[0] if pictures else None,
+        "stalls": len(stalls),
+        "stalled_s": sum(length for _, length in stalls),
+        **freezes(pictures),
+        **{name: seen[name] for name in OF_CLIENT},
+        "pictures": len(pictures),
+        "played_s": seen["ended"] - began,
+        "finished": seen["finished"],
+        **_of_window(series),
+        "packets_in": back["packets_in"],
+        "packets_dropped": back["packets_dropped"],
+        "mean_wait_ms": back["mean_wait_ms"],
+        "added_delay_p50_us": late["p50_us"],
+        "added_delay_p99_us": late["p99_us"],
+        "undelivered": network["undelivered"],
+        "disturbed": late["p99_us"] > MILLISECOND or network["undelivered"] > 0,
+        "code_version": _core.code_version(KERNEL),
+    }
+    tables = {
+        "series": series,
+        "stalls": pl.DataFrame(stalls, schema={"time_s": pl.Float64, "length_s": pl.Float64}, orient="row"),
+        "pictures": pl.DataFrame({"time_s": pictures}, schema={"time_s": pl.Float64}),
+    }
+    return Result(dict(document), seed, summary, {name: partial(_same, table) for name, table in tables.items()})
+
+
+def _same(table: pl.DataFrame) -> pl.DataFrame:
+    return table
+
+
+def freezes(pictures: Sequence[float]) -> dict[str, float]:
+    """Count the pictures that stood too long, by their times, and add up for how long."""
+    gaps = [later - earlier for earlier, later in pairwise(pictures)]
+    if not gaps:
+        return {"freezes": 0, "frozen_s": 0.0}
+    usual = statistics.median(gaps)
+    frozen = [gap for gap in gaps if gap > max(FREEZE_FACTOR * usual, usual + FREEZE_MORE)]
+    return {"freezes": len(frozen), "frozen_s": sum(frozen)}
+
+
+def _of_window(series: pl.DataFrame) -> dict[str, Any]:
+    from earlybird.study.window import window_values
+
+    values = window_values(series, FLOW)
+    repeats = series.filter(quantity="retransmissions")["value"].max()
+    return {"retransmissions": repeats, **{name.replace("-", "_"): value for name, value in values.items()}}

@@ -1,0 +1,84 @@
+"""What a batch of plays says: a row for each cell, with intervals over its plays."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.statistics import student_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from earlybird.sweeps import SweepResult
+
+MEASURES: Final = (
+    "start_up_s",
+    "stalls",
+    "stalled_s",
+    "freezes",
+    "frozen_s",
+    "late_pictures",
+    "frames_dropped",
+    "starvations",
+    "buffer_s",
+    "cwnd_variation",
+    "added_delay_p99_us",
+)
+"""The numbers of a play that are averaged."""
+
+
+def rows(plays: SweepResult) -> list[dict[str, Any]]:
+    """
+    Average the plays of each cell.
+
+    Parameters
+    ----------
+    plays
+        A batch.
+
+    Returns
+    -------
+    list of dict
+        The cell's client, sender and values of the grid, the number of plays, and by measure ``mean``, ``low`` and
+        ``high`` of its 90 % interval; None for what a client does not tell.
+    """
+    names = list(plays.planned[0].parameters)
+    cells: dict[str, list[dict[str, Any]]] = {}
+    for run, row in zip(plays.planned, plays.runs.to_dicts(), strict=True):
+        cells.setdefault(json.dumps(dict(run.parameters), sort_keys=True), []).append({**row, **run.parameters})
+    return [
+        {
+            **{name: label(group[0][name]) for name in names},
+            "plays": len(group),
+            "unfinished": sum(not row["finished"] for row in group),
+            **{measure: _estimate([row[measure] for row in group]) for measure in MEASURES},
+        }
+        for group in cells.values()
+    ]
+
+
+def label(value: object) -> str:
+    """Name a value of a grid in few words: a share or a distance of losses, or the value itself."""
+    if isinstance(value, list):
+        return ", ".join(map(label, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(_loss(kind, settings) for kind, settings in value.items())
+    return str(value)
+
+
+def _loss(kind: str, settings: object) -> str:
+    if kind == "bernoulli" and isinstance(settings, dict):
+        share = settings["probability"]
+        return str(share) if isinstance(share, str) else f"{100 * share:g} %"
+    if kind == "periodic" and isinstance(settings, dict):
+        return f"1 of {settings['period']}"
+    return f"{kind} {json.dumps(settings)}"
+
+
+def _estimate(values: list[float | None]) -> Mapping[str, float] | None:
+    told = [float(value) for value in values if value is not None]
+    if not told:
+        return None
+    estimate = student_interval(told)
+    return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}

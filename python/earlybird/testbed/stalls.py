@@ -1,0 +1,35 @@
+"""When a player stood still, by what it says of itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def stalls(marks: Iterable[tuple[float, bool]], end: float) -> list[tuple[float, float]]:
+    """
+    Pair what a player says of running dry with what it says of going on.
+
+    Parameters
+    ----------
+    marks
+        Times at which it said that it plays (True) or waits (False); before it plays for the first time it starts.
+    end
+        When the play was over; who waits then has waited until then.
+
+    Returns
+    -------
+    list of tuple
+        From when until when it stood still.
+    """
+    found, since, has_begun = list[tuple[float, float]](), 0.0, False
+    for at, is_playing in marks:
+        if is_playing:
+            if since:
+                found.append((since, at))
+            since, has_begun = 0.0, True
+        elif has_begun:
+            since = since or at
+    return [*found, (since, end)] if since else found

@@ -1,0 +1,166 @@
+"""VLC by its library: it decodes really and on the clock, and the time of every picture that it would show is noted."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+import threading
+import time
+import zlib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.testbed.stalls import stalls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Line = tuple[float, str]
+"""When VLC said something, and what."""
+
+STALLED, PLAYING = "is called too late", "Stream buffering done"
+"""What it says when its buffer has run empty, and when it is full again."""
+LATE: Final = r"picture is too late to be displayed"
+DROPPED: Final = r"late frames, dropping frame"
+STARVED: Final = r"underflow"
+SOUND_LATE: Final = r"buffer too late \(|playback too late \("
+"""What it says of late pictures, of those it does not decode, of a sink that has nothing to play, and of sound that
+came too late. VLC 1.1 of 2010 said "late picture skipping" of the first and "audio output is starving" of the third."""
+GAP: Final = "discontinuity"
+TELLING: Final = re.compile("|".join((STALLED, PLAYING, LATE, DROPPED, STARVED, SOUND_LATE, GAP)))
+
+OPTIONS: Final = ("--intf=dummy", "--verbose=2", "--no-lua", "--no-osd", "--no-spu", "--no-video-title-show")
+CHROMA, PLANES = "I420", 3
+"""As films are coded, so that nothing is converted."""
+BETWEEN_LOOKS: Final = 0.05
+
+
+def watch(
+    address: str, *, size: tuple[int, int], caching_ms: int, limit_s: float, sound: str = "pulse"
+) -> dict[str, Any]:
+    """
+    Play something until it ends.
+
+    Parameters
+    ----------
+    address
+        Its URL.
+    size
+        Width and height of its pictures.
+    caching_ms
+        What to buffer before playing.
+    limit_s
+        Seconds after which it is stopped.
+    sound
+        VLC's output of sound: ``pulse``, or ``dummy`` where there is no feedback to be had.
+
+    Returns
+    -------
+    dict
+        As all players report; times are those of the machine's monotonic clock.
+
+    Raises
+    ------
+    OSError
+        If the library is missing.
+    """
+    vlc = import_module("vlc")
+    lines = _listen()
+    instance = vlc.Instance([*OPTIONS, f"--aout={sound}", f"--network-caching={caching_ms}"])
+    player = instance.media_player_new()
+    media = instance.media_new(address)
+    player.set_media(media)
+    screen = Screen(size)
+    screen.attach(vlc, player)
+    began = time.monotonic()
+    player.play()
+    ended = (vlc.State.Ended, vlc.State.Error, vlc.State.Stopped)
+    while (state := player.get_state()) not in ended and time.monotonic() < began + limit_s:
+        time.sleep(BETWEEN_LOOKS)
+    statistics = vlc.MediaStats()
+    media.get_stats(statistics)
+    over = time.monotonic()
+    player.stop()
+    finished = state == vlc.State.Ended
+    # What comes behind the last picture is the end of the film, at which there is nothing left to play.
+    end = screen.times[-1] if finished and screen.times else over
+    return {
+        "began": began,
+        "ended": over,
+        "finished": finished,
+        "error": "VLC cannot play it" if state == vlc.State.Error else None,
+        "pictures": screen.times,
+        "frames_dropped": statistics.lost_pictures,
+        **said([line for line in lines if line[0] <= end], caching_ms, end),
+    }
+
+
+def said(lines: Sequence[Line], caching_ms: int, end: float) -> dict[str, Any]:
+    """Read what VLC said: its stalls, late pictures, frames not decoded, sound too late, and how its buffer grew."""
+    marks = [(at, PLAYING in text) for at, text in lines if PLAYING in text or STALLED in text]
+    grown = [int(found[1]) for _, text in lines if (found := re.search(r"pts_delay increased to (\d+)", text))]
+    return {
+        "stalls": stalls(marks, end),
+        "late_pictures": _count(lines, LATE),
+        "frames_skipped": _count(lines, DROPPED),
+        "starvations": _count(lines, STARVED),
+        "sounds_late": _count(lines, SOUND_LATE),
+        "gaps": _count(lines, GAP),
+        "buffer_s": max(grown, default=caching_ms) / 1000,
+    }
+
+
+def _count(lines: Sequence[Line], pattern: str) -> int:
+    return sum(bool(re.search(pattern, text)) for _, text in lines)
+
+
+class Screen:
+    """Takes VLC's pictures at their time in place of a window, and keeps the time."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        """Have room for one picture, which no one looks at."""
+        self.width, self.height = size
+        self.times: list[float] = []
+        self._room = ctypes.create_string_buffer(PLANES * self.width * self.height)
+        self._callbacks: tuple[Any, ...] = ()
+        # By an eighth of its brightness pictures are told apart; edges may be black.
+        brightness = self.width * self.height
+        self._middle = slice(brightness * 7 // 16, brightness * 9 // 16)
+        self._content = 0
+
+    def attach(self, vlc: Any, player: Any) -> None:  # noqa: ANN401, the library has no types
+        """Become a player's screen; the callbacks live as long as this."""
+        decorators = vlc.CallbackDecorators
+        self._callbacks = (decorators.VideoLockCb(self._lock), decorators.VideoDisplayCb(self._show))
+        player.video_set_callbacks(self._callbacks[0], None, self._callbacks[1], None)
+        player.video_set_format(CHROMA, self.width, self.height, self.width)
+
+    def _lock(self, _: object, planes: Any) -> None:  # noqa: ANN401, a pointer to pointers
+        for plane in range(PLANES):
+            planes[plane] = ctypes.addressof(self._room) + plane * self.width * self.height
+
+    def _show(self, _: object, __: object) -> None:
+        """Note the time of a picture; while none comes, VLC shows the last one again and again."""
+        middle = memoryview(self._room)[self._middle]
+        content = zlib.crc32(middle)
+        if content != self._content:
+            self.times.append(time.monotonic())
+        self._content = content
+
+
+def _listen() -> list[Line]:
+    """Read from now on what this process says on its error stream, of which what tells something is kept."""
+    lines: list[Line] = []
+    reading, writing = os.pipe()
+    sys.stderr = os.fdopen(os.dup(2), "w")  # ours goes on where it went
+    os.dup2(writing, 2)
+    os.close(writing)
+
+    def read() -> None:
+        with os.fdopen(reading, errors="replace") as stream:
+            lines.extend((time.monotonic(), line) for line in stream if TELLING.search(line))
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines

@@ -1,0 +1,65 @@
+"""Studies whose runs take place in real time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import SMALL
+from earlybird.errors import EarlybirdError, ScenarioError
+from earlybird.store import Store
+from earlybird.study.execution import make_runs, planned_runs, results
+from earlybird.study.loading import load
+from earlybird.study.plan import plan
+from study_parts import STUDY, small_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from earlybird.study.definition import Study
+
+# What else this machine does is not tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:the run was disturbed")
+
+
+def in_worlds(folder: Path, *worlds: str, profile: str = "rfc") -> Study:
+    """Write a study of one run of a second in each world, and read it."""
+    small_study(folder)
+    folder.joinpath("small.toml").write_text(SMALL.replace('"ns2"', f'"{profile}"'), encoding="utf-8")
+    axis = '[axes.world]\nkey = "world"\ndefault = "sim"\n[parts.main]'
+    text = STUDY.replace("[parts.main]", axis).replace(
+        'n = [1, 2]\ntransport = ["sack", "sack-er"]', f"world = {[*worlds]}"
+    )
+    text = text.replace("seeds = 2", "seeds = 1").replace('duration = "5s"', 'duration = "1s"')
+    folder.joinpath("study.toml").write_text(text, encoding="utf-8")
+    return load(folder)
+
+
+def test_a_study_names_the_worlds_of_its_runs_and_is_resumed(tmp_path: Path) -> None:
+    study = in_worlds(tmp_path / "study", "sim", "live")
+    try:
+        outcome = make_runs([study], "smoke", out=tmp_path / "results")
+    except EarlybirdError as error:
+        if "network namespace" not in str(error):
+            raise
+        pytest.skip(str(error))
+    assert (outcome.runs, outcome.made) == (2, 2)
+    simulated, real = (results(run, Store(tmp_path / "results")) for run in plan(study, "smoke"))
+    assert simulated is not None
+    assert real is not None
+    assert ("world" in simulated.summary, real.summary["world"]) == (False, "live")
+    assert real.table("flows").columns == simulated.table("flows").columns
+    assert make_runs([study], "smoke", out=tmp_path / "results").made == 0
+
+
+def test_a_study_in_a_world_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"world: `kernal` is not one .* did you mean `kernel`\?"):
+        list(planned_runs(in_worlds(tmp_path / "study", "kernal"), "smoke"))
+
+
+def test_a_study_in_a_world_that_cannot_do_it_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    study = in_worlds(tmp_path / "study", "sim", "kernel", profile="ns2")
+    with pytest.raises(ScenarioError, match=r"endpoint\.profile: `ns2` .* the kernel's world"):
+        make_runs([study], "smoke", out=tmp_path / "results")
+    assert results(plan(study, "smoke")[0], Store(tmp_path / "results")) is None
