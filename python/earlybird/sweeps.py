@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import math
+import os
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
 from earlybird.store import Store, planned_key
-from earlybird.worlds import check_world, jobs_for
+from earlybird.worlds import check_world, is_simulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,6 +128,7 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     overrides: Overrides = (),
     jobs: int | None = None,
+    at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
 ) -> SweepResult:
@@ -147,8 +149,10 @@ def sweep(
     overrides
         Values that hold for all runs; they replace the grid's for the same key.
     jobs
-        Number of worker processes (default: one per processor; one in any case where a run takes place in real time).
-        Results do not depend on it.
+        Number of worker processes that simulate (default: one per processor). Results do not depend on it.
+    at_once
+        Number of runs in real time that are made side by side. Each tells whether it was disturbed, so more of them are
+        worth a try where they are light.
     out
         Results folder (default: ``results``).
     progress
@@ -186,7 +190,7 @@ def sweep(
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
-    result = complete(different, jobs=jobs, out=out, progress=progress)
+    result = complete(different, jobs=jobs, at_once=at_once, out=out, progress=progress)
     return replace(result, made=result.made + made)
 
 
@@ -277,6 +281,7 @@ def complete(
     planned: Sequence[PlannedRun],
     *,
     jobs: int | None = None,
+    at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
     what: str = "simulating",
@@ -293,7 +298,7 @@ def complete(
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
     work = sum(job.seconds for job in missing)
     with progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
-        make(missing, store, jobs, lambda job: advance(work=job.seconds))
+        make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once)
     return SweepResult(planned, store, made=len(missing))
 
 
@@ -310,10 +315,19 @@ def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
     return sorted(jobs, key=lambda job: (job.seed, -job.seconds))
 
 
-def make(missing: Sequence[Job], store: Store, jobs: int | None, done: Callable[[Job], None]) -> None:
-    """Make runs in so many processes (None: one per processor); errors are those of `sweep`."""
+def make(
+    missing: Sequence[Job], store: Store, jobs: int | None, done: Callable[[Job], None], *, at_once: int = 1
+) -> None:
+    """
+    Make runs, first those that are simulated, in so many processes (None: one per processor), then those in real time.
+
+    Errors are those of `sweep`.
+    """
+    simulated = [job for job in missing if is_simulated(job.scenario)]
+    real = [job for job in missing if not is_simulated(job.scenario)]
     try:
-        work_through(missing, store, jobs_for({job.scenario for job in missing}, jobs), done)
+        work_through(simulated, store, jobs or os.cpu_count() or 1, done)
+        work_through(real, store, at_once, done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
         raise Interrupted(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,7 +11,8 @@ from earlybird import _core
 from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    import os
+    from collections.abc import Iterator, Mapping
 
 World: TypeAlias = Literal["sim", "live", "kernel"]
 """The simulator; over emulated links its endpoints in real time, or the TCP of this machine's kernel."""
@@ -56,11 +56,9 @@ def check_world(resolved: str, files: Mapping[str, str | os.PathLike[str] | None
     _core.check_world(resolved)
 
 
-def jobs_for(scenarios: Iterable[str], jobs: int | None) -> int:
-    """Return how many processes to make runs in: those in real time must not disturb each other."""
-    if any(world_of(scenario) != SIMULATOR for scenario in scenarios):
-        return 1
-    return jobs or os.cpu_count() or 1
+def is_simulated(resolved: str) -> bool:
+    """Tell whether a complete scenario takes no real time, so that no run disturbs it."""
+    return world_of(resolved) == SIMULATOR
 
 
 def warn_of_disturbance(summary: Mapping[str, Any]) -> None:

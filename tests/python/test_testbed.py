@@ -26,8 +26,8 @@ from earlybird.study.plan import plan
 from earlybird.study.played import observe_play
 from earlybird.sweeps import PlannedRun, SweepResult
 from earlybird.testbed import chromium, film, needs, vlc
-from earlybird.testbed.bed import Batch
-from earlybird.testbed.definition import CLIENTS, control_of, load
+from earlybird.testbed.bed import Batch, controls
+from earlybird.testbed.definition import CLIENTS, controls_of, load
 from earlybird.testbed.play import freezes
 from earlybird.testbed.report import MEASURES, label, rows
 from earlybird.testbed.server import Sample, _range
@@ -75,9 +75,10 @@ def test_every_client_plays_over_every_sender_at_every_point_with_the_seed_of_it
 
 
 def test_what_a_control_run_has_is_no_limit(bed: Path) -> None:
-    controls = {control_of(play).key for play in load(bed)}
-    assert len(controls) == len(CLIENTS)
-    link = json.loads(control_of(load(bed)[-1]).scenario)["testbed"]["link"]
+    plays = load(bed)
+    assert len(controls(plays, 1)) == len(CLIENTS)
+    assert len({run.key for run in controls(plays, 3)}) == 3 * len(CLIENTS), "as many as plays side by side"
+    link = json.loads(controls_of(plays[-1])[0].scenario)["testbed"]["link"]
     assert not link.get("loss")
     assert link["delay"] == "0s"
 
@@ -412,7 +413,7 @@ def test_a_control_run_that_is_not_smooth_is_told(
     tmp_path: Path, bed: Path, told: dict[str, object], words: list[str]
 ) -> None:
     plays = load(bed)
-    batch = Batch(kept(tmp_path / "plays", plays), kept(tmp_path / "controls", [control_of(plays[0])], **told))
+    batch = Batch(kept(tmp_path / "plays", plays), kept(tmp_path / "controls", controls_of(plays[0]), **told))
     assert len(batch.problems) == len(words)
     assert all(word in problem for word, problem in zip(words, batch.problems, strict=True))
 
@@ -420,6 +421,6 @@ def test_a_control_run_that_is_not_smooth_is_told(
 def test_disturbed_plays_are_counted(tmp_path: Path, bed: Path) -> None:
     plays = load(bed)
     batch = Batch(
-        kept(tmp_path / "plays", plays, disturbed=True), kept(tmp_path / "controls", [control_of(plays[0])], stalls=0)
+        kept(tmp_path / "plays", plays, disturbed=True), kept(tmp_path / "controls", controls_of(plays[0]), stalls=0)
     )
     assert "8 plays were disturbed" in batch.problems[0]

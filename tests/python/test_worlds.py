@@ -16,14 +16,16 @@ from earlybird.description import resolve
 from earlybird.errors import EarlybirdError, InputError, ScenarioError, ScenarioWarning
 from earlybird.runs import run
 from earlybird.store import Store, run_key
-from earlybird.sweeps import sweep
-from earlybird.worlds import jobs_for, warn_of_disturbance
+from earlybird.sweeps import PlannedRun, complete, sweep
+from earlybird.worlds import warn_of_disturbance, world_of
 from test_capture import needs_tshark, read
 from test_cli_input import complaint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from earlybird.pool import Job
     from earlybird.result import Result
     from earlybird.worlds import World
     from test_cli_input import Program
@@ -108,10 +110,19 @@ def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> Non
     assert again.made == 0
 
 
-def test_runs_in_real_time_do_not_disturb_each_other() -> None:
-    simulated, real = (resolve(SCENARIO, {"world": world}) for world in ("sim", "kernel"))
-    assert jobs_for([simulated], 4) == 4
-    assert jobs_for([simulated, real], 4) == 1
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_runs_in_real_time_are_made_side_by_side_only_if_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    made = list[tuple[list[str], int]]()
+
+    def note(jobs: Sequence[Job], _store: Store, workers: int, _done: object) -> None:
+        made.append(([world_of(job.scenario) for job in jobs], workers))
+
+    monkeypatch.setattr("earlybird.sweeps.work_through", note)
+    planned = [PlannedRun(resolve(SCENARIO, {"world": world}), 1) for world in ("kernel", "sim", "live")]
+    complete(planned, jobs=4, at_once=at_once, out=tmp_path)
+    assert made == [(["sim"], 4), (["kernel", "live"], at_once)]
 
 
 def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_path: Path) -> None:

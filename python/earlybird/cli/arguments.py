@@ -26,6 +26,13 @@ Jobs: TypeAlias = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Worker processes.", show_default="one per processor")
 ]
 
+AtOnce: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Runs in real time that are made side by side; each tells whether it was disturbed."
+    ),
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from earlybird.cli.arguments import Jobs, Json, examples
+from earlybird.cli.arguments import AtOnce, Jobs, Json, examples
 from earlybird.cli.plain import say, show_json
 from earlybird.cli.rim import guarded
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
@@ -85,6 +85,7 @@ def run_command(
     *,
     scale: Scale = DEFAULT_SCALE,
     jobs: Jobs = None,
+    at_once: AtOnce = 1,
     out: Results = RESULTS,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell roughly how long those that are missing will take.")
@@ -96,7 +97,7 @@ def run_command(
     if dry_run:
         _tell_cost(names, scale, jobs, out)
         return
-    outcome = run_studies(names, scale, jobs=jobs, out=out, progress=True)
+    outcome = run_studies(names, scale, jobs=jobs, at_once=at_once, out=out, progress=True)
     say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
     say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from earlybird.cli.arguments import Jobs, Json, ScenarioFile, Settings, examples, overrides
+from earlybird.cli.arguments import AtOnce, Jobs, Json, ScenarioFile, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
 from earlybird.paths import RESULTS
 from earlybird.sweeps import sweep
@@ -22,6 +22,7 @@ def command(
     *,
     settings: Settings = None,
     jobs: Jobs = None,
+    at_once: AtOnce = 1,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")] = (
         RESULTS
     ),
@@ -32,7 +33,7 @@ def command(
 
     Results are kept as they come. After an interruption the same command goes on where it stopped.
     """
-    result = sweep(scenario, overrides=overrides(settings), jobs=jobs, out=out, progress=True)
+    result = sweep(scenario, overrides=overrides(settings), jobs=jobs, at_once=at_once, out=out, progress=True)
     if json:
         show_json(result.runs.to_dicts())
         return

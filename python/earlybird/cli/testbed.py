@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from earlybird.cli.arguments import Json, examples
+from earlybird.cli.arguments import AtOnce, Json, examples
 from earlybird.cli.plain import complain, say, say_aside, show_json
 from earlybird.cli.rim import FAILED, guarded
 from earlybird.paths import RESULTS
@@ -23,13 +23,14 @@ def run(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; plays that are there are not repeated.")] = (
         RESULTS
     ),
+    at_once: AtOnce = 1,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the windows and the stalls; .png, .svg or .html.")
     ] = None,
     json: Json = False,
 ) -> None:
     """
-    Play a film over every sender with every client, several times, one play at a time.
+    Play a film over every sender with every client, several times.
 
     A control run over a link without limits comes first. Plays are kept as they
     are made: after an interruption the same command goes on where it stopped.
@@ -41,7 +42,7 @@ def run(
         from earlybird.plots.run import check_ending
 
         check_ending(plot)
-    batch = run_testbed(file, out=out, progress=True, say=say_aside)
+    batch = run_testbed(file, at_once=at_once, out=out, progress=True, say=say_aside)
     if json:
         show_json({"cells": rows(batch.plays), "plays": batch.plays.runs.to_dicts(), "problems": batch.problems})
     else:

@@ -44,10 +44,16 @@ class RunCount:
 
 
 def run_study(
-    name: str, scale: str = "smoke", *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = True
+    name: str,
+    scale: str = "smoke",
+    *,
+    jobs: int | None = None,
+    at_once: int = 1,
+    out: str | Path = RESULTS,
+    progress: bool = True,
 ) -> StudyOutcome:
     """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
-    return run_studies([name], scale, jobs=jobs, out=out, progress=progress)
+    return run_studies([name], scale, jobs=jobs, at_once=at_once, out=out, progress=progress)
 
 
 def run_studies(
@@ -55,6 +61,7 @@ def run_studies(
     scale: str = "smoke",
     *,
     jobs: int | None = None,
+    at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = True,
 ) -> StudyOutcome:
@@ -68,7 +75,9 @@ def run_studies(
     scale
         ``smoke``, ``medium`` or ``full``.
     jobs
-        Number of worker processes (default: one per processor).
+        Number of worker processes that simulate (default: one per processor).
+    at_once
+        Number of runs in real time, plays among them, that are made side by side.
     out
         Results folder.
     progress
@@ -88,7 +97,7 @@ def run_studies(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    return make_runs(choose_studies(names, scale), scale, jobs=jobs, out=out, progress=progress)
+    return make_runs(choose_studies(names, scale), scale, jobs=jobs, at_once=at_once, out=out, progress=progress)
 
 
 def make_runs(
@@ -96,23 +105,23 @@ def make_runs(
     scale: str,
     *,
     jobs: int | None = None,
+    at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
 ) -> StudyOutcome:
     """Make the runs of studies that were read already; otherwise as `run_studies`."""
     every = [run for study in studies for run in planned_runs(study, scale)]
     plays, planned = (list(filter(is_play, every)), list(filterfalse(is_play, every)))
-    made = complete(planned, jobs=jobs, out=out, progress=progress).made
-    return StudyOutcome(
-        tuple(studies), scale, Path(out), len({run.key for run in every}), made + _play(plays, out, progress=progress)
-    )
+    made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress).made
+    made += _play(plays, at_once, out, progress=progress)
+    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in every}), made)
 
 
-def _play(plays: Sequence[PlannedRun], out: str | Path, *, progress: bool) -> int:
+def _play(plays: Sequence[PlannedRun], at_once: int, out: str | Path, *, progress: bool) -> int:
     """Make the plays of test beds, and warn of what keeps them from being trusted; return how many were made."""
     if not plays:
         return 0
-    batch = play_all(plays, out=out, progress=progress)
+    batch = play_all(plays, at_once=at_once, out=out, progress=progress)
     for problem in batch.problems:
         warnings.warn(problem, ScenarioWarning, stacklevel=4)
     return batch.plays.made

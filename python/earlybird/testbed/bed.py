@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from earlybird.paths import RESULTS
 from earlybird.store import Store
 from earlybird.sweeps import complete
-from earlybird.testbed.definition import control_of, load
+from earlybird.testbed.definition import controls_of, load
 from earlybird.testbed.film import check_for_chromium, is_there, provide
 from earlybird.testbed.needs import check, check_sender
 
@@ -56,7 +56,12 @@ class Batch:
 
 
 def run_testbed(
-    path: str | Path, *, out: str | Path = RESULTS, progress: bool = False, say: Callable[[str], None] = lambda _: None
+    path: str | Path,
+    *,
+    at_once: int = 1,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """
     Make those plays of a test bed's file that have no result yet.
@@ -65,6 +70,8 @@ def run_testbed(
     ----------
     path
         The file.
+    at_once
+        Plays side by side, each over a link of its own; as many control runs are made side by side before them.
     out
         Results folder.
     progress
@@ -86,23 +93,24 @@ def run_testbed(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    return play_all(load(Path(path)), out=out, progress=progress, say=say)
+    return play_all(load(Path(path)), at_once=at_once, out=out, progress=progress, say=say)
 
 
 def play_all(
     planned: Sequence[PlannedRun],
     *,
+    at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """Make those of the planned plays that have no result yet; as `run_testbed`."""
-    store = Store(Path(out)).open()
+    store, first = Store(Path(out)).open(), controls(planned, at_once)
     if not all(store.has(run.key) for run in planned):
         _prepare(planned, say)
-        _forget(controls(planned), store)
-    before = complete(controls(planned), out=out, progress=progress, what="playing without limits")
-    return Batch(complete(planned, out=out, progress=progress, what="playing"), before)
+        _forget(first, store)
+    before = complete(first, at_once=at_once, out=out, progress=progress, what="playing without limits")
+    return Batch(complete(planned, at_once=at_once, out=out, progress=progress, what="playing"), before)
 
 
 def is_play(run: PlannedRun) -> bool:
@@ -110,9 +118,9 @@ def is_play(run: PlannedRun) -> bool:
     return "testbed" in json.loads(run.scenario)
 
 
-def controls(planned: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """List the control runs of a batch: one for each client and film."""
-    return list({run.key: run for run in map(control_of, planned)}.values())
+def controls(planned: Sequence[PlannedRun], at_once: int) -> list[PlannedRun]:
+    """List the control runs of a batch: for each client and film as many as are played side by side."""
+    return list({run.key: run for play in planned for run in controls_of(play, at_once)}.values())
 
 
 def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:

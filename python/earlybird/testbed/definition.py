@@ -114,12 +114,13 @@ def load(path: Path, overrides: Mapping[str, object] | None = None) -> list[Plan
     ]
 
 
-def control_of(run: PlannedRun) -> PlannedRun:
-    """Make of a play the same one without limits, which has to be perfect."""
+def controls_of(run: PlannedRun, at_once: int = 1) -> list[PlannedRun]:
+    """Make of a play so many of the same without limits, which have to be perfect."""
     document = json.loads(run.scenario)
     free = {"rate": UNLIMITED, "delay": "0s", "queue": "unlimited"}
     document["testbed"] |= {"sender": ANY_SENDER, "link": {**free, "reverse": free}, "competing": None}
-    return PlannedRun(json.dumps(document, sort_keys=True), 0, {"client": run.parameters["client"]})
+    scenario, labels = json.dumps(document, sort_keys=True), {"client": run.parameters["client"]}
+    return [PlannedRun(scenario, seed, labels) for seed in range(at_once)]
 
 
 def scenario_of(link: Mapping[str, Any]) -> dict[str, Any]:
