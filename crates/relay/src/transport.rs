@@ -37,11 +37,11 @@ fn live(config: Config) -> Config {
 /// Has a stream of frames whose losses are found by time take no more bytes than it must: rare ACKs, and no timestamps, as each
 /// round trip is known from when a segment left.
 fn frugal(config: Config) -> Config {
-    Config { acking: Acking::Spaced(ACKS), timestamps: false, ..config }
+    Config { acking: ACKS, timestamps: false, ..config }
 }
 
-/// The time between two ACKs: shorter than the margin of the timers that wait for them (30 ms).
-const ACKS: Duration = Duration::from_millis(20);
+/// The time between two ACKs: over short ways half of SRT's (10 ms), and always shorter than the margin of the timers that wait for them (30 ms).
+const ACKS: Acking = Acking::Spaced { least: Duration::from_millis(5), most: Duration::from_millis(25) };
 
 /// Some units: enough for the sender to find something whenever the window opens.
 const UNSENT: u64 = 16_384;

@@ -67,7 +67,7 @@ impl Acks {
 
     /// Says whether ACKs keep their distance, though something is missing.
     pub(super) fn is_spaced(&self) -> bool {
-        matches!(self.acking, Acking::Spaced(_))
+        matches!(self.acking, Acking::Spaced { .. })
     }
 
     /// Says whether the ACK of a segment that was stored does.
@@ -95,10 +95,16 @@ impl Acks {
     /// Decides after an arrival of `len` bytes in order up to `nxt`, which filled no hole and left none, where the policy does
     /// not adapt.
     #[inline]
-    pub(super) fn on_plain_data(&mut self, now: Instant, due: AckDue, nxt: u64, len: u64) -> AckDue {
+    pub(super) fn on_plain_data(
+        &mut self,
+        now: Instant,
+        due: AckDue,
+        (nxt, len): (u64, u64),
+        round_trip: Option<Duration>,
+    ) -> AckDue {
         let acking = self.acking;
         let last = (core::mem::replace(&mut self.arrived_at, now), self.told_at);
-        acking.on_data(now, due, last, || {
+        acking.on_data(now, due, last, round_trip, || {
             self.note_length(len);
             self.exceeds_segment(nxt)
         })

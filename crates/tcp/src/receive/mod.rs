@@ -217,7 +217,7 @@ impl Receiver {
         if self.acks.is_adaptive() {
             self.adapted_due(now, len)
         } else {
-            self.acks.on_plain_data(now, self.due, self.nxt, len)
+            self.acks.on_plain_data(now, self.due, (self.nxt, len), self.circumstances.round_trip)
         }
     }
 
@@ -398,7 +398,7 @@ impl Receiver {
     /// Says whether [`Self::circumstances`] are read.
     #[inline]
     pub(crate) fn asks_for_circumstances(&self) -> bool {
-        self.acks.is_adaptive() || self.tuning.is_some()
+        self.acks.is_adaptive() || self.acks.is_spaced() || self.tuning.is_some()
     }
 
     /// Gives the delay of ACKs, where it adapts.

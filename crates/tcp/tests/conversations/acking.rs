@@ -70,7 +70,8 @@ fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_o
 /// A hole is told at once and again; what else comes while it is open waits for its time, and so does what fills it.
 #[test]
 fn spaced_acks_keep_their_distance_though_something_is_missing() {
-    let spaced = Acking::Spaced(Duration::from_millis(20));
+    let gap = Duration::from_millis(20);
+    let spaced = Acking::Spaced { least: gap, most: gap };
     let mut host = Host::accepted(&Config { acking: spaced, duplicate_sack: false, ..plain() });
     host.at(1000).receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
     host.at(1004).receives(". 1001:2001(1000) ack 1").sends_nothing();

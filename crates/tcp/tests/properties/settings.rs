@@ -264,7 +264,7 @@ fn triggers() -> impl Strategy<Value = Trigger> {
 fn ackings() -> impl Strategy<Value = Acking> {
     let delays = || (1_u64..=200).prop_map(Duration::from_millis);
     let delayed = prop_oneof![delays().prop_map(Acking::Delayed), delays().prop_map(Acking::SecondSegment)];
-    let spaced = delays().prop_map(Acking::Spaced);
+    let spaced = delays().prop_map(|least| Acking::Spaced { least, most: least * 2 });
     prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive), spaced]
 }
 
