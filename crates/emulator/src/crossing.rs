@@ -3,6 +3,7 @@
 use crate::emulator::Emulator;
 use crate::timing::Timing;
 use crate::ways::Side;
+use earlybird_precision::Precision;
 use earlybird_sim::Observer;
 use earlybird_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -75,7 +76,7 @@ impl Crossing {
     ///
     /// If a device fails.
     pub fn run<O: Observer>(&mut self, emulator: &mut Emulator<O>, watch: &mut impl Watch<O>) -> io::Result<()> {
-        ask_for_precision();
+        let _precision = Precision::ask();
         let mut buffer = vec![0; BUFFER];
         let mut next_look = Instant::ZERO;
         loop {
@@ -151,14 +152,4 @@ impl Crossing {
 
 fn readable(device: &OwnedFd) -> BorrowedFd<'_> {
     device.as_fd()
-}
-
-/// Asks the system to wake this thread on time: without slack, and before others where that is allowed.
-pub fn ask_for_precision() {
-    const SHORTEST_SLACK: std::num::NonZeroU64 = std::num::NonZeroU64::MIN;
-    // Both are wishes. What comes of them, the timing tells.
-    let _ = rustix::thread::set_current_timer_slack(Some(SHORTEST_SLACK));
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the structure lives as long as the call.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const lowest) };
 }

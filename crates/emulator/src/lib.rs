@@ -14,7 +14,7 @@ mod timing;
 mod ways;
 
 pub use capture::Capture;
-pub use crossing::{Carried, Crossing, Watch, ask_for_precision};
+pub use crossing::{Carried, Crossing, Watch};
 pub use emulator::{Delivery, Emulator, Refusals};
 pub use namespace::{Host, Namespace, Place};
 pub use timing::Timing;

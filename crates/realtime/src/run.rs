@@ -5,8 +5,9 @@ use crate::hosts::Hosts;
 use crate::links::{LinksEnd, carry};
 use crate::performance::{Performance, samples_of};
 use earlybird_capture::discard;
-use earlybird_emulator::{Capture, Crossing, Emulator, Timing, ask_for_precision};
+use earlybird_emulator::{Capture, Crossing, Emulator, Timing};
 use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
+use earlybird_precision::Precision;
 use earlybird_scenario::Scenario;
 use earlybird_units::Duration;
 use std::io;
@@ -55,7 +56,7 @@ pub fn perform<H: Hosts>(
     let done = thread::scope(|scope| {
         let links = scope.spawn(|| carry(crossing, emulator, samples, capture, &stop));
         scope.spawn(|| {
-            ask_for_precision();
+            let _precision = Precision::ask();
             let outcome = performance.run(&stop);
             // Who waits for this has gone only if it waits no more.
             let _ = done.send(outcome.and_then(|()| HostsEnd::of(performance)));

@@ -1,5 +1,6 @@
 //! Files, pipes and connections, written on a thread of their own: a disk or a peer may take its time.
 
+use earlybird_precision::Precision;
 use rustix::fs::{Mode, OFlags, fcntl_setfl};
 use std::fs::File;
 use std::io::{self, Write};
@@ -55,7 +56,10 @@ impl Writer {
 
     fn on_thread(write: impl FnOnce(Receiver<Vec<u8>>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (units, waiting) = sync_channel(WAITING);
-        let thread = std::thread::Builder::new().name("sink".into()).spawn(move || write(waiting))?;
+        let thread = std::thread::Builder::new().name("sink".into()).spawn(move || {
+            let _precision = Precision::ask();
+            write(waiting)
+        })?;
         Ok(Self { units, thread: Some(thread) })
     }
 

@@ -6,6 +6,7 @@ mod sockets;
 
 use crate::address::Address;
 use earlybird_live::Monotonic;
+use earlybird_precision::Precision;
 use earlybird_units::Instant;
 use std::io;
 use std::sync::Arc;
@@ -70,7 +71,10 @@ impl Source {
                 return Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be read from there"));
             }
         };
-        let result = thread::Builder::new().name("source".into()).spawn(move || read(&outlet))?;
+        let result = thread::Builder::new().name("source".into()).spawn(move || {
+            let _precision = Precision::ask();
+            read(&outlet)
+        })?;
         Ok(Self { chunks, result, signs })
     }
 

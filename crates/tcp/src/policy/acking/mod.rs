@@ -111,7 +111,8 @@ mod tests {
         let acking = Acking::Spaced { least: Duration::from_millis(10), most: Duration::from_millis(25) };
         for (round_trip, gap) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
             let round_trip = round_trip.map(Duration::from_millis);
-            let due_at = |millis| acking.on_data(at(millis), AckDue::Nothing, (at(millis - 1), at(100)), round_trip, || true);
+            let due_at =
+                |millis| acking.on_data(at(millis), AckDue::Nothing, (at(millis - 1), at(100)), round_trip, || true);
             assert_eq!(due_at(99 + gap), AckDue::By(at(100 + gap)), "{round_trip:?}");
             assert_eq!(due_at(100 + gap), AckDue::Now, "{round_trip:?}");
         }
