@@ -63,9 +63,10 @@ def run(
     out
         Results folder to keep the result in (default: none).
     trace
-        File to write every event of chosen flows to, as CSV.
+        File to write every event of chosen flows to, as CSV; of the kernel's senders those that the links see.
     qlog
-        File to write what the senders of chosen flows sent, heard and decided to, in the format qlog, for qvis.
+        File to write what the senders of chosen flows sent, heard and decided to, in the format qlog, for qvis; of the
+        kernel's what they sent and heard.
     trace_flows
         Names of the flows to trace (default: all but web flows).
     link_trace
@@ -89,8 +90,7 @@ def run(
     ScenarioError
         If the scenario is not valid, or there is not enough memory for the run.
     InputError
-        If the scenario's file cannot be read, the seed is none, a file to write is another one's place, or only the
-        simulator writes it.
+        If the scenario's file cannot be read, the seed is none, or a file to write is another one's place.
     EarlybirdError
         If the system does not allow what a run in real time needs; the text says what to do.
     StoreError
@@ -117,7 +117,7 @@ def run(
     resolved = resolve(scenario, changes)
     if plot:
         resolved = resolve(_drawable(resolved, plot))
-    check_world(resolved, {"trace": trace, "qlog": qlog, "link-trace": link_trace})
+    check_world(resolved)
     cost = cost_of(resolved, trace=_path(trace), qlog=_path(qlog), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))

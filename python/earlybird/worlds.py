@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from earlybird import _core
-from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
+from earlybird.errors import EarlybirdError, ScenarioWarning
 
 if TYPE_CHECKING:
     import os
@@ -28,31 +28,8 @@ def world_of(resolved: str) -> str:
     return str(json.loads(resolved).get("world", SIMULATOR))
 
 
-def check_world(resolved: str, files: Mapping[str, str | os.PathLike[str] | None] | None = None) -> None:
-    """
-    Make sure that a complete scenario can take place where it says.
-
-    Parameters
-    ----------
-    resolved
-        The scenario.
-    files
-        What the run is to write that only the simulator tells, by option.
-
-    Raises
-    ------
-    ScenarioError
-        If it asks for what that world cannot do.
-    InputError
-        If there is any in another world.
-    """
-    world = world_of(resolved)
-    wanted = [name for name, path in (files or {}).items() if path is not None]
-    if world != SIMULATOR and wanted:
-        raise InputError(
-            f"--{wanted[0]}: only the simulator tells every packet and decision, and this run takes place in the world"
-            f" `{world}`. Leave it out, or run with --world sim."
-        )
+def check_world(resolved: str) -> None:
+    """Raise ScenarioError if a complete scenario asks for what the world cannot do in which it is to take place."""
     _core.check_world(resolved)
 
 

@@ -9,11 +9,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from earlybird import code_version
 from earlybird.description import resolve
-from earlybird.errors import EarlybirdError, InputError, ScenarioError, ScenarioWarning
+from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning
 from earlybird.runs import run
 from earlybird.store import Store, run_key
 from earlybird.sweeps import PlannedRun, complete, sweep
@@ -149,9 +150,20 @@ def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, 
     )
 
 
-def test_files_that_only_the_simulator_writes_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--trace: only the simulator"):
-        run(SCENARIO, world="kernel", trace=tmp_path / "trace.csv")
+@pytest.mark.parametrize("world", ["kernel", "live"])
+def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(world: World, tmp_path: Path) -> None:
+    names = {"trace": "trace.csv", "qlog": "run.qlog", "link_trace": "link.csv"}
+    files = {kind: tmp_path / name for kind, name in names.items()}
+    in_real_time(world=world, overrides={"duration": "1s"}, **files)
+    simulated = {kind: tmp_path / f"simulated-{name}" for kind, name in names.items()}
+    run(SCENARIO, overrides={"duration": "1s"}, **simulated)
+    for kind in ("trace", "link_trace"):
+        ours, theirs = (pl.read_csv(made[kind]) for made in (files, simulated))
+        assert ours.columns == theirs.columns
+        assert len(ours) > 100
+    traces = [json.loads(made["qlog"].read_text(encoding="utf-8"))["traces"] for made in (files, simulated)]
+    assert [trace["title"] for trace in traces[0]] == [trace["title"] for trace in traces[1]]
+    assert min(len(trace["events"]) for trace in traces[0]) > 100
 
 
 @needs_tshark

@@ -4,7 +4,7 @@ use crate::parcels::Parcels;
 use crate::ways::{Side, Way, Ways};
 use earlybird_sim::{Content, Courier, LinkId, Network, Observer, Packet};
 use earlybird_units::Instant;
-use earlybird_wire::{Datagram, Ecn, Envelope, mark_congested};
+use earlybird_wire::{Checksums, Datagram, Ecn, Envelope, mark_congested, parse, parse_in_udp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A packet that comes out of the network.
@@ -68,7 +68,16 @@ impl<O: Observer> Emulator<O> {
             return;
         }
         let ticket = self.courier.observer_mut().0.keep(from, bytes);
-        self.courier.send(now, Packet { ticket, ..packet(from, &way, &envelope, bytes.len()) });
+        let packet = packet(from, &way, &envelope, bytes.len());
+        let content = self.segment_of(bytes).unwrap_or(packet.content);
+        self.courier.send(now, Packet { ticket, content, ..packet });
+    }
+
+    /// Reads the segment of TCP in a packet, if anybody is to be told of packets.
+    fn segment_of(&self, bytes: &[u8]) -> Option<Content> {
+        let read = |bytes| if self.is_within_udp { parse_in_udp(bytes) } else { parse(bytes, Checksums::Ignore) };
+        let parsed = if O::PACKETS { read(bytes).ok() } else { None };
+        parsed.map(|parsed| Content::Segment(parsed.segment))
     }
 
     /// Gives the next packet that has come out by now.

@@ -61,6 +61,18 @@ impl FlowTrace {
         Ok(Self { chosen, stateless, backs_off_first, states, told: Vec::new(), rows: Vec::new() })
     }
 
+    /// Follows flows whose senders do not tell their state.
+    pub(crate) fn leave_states_out(&mut self) {
+        self.stateless.fill(true);
+    }
+
+    /// An acknowledgement came to a sender, to which all is acknowledged up to that segment now.
+    pub(crate) fn acknowledge(&mut self, at: Instant, flow: FlowId, upto: Option<u64>) {
+        if self.is_chosen(flow) {
+            self.push(at, flow, "ack", upto);
+        }
+    }
+
     fn is_chosen(&self, flow: FlowId) -> bool {
         self.chosen[flow.0 as usize]
     }
@@ -87,13 +99,13 @@ impl FlowTrace {
         }
     }
 
-    /// Gives each drop the state in which the sender was when it came.
-    fn date_drops(&mut self) {
+    /// Gives what happened on the way the state in which the sender was then.
+    fn date_what_is_under_way(&mut self) {
         let mut states = vec![None; self.states.len()];
         for row in &mut self.rows {
             let state = &mut states[row.flow.0 as usize];
             match row.event {
-                "drp" => row.state = state.or(row.state),
+                "drp" | "dlv" => row.state = state.or(row.state),
                 _ => *state = row.state,
             }
         }
@@ -105,7 +117,7 @@ impl FlowTrace {
         // What a link will drop is known ahead of time, so the lines are not yet in order, nor their states those of their time.
         self.rows.retain(|row| row.at < plan.end);
         self.rows.sort_by_key(|row| row.at);
-        self.date_drops();
+        self.date_what_is_under_way();
         writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
         for row in &self.rows {
             let mut line = row.text();
@@ -227,7 +239,7 @@ impl Observer for FlowTrace {
             return;
         }
         if arrived.is_some() {
-            self.push(at, flow, "ack", connection.highest_acknowledged());
+            self.acknowledge(at, flow, connection.highest_acknowledged());
         }
         let timer = connection.timer();
         let state = State {

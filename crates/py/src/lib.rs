@@ -147,7 +147,7 @@ fn check_world(scenario_json: &str) -> PyResult<()> {
     }
 }
 
-/// Runs a scenario in its world; in the others than the simulator's no file is written but packets. Gives its summary, its tables of
+/// Runs a scenario in its world; writes the files that are asked for. Gives its summary, its tables of
 /// columns, and the processor time it took.
 ///
 /// `watch` is called some twenty times a second with the share of the run that is done; what it raises ends the run.
@@ -186,10 +186,8 @@ fn run<'py>(
         };
         match scenario.world {
             World::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
-            World::Live => earlybird_realtime::live::run(&scenario, seed, outputs.capture.as_deref(), &mut keep_going),
-            World::Kernel => {
-                earlybird_realtime::kernel::run(&scenario, seed, outputs.capture.as_deref(), &mut keep_going)
-            }
+            World::Live => earlybird_realtime::live::run(&scenario, seed, &outputs, &mut keep_going),
+            World::Kernel => earlybird_realtime::kernel::run(&scenario, seed, &outputs, &mut keep_going),
         }
     });
     let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;

@@ -4,6 +4,7 @@
 //! Whose endpoints they are is behind [`Hosts`]: [ours](live), or [the kernel's](kernel). What writes and who views are those of the
 //! simulator, from `earlybird-traffic`.
 
+mod chronicle;
 mod clock;
 mod hosts;
 pub mod kernel;
@@ -16,7 +17,9 @@ mod roles;
 mod run;
 mod sides;
 
+pub use chronicle::Shared;
 pub use clock::Clock;
 pub use hosts::{Decision, Hosts, Readiness};
+pub use links::LinksLog;
 pub use refusals::MOST_FLOWS;
 pub use run::{Staging, perform};

@@ -1,5 +1,6 @@
 //! The emulated links of a run: a thread of their own carries their packets.
 
+use crate::chronicle::Shared;
 use earlybird_emulator::{Capture, Carried, Crossing, Emulator, Side, Watch};
 use earlybird_experiment::DropLog;
 use earlybird_sim::{LinkId, Network};
@@ -17,10 +18,13 @@ pub(crate) struct LinksEnd {
     pub(crate) capture: Option<Capture>,
 }
 
+/// What is kept of what becomes of packets on the links.
+pub type LinksLog = (DropLog, Option<Shared>);
+
 /// Carries packets until somebody says stop.
 pub(crate) fn carry(
     mut crossing: Crossing,
-    mut emulator: Emulator<DropLog>,
+    mut emulator: Emulator<LinksLog>,
     samples: Option<Samples>,
     capture: Option<Capture>,
     stop: &AtomicBool,
@@ -31,7 +35,7 @@ pub(crate) fn carry(
     stop.store(true, Ordering::Relaxed);
     outcome?;
     let Looks { backlogs, capture, .. } = looks;
-    let (network, drops) = emulator.into_parts();
+    let (network, (drops, _)) = emulator.into_parts();
     Ok(LinksEnd { network, drops, backlogs, carried: crossing.carried().clone(), capture })
 }
 
@@ -76,8 +80,8 @@ struct Looks<'a> {
 /// Longest time in which nobody asks whether to stop.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 
-impl Watch<DropLog> for Looks<'_> {
-    fn look(&mut self, now: Instant, emulator: &mut Emulator<DropLog>, _: &Carried) -> bool {
+impl Watch<LinksLog> for Looks<'_> {
+    fn look(&mut self, now: Instant, emulator: &mut Emulator<LinksLog>, _: &Carried) -> bool {
         if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
             for link in 0..emulator.network().links().count() as u32 {
                 self.backlogs.push((now, LinkId(link), emulator.backlog(now, LinkId(link))));

@@ -1,8 +1,9 @@
 //! A run from beginning to end: one thread carries packets, one lets the applications act, and whoever called waits.
 
+use crate::chronicle::Shared;
 use crate::clock::Clock;
 use crate::hosts::Hosts;
-use crate::links::{LinksEnd, carry};
+use crate::links::{LinksEnd, LinksLog, carry};
 use crate::performance::{Performance, samples_of};
 use earlybird_capture::discard;
 use earlybird_emulator::{Capture, Crossing, Emulator, Timing};
@@ -26,9 +27,11 @@ pub struct Staging<H> {
     /// Between whose devices packets are carried: its clock is that of the run.
     pub crossing: Crossing,
     /// The links.
-    pub emulator: Emulator<earlybird_experiment::DropLog>,
+    pub emulator: Emulator<LinksLog>,
     /// Where their packets are written to, if anywhere.
     pub capture: Option<Capture>,
+    /// What writes the other files, if any.
+    pub chronicle: Option<Shared>,
 }
 
 /// Time between two questions whether to go on.
@@ -46,7 +49,7 @@ pub fn perform<H: Hosts>(
     staging: Staging<H>,
     keep_going: KeepGoing<'_>,
 ) -> Result<Report, RunError> {
-    let Staging { world, hosts, crossing, emulator, capture } = staging;
+    let Staging { world, hosts, crossing, emulator, capture, chronicle } = staging;
     let clock = Clock::since(crossing.started());
     let samples = samples_of(scenario);
     let mut performance = Performance::new(scenario, flows, stage.recorder(), hosts, clock);
@@ -69,6 +72,7 @@ pub fn perform<H: Hosts>(
     });
     let (mut links, hosts) = done.inspect_err(|_| discard(path.as_deref()))?;
     links.capture.take().map_or(Ok(()), finish)?;
+    chronicle.map_or(Ok(()), |chronicle| chronicle.finish(stage))?;
     Ok(report(stage, world, hosts, &links))
 }
 

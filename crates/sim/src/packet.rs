@@ -44,6 +44,11 @@ impl Packet {
         Self { to, generation: 0, route, flow, group, bytes, number: 0, ticket: 0, content }
     }
 
+    /// Makes a packet that observers are only told of: other networks than those of the simulator have carried it.
+    pub const fn told(to: EndpointId, flow: FlowId, bytes: u32, number: u32, content: Content) -> Self {
+        Self { to, flow, number, ..Self::foreign(RouteId(0), bytes, content) }
+    }
+
     /// Says whether the packet carries part of the stream.
     pub const fn is_data(&self) -> bool {
         self.number != Self::PURE_ACK

@@ -31,7 +31,7 @@ pub use icmp::{Icmp, Trouble, Unreachable, emit_icmp, parse_icmp};
 pub use malformed::Malformed;
 pub use option_bytes::Layout;
 pub use options::{Options, SkipNotice, Timestamps};
-pub use parse::{Parsed, Signature, parse, parse_bare};
+pub use parse::{Parsed, Signature, parse, parse_bare, parse_in_udp};
 pub use sack::{SackBlock, SackBlocks};
 pub use segment::{Ecn, Flags, Segment};
 pub use sequence::SeqNum;

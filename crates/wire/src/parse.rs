@@ -1,4 +1,5 @@
 use crate::checksum::pseudo_header;
+use crate::datagram::UDP_HEADER;
 use crate::ip::{self, Ip};
 use crate::option_bytes::ReadOptions;
 use crate::{Addresses, Checksums, Ecn, Flags, Malformed, Segment, SeqNum};
@@ -51,6 +52,23 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
         return Err(Malformed::TcpChecksum);
     }
     let payload = ip.body.start + parsed.payload.start..ip.body.end;
+    Ok(Parsed { payload, ..parsed })
+}
+
+/// Reads the segment that a packet of UDP carries ([`emit_bare`](crate::emit_bare)) as one who looks on: no checksum is looked at.
+///
+/// # Errors
+///
+/// [`Malformed`] says what keeps it from being one.
+pub fn parse_in_udp(packet: &[u8]) -> Result<Parsed, Malformed> {
+    let ip = Ip::read(packet, Checksums::Ignore)?;
+    if ip.protocol != ip::UDP {
+        return Err(Malformed::Protocol(ip.protocol));
+    }
+    let start = ip.body.start + UDP_HEADER;
+    let body = packet.get(start..ip.body.end).ok_or(Malformed::TcpHeader)?;
+    let parsed = parse_bare(body, ip.source, ip.destination, ip.ecn)?;
+    let payload = start + parsed.payload.start..ip.body.end;
     Ok(Parsed { payload, ..parsed })
 }
 

@@ -110,8 +110,8 @@ impl Trace {
 
     fn stream_frames(&mut self, segment: &Segment) -> (Value, (u64, u64)) {
         self.protocol = "TCP";
-        let range = self.flight.range(segment);
-        let offset = self.flight.offset(segment, range.0);
+        let range = self.flight.sequence.range(segment);
+        let offset = self.flight.sequence.offset(segment, range.0);
         let frame = json!({ "frame_type": "stream", "stream_id": 0, "offset": offset, "length": segment.len });
         (if segment.len > 0 { json!([frame]) } else { json!([]) }, range)
     }

@@ -69,6 +69,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn give(&mut self, id: Id, segment: &Segment, path: Path, payload: &[u8]) {
         let Some(flow) = self.flows.get_mut(id) else { return };
         flow.path.local = path.local.or(flow.path.local);
+        self.watcher.on_arrival(self.now, id, segment);
         let taken = self.watcher.during(self.now, id, |cx| flow.connection.on_segment(cx, segment));
         flow.keep(taken, payload);
         self.after(id);

@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::frames::Frames;
+use super::watching::Teller;
 use crate::device::{Outbox, Path};
 use crate::event::{Kind, Untold};
 use earlybird_tcp as tcp;
@@ -161,13 +162,14 @@ impl Flow {
     }
 
     /// Puts what is to be sent into the outbox, until that is full; says whether nothing is left.
-    pub(super) fn speak(&mut self, cx: &mut Cx<'_>, form: Form, outbox: &mut Outbox) -> bool {
+    pub(super) fn speak(&mut self, teller: &mut Teller<'_>, form: Form, outbox: &mut Outbox) -> bool {
         let mut segment = Segment::default();
         while !outbox.is_full() {
-            let Some(carried) = self.connection.poll_transmit_into(cx, &mut segment) else {
+            let Some(carried) = self.connection.poll_transmit_into(&mut teller.cx(), &mut segment) else {
                 self.note_discards();
                 return true;
             };
+            teller.on_departure(&segment, &carried);
             let payload = payload_of(&carried, &self.outgoing, self.frames.as_deref_mut());
             form.put(outbox, self.path, &self.addresses.reversed(), &segment, payload);
         }

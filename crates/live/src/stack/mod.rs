@@ -244,6 +244,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Something happened to a connection: it may have something to tell and to send.
     fn after(&mut self, id: Id) {
         let Some(flow) = self.flows.get_mut(id) else { return };
+        self.watcher.on_state(self.now, id, &flow.connection);
         flow.listen();
         if !flow.is_due {
             flow.is_due = true;
@@ -263,8 +264,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Lets a connection send; if there is more than fits it is asked again.
     fn speak(&mut self, id: Id) {
         let Some(flow) = self.flows.get_mut(id) else { return };
-        let (form, outbox) = (self.form, &mut self.outbox);
-        let is_done = self.watcher.during(self.now, id, |cx| flow.speak(cx, form, outbox));
+        let is_done = flow.speak(&mut self.watcher.teller(self.now, id), self.form, &mut self.outbox);
         flow.is_due = !is_done;
         if !is_done {
             self.due.push_back(id);

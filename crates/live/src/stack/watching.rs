@@ -2,8 +2,9 @@
 
 use super::Id;
 use crate::device::Path;
-use earlybird_tcp::{Cx, Trace, TraceEvent};
+use earlybird_tcp::{Carried, Connection, Cx, Trace, TraceEvent};
 use earlybird_units::Instant;
+use earlybird_wire::Segment;
 use std::fmt;
 
 /// Which way a packet goes.
@@ -23,6 +24,15 @@ pub trait Watch: Send {
 
     /// A connection's sender made a decision.
     fn on_trace(&mut self, _at: Instant, _id: Id, _event: TraceEvent) {}
+
+    /// A segment came for a connection, which has not seen it.
+    fn on_arrival(&mut self, _at: Instant, _id: Id, _segment: &Segment) {}
+
+    /// A connection sends a segment, with this part of its stream.
+    fn on_departure(&mut self, _at: Instant, _id: Id, _segment: &Segment, _carried: &Carried) {}
+
+    /// Something happened to a connection: a segment came, a timer ran out, or its application did something.
+    fn on_state(&mut self, _at: Instant, _id: Id, _connection: &Connection) {}
 }
 
 /// Who looks on, if anybody does.
@@ -35,13 +45,26 @@ impl fmt::Debug for Watcher {
     }
 }
 
-/// Passes a connection's decisions on with its number.
-pub(super) struct Tracer<'a> {
+/// Passes on what a connection does, with its number.
+pub(super) struct Teller<'a> {
     watcher: &'a mut Watcher,
+    now: Instant,
     id: Id,
 }
 
-impl Trace for Tracer<'_> {
+impl Teller<'_> {
+    pub(super) fn cx(&mut self) -> Cx<'_> {
+        Cx { now: self.now, trace: self }
+    }
+
+    pub(super) fn on_departure(&mut self, segment: &Segment, carried: &Carried) {
+        if let Some(watch) = &mut self.watcher.0 {
+            watch.on_departure(self.now, self.id, segment, carried);
+        }
+    }
+}
+
+impl Trace for Teller<'_> {
     fn record(&mut self, at: Instant, event: TraceEvent) {
         if let Some(watch) = &mut self.watcher.0 {
             watch.on_trace(at, self.id, event);
@@ -50,14 +73,30 @@ impl Trace for Tracer<'_> {
 }
 
 impl Watcher {
+    pub(super) const fn teller(&mut self, now: Instant, id: Id) -> Teller<'_> {
+        Teller { watcher: self, now, id }
+    }
+
     /// Does something to a connection, and tells its decisions.
     pub(super) fn during<R>(&mut self, now: Instant, id: Id, act: impl FnOnce(&mut Cx<'_>) -> R) -> R {
-        act(&mut Cx { now, trace: &mut Tracer { watcher: self, id } })
+        act(&mut self.teller(now, id).cx())
     }
 
     pub(super) fn on_packet(&mut self, at: Instant, way: Way, path: Path, packet: &[u8]) {
         if let Some(watch) = &mut self.0 {
             watch.on_packet(at, way, path, packet);
+        }
+    }
+
+    pub(super) fn on_arrival(&mut self, at: Instant, id: Id, segment: &Segment) {
+        if let Some(watch) = &mut self.0 {
+            watch.on_arrival(at, id, segment);
+        }
+    }
+
+    pub(super) fn on_state(&mut self, at: Instant, id: Id, connection: &Connection) {
+        if let Some(watch) = &mut self.0 {
+            watch.on_state(at, id, connection);
         }
     }
 }

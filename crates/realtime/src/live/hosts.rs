@@ -3,13 +3,15 @@
 use super::address;
 use super::labels::Labels;
 use super::socket;
+use super::telling::{Openers, Teller};
+use crate::chronicle::Shared;
 use crate::clock::Clock;
 use crate::hosts::{Decision, Hosts, Readiness};
 use crate::sides::{Sides, port_of};
 use earlybird_emulator::Side;
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges};
 use earlybird_live::device::{Carriage, Device, Path, Udp};
-use earlybird_live::{Error, Event, Id, Limits, Settings, Stack, Watch};
+use earlybird_live::{Error, Event, Id, Limits, Settings, Stack};
 use earlybird_sim::{Carrier, EndpointSettings, FlowId};
 use earlybird_tcp::{Config, Connection, ListenConfig, Segmentation, TraceEvent};
 use earlybird_traffic::{ConnectionId, Part};
@@ -32,6 +34,8 @@ pub(super) struct LiveHosts {
     openers: Vec<Config>,
     /// By number of the connection.
     opened: Vec<Ends>,
+    /// Who is told of connections that are opened, if there is a chronicle.
+    chronicler: Option<Chronicler>,
     /// Where what is read goes.
     room: Vec<u8>,
     /// Where frames are made.
@@ -46,6 +50,13 @@ struct Host {
     numbers: HashMap<Id, ConnectionId>,
 }
 
+/// The run's chronicle, and whoever writes there what the openers of flows tell.
+#[derive(Debug)]
+struct Chronicler {
+    chronicle: Shared,
+    opened: Sender<(Id, FlowId)>,
+}
+
 /// One connection.
 #[derive(Debug)]
 struct Ends {
@@ -55,16 +66,6 @@ struct Ends {
     listener: Option<Id>,
     labels: Labels,
     answers: u64,
-}
-
-/// Passes on what a stack's senders decide.
-struct Teller(Sender<(Instant, Id, TraceEvent)>);
-
-impl Watch for Teller {
-    fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
-        // Nobody listens any more when the run is over.
-        let _ = self.0.send((at, id, event));
-    }
 }
 
 /// Bytes that a connection holds at most on either side, beyond what links of today hold: the simulator's are without limit.
@@ -96,17 +97,34 @@ pub(super) fn packet_of(cast: &Cast) -> u64 {
 }
 
 impl Host {
-    fn new(device: Udp, clock: Clock, seed: u64) -> Result<Self, Error> {
+    fn new(device: Udp, clock: Clock, seed: u64, openers: Option<Openers>) -> Result<Self, Error> {
         let limits = Limits { send_buffer: BUFFER, receive_buffer: BUFFER, ..Limits::default() };
         let mut stack = Stack::new(device, clock, Settings { limits, ..Settings::scripted(seed, &[]) })?;
-        let (teller, decisions) = channel();
-        stack.watch(Some(Box::new(Teller(teller))));
+        let (sender, decisions) = channel();
+        stack.watch(Some(Box::new(Teller { decisions: sender, openers })));
         Ok(Self { stack, decisions, numbers: HashMap::new() })
     }
 
     fn poll_fd(&self) -> Option<PollFd<'_>> {
         let flags = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         self.stack.device().descriptor().map(|descriptor| PollFd::from_borrowed_fd(descriptor, flags))
+    }
+}
+
+impl Chronicler {
+    /// Gives also what is to be told of the openers.
+    fn new(chronicle: &Shared) -> (Self, Openers) {
+        let (sender, opened) = channel();
+        (Self { chronicle: chronicle.clone(), opened: sender }, Openers::new(chronicle.clone(), opened))
+    }
+
+    /// Tells how a connection begins, which the stack did before it gave its name.
+    fn on_opened(&self, id: Id, flow: FlowId, stack: &Stack<Udp, Clock>) {
+        // Whoever is told lives as long as the stack.
+        let _ = self.opened.send((id, flow));
+        if let Ok(connection) = stack.connection(id) {
+            self.chronicle.lock().on_state(stack.now(), flow, None, connection);
+        }
     }
 }
 
@@ -118,13 +136,16 @@ impl LiveHosts {
         clock: Clock,
         seed: u64,
         flows: &[Cast],
+        chronicle: Option<&Shared>,
     ) -> Result<Self, Error> {
-        let (near, mut far) = (Host::new(near, clock, seed)?, Host::new(far, clock, seed)?);
+        let (chronicler, told) = chronicle.map(Chronicler::new).unzip();
+        let (near, mut far) = (Host::new(near, clock, seed, told)?, Host::new(far, clock, seed, None)?);
         for (number, cast) in flows.iter().enumerate() {
             far.stack.listen(port_of(number), &on_wire(&settings_of(cast).listener), ListenConfig::default())?;
         }
         let openers = flows.iter().map(|cast| on_wire(&settings_of(cast).opener)).collect();
-        Ok(Self { sides, near, far, clock, openers, opened: Vec::new(), room: vec![0; ROOM], frame: Vec::new() })
+        let (opened, room, frame) = (Vec::new(), vec![0; ROOM], Vec::new());
+        Ok(Self { sides, near, far, clock, openers, opened, chronicler, room, frame })
     }
 
     fn ends(&self, id: ConnectionId) -> &Ends {
@@ -212,11 +233,14 @@ impl LiveHosts {
 }
 
 impl Hosts for LiveHosts {
-    fn open(&mut self, _: Instant, flow: FlowId) -> io::Result<ConnectionId> {
-        let (flow, number) = (flow.0 as usize, ConnectionId(self.opened.len() as u32));
+    fn open(&mut self, _: Instant, id: FlowId) -> io::Result<ConnectionId> {
+        let (flow, number) = (id.0 as usize, ConnectionId(self.opened.len() as u32));
         let path = Path::over_udp(SocketAddr::V4(address(Side::Far)));
         let opener = self.near.stack.connect(&self.openers[flow], path, port_of(flow)).map_err(io::Error::other)?;
         self.near.numbers.insert(opener, number);
+        if let Some(chronicler) = &self.chronicler {
+            chronicler.on_opened(opener, id, &self.near.stack);
+        }
         self.opened.push(Ends { flow, opener, listener: None, labels: Labels::default(), answers: 0 });
         Ok(number)
     }

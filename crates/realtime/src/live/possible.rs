@@ -23,7 +23,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         check_endpoint(scenario, flow)?;
     }
     LIVE.check_count(scenario)?;
-    LIVE.check_measures(scenario, &IMPOSSIBLE, "cannot be measured: the links do not read the segments that they carry")
+    LIVE.check_measures(scenario, &IMPOSSIBLE, "cannot be measured: it takes the world of the simulator")
 }
 
 fn check_endpoint(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> {

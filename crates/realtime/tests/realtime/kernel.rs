@@ -1,12 +1,12 @@
 //! The kernel's world.
 
 use crate::stage::{bulk, column, performed, scenario, simulated, summary};
-use earlybird_experiment::{Column, Report, RunError};
+use earlybird_experiment::{Column, Outputs, Report, RunError};
 use earlybird_scenario::Scenario;
 
 /// Runs it over the kernel; nothing where that is not allowed.
 fn kernel(scenario: &Scenario) -> Option<Report> {
-    performed(earlybird_realtime::kernel::run(scenario, 1, None, &mut |_| true))
+    performed(earlybird_realtime::kernel::run(scenario, 1, &Outputs::default(), &mut |_| true))
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_transfer_that_ends_is_whole() {
 #[test]
 fn a_run_ends_when_its_caller_says_so() {
     let mut asked = 0;
-    let outcome = earlybird_realtime::kernel::run(&scenario(&bulk("cubic"), ""), 1, None, &mut |done| {
+    let outcome = earlybird_realtime::kernel::run(&scenario(&bulk("cubic"), ""), 1, &Outputs::default(), &mut |done| {
         asked += 1;
         assert!((0.0..1.0).contains(&done));
         asked < 5

@@ -1,12 +1,12 @@
 //! The live world: our endpoints on both sides.
 
 use crate::stage::{bulk, column, performed, scenario, scenario_over, simulated, summary};
-use earlybird_experiment::{Report, RunError};
+use earlybird_experiment::{Outputs, Report, RunError};
 use earlybird_scenario::Scenario;
 
 /// Runs it over our own endpoints; nothing where that is not allowed.
 fn live(scenario: &Scenario) -> Option<Report> {
-    performed(earlybird_realtime::live::run(scenario, 1, None, &mut |_| true))
+    performed(earlybird_realtime::live::run(scenario, 1, &Outputs::default(), &mut |_| true))
 }
 
 fn of(report: &Report, name: &str) -> f64 {
@@ -119,7 +119,7 @@ fn flows_of_every_kind_go_side_by_side_and_are_told_apart() {
 
 #[test]
 fn a_run_ends_when_its_caller_says_so() {
-    let outcome = earlybird_realtime::live::run(&scenario(&bulk("cubic"), ""), 1, None, &mut |_| false);
+    let outcome = earlybird_realtime::live::run(&scenario(&bulk("cubic"), ""), 1, &Outputs::default(), &mut |_| false);
     match outcome {
         Err(RunError::Namespace(_)) => {}
         outcome => assert!(matches!(outcome, Err(RunError::Interrupted)), "{outcome:?}"),

@@ -4,3 +4,4 @@
 mod kernel;
 mod live;
 mod stage;
+mod traces;

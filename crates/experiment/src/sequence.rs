@@ -1,0 +1,43 @@
+//! The numbers of a stream, as whoever looks on unwraps them.
+
+use earlybird_wire::{Flags, Segment, SeqNum};
+
+/// Where a stream's numbers begin, and how far they have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sequence {
+    origin: Option<Origin>,
+    /// The end of all that was sent.
+    pub(crate) highest: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    seq: SeqNum,
+    is_syn: bool,
+}
+
+impl Sequence {
+    /// Gives the part of the numbered stream that a segment takes up; its first segment begins it.
+    pub(crate) fn range(&mut self, segment: &Segment) -> (u64, u64) {
+        let is_syn = segment.flags.contains(Flags::SYN);
+        let origin = *self.origin.get_or_insert(Origin { seq: segment.seq, is_syn });
+        let start = segment.seq.unwrap_near(origin.seq, self.highest).unwrap_or(0);
+        (start, start + segment.sequence_len())
+    }
+
+    /// Gives the place that a number stands for, once the stream has begun.
+    pub(crate) fn place(&self, seq: SeqNum) -> Option<u64> {
+        seq.unwrap_near(self.origin?.seq, self.highest)
+    }
+
+    /// Gives the offset of a segment's payload in the stream of bytes: a SYN takes a number and is no byte of it.
+    pub(crate) fn offset(&self, segment: &Segment, start: u64) -> u64 {
+        let data = start + u64::from(segment.flags.contains(Flags::SYN));
+        data.saturating_sub(u64::from(self.origin.is_some_and(|origin| origin.is_syn)))
+    }
+
+    /// Learns that the stream was sent up to there.
+    pub(crate) fn reach(&mut self, end: u64) {
+        self.highest = self.highest.max(end);
+    }
+}

@@ -1,0 +1,94 @@
+//! What stacks tell of their connections: decisions to the run, and all that openers do to its chronicle.
+
+use crate::chronicle::Shared;
+use earlybird_live::{Id, Watch};
+use earlybird_sim::FlowId;
+use earlybird_tcp::{Carried, Connection, TraceEvent};
+use earlybird_units::Instant;
+use earlybird_wire::Segment;
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// Passes on what a stack tells.
+pub(super) struct Teller {
+    pub(super) decisions: Sender<(Instant, Id, TraceEvent)>,
+    /// Present at the stack of the openers, if there is a chronicle.
+    pub(super) openers: Option<Openers>,
+}
+
+/// What a chronicle is told of openers.
+pub(super) struct Openers {
+    chronicle: Shared,
+    /// Whose connections they are, as soon as they are opened.
+    opened: Receiver<(Id, FlowId)>,
+    flows: HashMap<Id, FlowId>,
+    /// The segment that the connection is looking at.
+    arrived: Option<Segment>,
+}
+
+impl Openers {
+    pub(super) fn new(chronicle: Shared, opened: Receiver<(Id, FlowId)>) -> Self {
+        Self { chronicle, opened, flows: HashMap::new(), arrived: None }
+    }
+
+    fn flow(&mut self, id: Id) -> Option<FlowId> {
+        self.flows.extend(self.opened.try_iter());
+        self.flows.get(&id).copied()
+    }
+}
+
+impl Watch for Teller {
+    fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
+        // Nobody listens any more when the run is over.
+        let _ = self.decisions.send((at, id, event));
+        if let Some(openers) = &mut self.openers {
+            openers.on_trace(at, id, event);
+        }
+    }
+
+    fn on_arrival(&mut self, at: Instant, id: Id, segment: &Segment) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_arrival(at, id, segment);
+        }
+    }
+
+    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &Carried) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_departure(at, id, segment, carried);
+        }
+    }
+
+    fn on_state(&mut self, at: Instant, id: Id, connection: &Connection) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_state(at, id, connection);
+        }
+    }
+}
+
+impl Watch for Openers {
+    fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
+        if let Some(flow) = self.flow(id) {
+            self.chronicle.lock().on_trace(at, flow, event);
+        }
+    }
+
+    fn on_arrival(&mut self, at: Instant, id: Id, segment: &Segment) {
+        self.arrived = Some(*segment);
+        if let Some(flow) = self.flow(id) {
+            self.chronicle.lock().on_arrival(at, flow, segment);
+        }
+    }
+
+    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &Carried) {
+        if let Some(flow) = self.flow(id) {
+            self.chronicle.lock().on_departure(at, flow, segment, carried);
+        }
+    }
+
+    fn on_state(&mut self, at: Instant, id: Id, connection: &Connection) {
+        let arrived = self.arrived.take();
+        if let Some(flow) = self.flow(id) {
+            self.chronicle.lock().on_state(at, flow, arrived.as_ref(), connection);
+        }
+    }
+}
