@@ -30,7 +30,7 @@ def transmit(
         The same, or ``http://:port`` for players to fetch it from.
     watch
         Called many times a second: with a report once a second, else with nothing. If it returns false, what is under
-        way is still sent and played, and then the relay ends.
+        way is still sent and played, and then the relay ends: after the latency and two seconds at most.
 
     Returns
     -------
@@ -40,7 +40,8 @@ def transmit(
         ``bytes`` that the source had or that came; ``bytesOut`` that were handed on, to each receiver anew;
         ``pktSndDrop``, units left out before they were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units
         that did not come whole in time; ``pktRcvBelated``, units that came after their time; ``refused``, units that
-        the destination did not take; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
+        the destination did not take; ``unitsLeft`` and ``bytesLeft`` that it had not taken two seconds after all was
+        played, when the relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
 
     Raises
     ------

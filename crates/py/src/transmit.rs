@@ -76,6 +76,8 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("pktRcvDrop", report.counts.lost)?;
     dict.set_item("pktRcvBelated", report.counts.late)?;
     dict.set_item("refused", report.counts.refused)?;
+    dict.set_item("unitsLeft", report.left.units)?;
+    dict.set_item("bytesLeft", report.left.bytes)?;
     dict.set_item("msRcvBuf", report.buffer.as_nanos() as f64 / 1e6)?;
     // What is not known now is not what was known before.
     let way = report.way.unwrap_or_default();

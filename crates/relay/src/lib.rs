@@ -23,4 +23,5 @@ mod ts;
 pub use address::{Address, AddressError, RelayAddress, Via};
 pub use message::{Direction, Refusal};
 pub use relay::{RelayError, Wish, transmit};
+pub use sink::Left;
 pub use statistics::{Counts, Report, Way};

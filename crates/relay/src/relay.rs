@@ -4,12 +4,12 @@ use crate::address::{Address, RelayAddress, Via};
 use crate::link::{Carrier, Link, RelayStack};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
-use crate::sink::Sink;
+use crate::sink::{Left, Sink};
 use crate::source::Source;
 use crate::statistics::{Report, Way};
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
-use earlybird_live::{Application, Driver, Event, Id, Monotonic, Settings, Stack};
+use earlybird_live::{Application, Clock, Driver, Event, Id, Monotonic, Settings, Stack};
 use earlybird_precision::Precision;
 use earlybird_scenario::ScenarioError;
 use earlybird_units::{Duration, Instant};
@@ -56,6 +56,11 @@ pub enum Wish {
 const SECOND: Duration = Duration::from_secs(1);
 /// Time between two questions what is wished for.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long a destination may take, once the relay is to end, for what was played and waits for it: a player that goes on takes it at
+/// once, and one that stands still would hold the end for ever.
+const LAST: Duration = Duration::from_secs(2);
+/// Time between two looks whether it has.
+const GLANCE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Carries media from one address to the other until the source ends, or something else is wished for.
 ///
@@ -137,8 +142,8 @@ impl<'a> Relay<'a> {
         let run = self.driver.run(&mut self.work);
         let report = self.work.report(&self.driver.stack);
         run.map_err(|error| RelayError::End(name.clone(), error))?;
-        self.work.finish(&name)?;
-        Ok(report)
+        let left = self.work.finish(&name, self.driver.stack.clock())?;
+        Ok(Report { left, ..report })
     }
 }
 
@@ -216,6 +221,7 @@ impl<'a> Work<'a> {
             counts,
             way: connections.next().map(Way::of),
             buffer,
+            left: Left::default(),
         }
     }
 
@@ -263,16 +269,40 @@ impl<'a> Work<'a> {
         Ok((!is_done).then(|| next.min(self.next_look)))
     }
 
-    /// Ends source or sink, and tells what went wrong with it.
-    fn finish(self, name: &str) -> Result<(), RelayError> {
-        if let Some(failure) = self.failure {
+    /// Ends source or sink, and tells what went wrong with it; gives what the sink did not take.
+    fn finish(self, name: &str, clock: &Monotonic) -> Result<Left, RelayError> {
+        let Self { end, watch, is_draining, failure, .. } = self;
+        if let Some(failure) = failure {
             return Err(failure);
         }
-        let closed = match self.end {
-            End::Sending { source, .. } => source.close(),
-            End::Receiving { sink, .. } => sink.close(),
+        let closed = match end {
+            End::Sending { source, .. } => source.close().map(|()| Left::default()),
+            End::Receiving { mut sink, .. } => {
+                write_out(&mut sink, watch, clock, is_draining);
+                let left = sink.left();
+                sink.close().map(|()| left)
+            }
         };
         closed.map_err(|error| RelayError::End(name.to_owned(), error))
+    }
+}
+
+/// Lets a sink write what waits there: for as long as that takes, or for a last while if it is to end.
+fn write_out(
+    sink: &mut Sink,
+    watch: &mut dyn FnMut(Option<&Report>) -> Wish,
+    clock: &Monotonic,
+    mut is_draining: bool,
+) {
+    sink.end();
+    let mut until = clock.now() + LAST;
+    while !sink.is_over() && (!is_draining || clock.now() < until) {
+        match watch(None) {
+            Wish::Stop => return,
+            Wish::Drain if !is_draining => (is_draining, until) = (true, clock.now() + LAST),
+            Wish::Drain | Wish::GoOn => {}
+        }
+        std::thread::sleep(GLANCE);
     }
 }
 
@@ -294,6 +324,98 @@ impl Application<Carrier, Monotonic> for Work<'_> {
                 self.failure = Some(failure);
                 ControlFlow::Break(())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "players are slow in real time")]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+
+    const UNITS: u64 = 3_000;
+    const UNIT: [u8; 5_000] = [7; 5_000];
+
+    fn sink(address: &str) -> Sink {
+        Sink::open(&Address::read(address).expect("an address")).expect("a sink")
+    }
+
+    /// Hands over more than any kernel keeps for a player.
+    fn fill(sink: &mut Sink) {
+        for _ in 0..UNITS {
+            assert!(sink.put(0, &UNIT).expect("a player"));
+        }
+    }
+
+    /// A sink that connects to a player, and the player.
+    fn tcp() -> (Sink, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let sink = sink(&format!("tcp://{}", listener.local_addr().expect("it is bound")));
+        (sink, listener.accept().expect("a sink").0)
+    }
+
+    /// A sink to which a player has come, and the player, who has read the head of the answer.
+    fn http() -> (Sink, TcpStream) {
+        let at = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let mut sink = sink(&format!("http://{at}"));
+        let mut player = TcpStream::connect(at).expect("it waits");
+        player.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it hears");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            player.read_exact(&mut byte).expect("it answers");
+            head.extend(byte);
+        }
+        // From here on he is served: the first unit that is taken is thrown away.
+        while !sink.put(0, &UNIT).expect("it is never broken") {
+            thread::sleep(GLANCE);
+        }
+        player.read_exact(&mut [0; UNIT.len()]).expect("it is served");
+        (sink, player)
+    }
+
+    fn end(sink: &mut Sink, wish: Wish) -> (std::time::Duration, Left) {
+        let began = std::time::Instant::now();
+        write_out(sink, &mut |_| wish, &Monotonic::default(), wish == Wish::Drain);
+        (began.elapsed(), sink.left())
+    }
+
+    #[test]
+    fn a_player_that_takes_nothing_has_two_seconds_and_what_he_leaves_is_counted() {
+        for (mut sink, player) in [tcp(), http()] {
+            fill(&mut sink);
+            let (time, left) = end(&mut sink, Wish::Drain);
+            assert!((2.0..4.0).contains(&time.as_secs_f64()), "{time:?}");
+            assert!(left.units > 100 && left.bytes == left.units * UNIT.len() as u64, "{left:?}");
+            assert!(sink.close().is_ok());
+            drop(player);
+        }
+    }
+
+    #[test]
+    fn a_second_wish_to_end_is_heard_while_a_player_takes_nothing() {
+        let (mut sink, _player) = tcp();
+        fill(&mut sink);
+        let (time, left) = end(&mut sink, Wish::Stop);
+        assert!(time.as_secs_f64() < 1.0 && left.units > 100, "{time:?} {left:?}");
+    }
+
+    #[test]
+    fn a_player_that_goes_on_gets_all_however_long_it_takes() {
+        for (mut sink, mut player) in [tcp(), http()] {
+            fill(&mut sink);
+            let reader = thread::spawn(move || {
+                thread::sleep(std::time::Duration::from_millis(2_500));
+                let mut all = Vec::new();
+                player.read_to_end(&mut all).map(|_| all.len() as u64)
+            });
+            let (time, left) = end(&mut sink, Wish::GoOn);
+            assert!(time.as_secs_f64() > 2.4 && left == Left::default(), "{time:?} {left:?}");
+            assert!(sink.close().is_ok());
+            assert_eq!(reader.join().expect("no panic").expect("he reads"), UNITS * UNIT.len() as u64);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a relay counted. Names are those of SRT's statistics (`srt_bstats`) where the meaning is the same.
 
+use crate::sink::Left;
 use earlybird_tcp::Connection;
 use earlybird_units::{Duration, Instant};
 
@@ -20,6 +21,8 @@ pub struct Report {
     pub way: Option<Way>,
     /// Media that wait for their time.
     pub buffer: Duration,
+    /// What the destination had not taken at the end.
+    pub left: Left,
 }
 
 /// What is counted.

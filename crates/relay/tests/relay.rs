@@ -35,6 +35,42 @@ impl Running {
     }
 }
 
+/// The one that sends waits.
+const PLAIN: [&str; 2] = ["mode=listener&latency=30", "latency=30"];
+
+/// Two relays between a source and a destination, each with its options of where they meet.
+fn pair(source: &str, destination: &str, [sending, receiving]: [&str; 2]) -> [Running; 2] {
+    let middle = free();
+    let sender = Running::new(source, &format!("eb://{middle}?{sending}"));
+    [sender, Running::new(&format!("eb://{middle}?{receiving}"), destination)]
+}
+
+/// A source of 500 datagrams a second.
+struct Source {
+    thread: JoinHandle<()>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Source {
+    fn new(entry: &str) -> Self {
+        let (entry, is_over) = (entry.to_owned(), Arc::new(AtomicBool::new(false)));
+        let seen = is_over.clone();
+        let thread = spawn(move || {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+            while !seen.load(Ordering::Relaxed) {
+                socket.send_to(&[7; 1000], &entry).expect("a datagram");
+                sleep(Duration::from_millis(2));
+            }
+        });
+        Self { thread, is_over }
+    }
+
+    fn stop(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it sends");
+    }
+}
+
 /// A socket of this machine, and its address.
 fn socket() -> (UdpSocket, String) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
@@ -93,10 +129,10 @@ fn settle(to: &str, at: &UdpSocket) {
 }
 
 fn datagrams_arrive(transport: &str) {
-    let (entry, middle, (exit, at)) = (free(), free(), socket());
-    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?latency=80&transport={transport}"));
-    let receiver =
-        Running::new(&format!("eb://{middle}?mode=listener&latency=100&transport={transport}"), &format!("udp://{at}"));
+    let (entry, (exit, at)) = (free(), socket());
+    let options = ["latency=80", "mode=listener&latency=100"].map(|first| format!("{first}&transport={transport}"));
+    let [sender, receiver] =
+        pair(&format!("udp://{entry}"), &format!("udp://{at}"), options.each_ref().map(String::as_str));
     settle(&entry, &exit);
     let mut times = exchange(&entry, &exit, 100);
     times.sort_unstable();
@@ -136,25 +172,16 @@ fn a_receiver_that_comes_back_is_served_again() {
 /// It plays what it has; what comes afterwards is for others.
 #[test]
 fn a_receiver_ends_when_it_is_asked_to_although_the_stream_goes_on() {
-    let (entry, middle, (exit, at)) = (free(), free(), socket());
-    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=200"));
-    let receiver = Running::new(&format!("eb://{middle}?latency=200"), &format!("udp://{at}"));
+    let (entry, (exit, at)) = (free(), socket());
+    let options = ["mode=listener&latency=200", "latency=200"];
+    let [sender, receiver] = pair(&format!("udp://{entry}"), &format!("udp://{at}"), options);
     settle(&entry, &exit);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let seen = is_over.clone();
-    let source = spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-        while !seen.load(Ordering::Relaxed) {
-            socket.send_to(&[7; 1000], &entry).expect("a datagram");
-            sleep(Duration::from_millis(2));
-        }
-    });
+    let source = Source::new(&entry);
     sleep(Duration::from_millis(500));
     let began = Instant::now();
     let report = receiver.drain();
     assert!(began.elapsed() < Duration::from_secs(2), "{report:?}");
-    is_over.store(true, Ordering::Relaxed);
-    source.join().expect("it sends");
+    source.stop();
     sender.drain();
 }
 
@@ -168,9 +195,8 @@ fn pipe(name: &str) -> PathBuf {
 
 #[test]
 fn a_relay_whose_pipe_nobody_writes_to_ends_when_it_is_asked_to() {
-    let (pipe, middle, at) = (pipe("silent"), free(), socket().1);
-    let sender = Running::new(&format!("file:{}", pipe.display()), &format!("eb://{middle}?mode=listener"));
-    let receiver = Running::new(&format!("eb://{middle}"), &format!("udp://{at}"));
+    let (pipe, at) = (pipe("silent"), socket().1);
+    let [sender, receiver] = pair(&format!("file:{}", pipe.display()), &format!("udp://{at}"), PLAIN);
     // Long enough to be connected, and to read what is not there.
     sleep(Duration::from_secs(1));
     let began = Instant::now();
@@ -183,9 +209,7 @@ fn a_relay_whose_pipe_nobody_writes_to_ends_when_it_is_asked_to() {
 fn a_relay_whose_player_never_comes_ends_when_it_is_asked_to() {
     let pipe = pipe("unread");
     for destination in [format!("tcp://0.0.0.0:{}", port_of(&free())), format!("file:{}", pipe.display())] {
-        let (middle, entry) = (free(), free());
-        let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener"));
-        let receiver = Running::new(&format!("eb://{middle}"), &destination);
+        let [sender, receiver] = pair(&format!("udp://{}", free()), &destination, PLAIN);
         sleep(Duration::from_secs(1));
         let began = Instant::now();
         receiver.drain();
@@ -197,35 +221,43 @@ fn a_relay_whose_player_never_comes_ends_when_it_is_asked_to() {
 
 #[test]
 fn a_pipe_is_written_to_for_each_who_reads_it() {
-    let (pipe, middle, entry) = (pipe("read"), free(), free());
-    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=30"));
-    let receiver = Running::new(&format!("eb://{middle}?latency=30"), &format!("file:{}", pipe.display()));
-    let is_over = Arc::new(AtomicBool::new(false));
-    let seen = is_over.clone();
-    let source = spawn(move || {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-        while !seen.load(Ordering::Relaxed) {
-            socket.send_to(&[7; 1000], &entry).expect("a datagram");
-            sleep(Duration::from_millis(2));
-        }
-    });
+    let (pipe, entry) = (pipe("read"), free());
+    let [sender, receiver] = pair(&format!("udp://{entry}"), &format!("file:{}", pipe.display()), PLAIN);
+    let source = Source::new(&entry);
     for _ in 0..2 {
         let mut bytes = [0; 5000];
         std::fs::File::open(&pipe).and_then(|mut player| player.read_exact(&mut bytes)).expect("it is written to");
         assert_eq!(bytes, [7; 5000]);
     }
-    is_over.store(true, Ordering::Relaxed);
-    source.join().expect("it sends");
+    source.stop();
     receiver.drain();
+    sender.drain();
+    std::fs::remove_file(pipe).expect("it is there");
+}
+
+/// A pipe holds 64 kB.
+#[test]
+fn a_player_that_stops_reading_does_not_hold_the_end() {
+    let (pipe, entry) = (pipe("stopped"), free());
+    let [sender, receiver] = pair(&format!("udp://{entry}"), &format!("file:{}", pipe.display()), PLAIN);
+    let source = Source::new(&entry);
+    let player = std::fs::File::open(&pipe).expect("it is written to");
+    (&player).read_exact(&mut [0; 5000]).expect("it plays for a while");
+    sleep(Duration::from_millis(1500));
+    let began = Instant::now();
+    let report = receiver.drain();
+    assert!(began.elapsed() < Duration::from_secs(5), "{report:?}");
+    assert!(report.left.units > 100 && report.left.bytes == report.left.units * 1000, "{report:?}");
+    drop(player);
+    source.stop();
     sender.drain();
     std::fs::remove_file(pipe).expect("it is there");
 }
 
 #[test]
 fn a_pipe_is_read_from_when_somebody_writes_to_it_until_he_ends() {
-    let (pipe, middle, at) = (pipe("written"), free(), socket().1);
-    let sender = Running::new(&format!("file:{}", pipe.display()), &format!("eb://{middle}?mode=listener"));
-    let receiver = Running::new(&format!("eb://{middle}"), &format!("udp://{at}"));
+    let (pipe, at) = (pipe("written"), socket().1);
+    let [sender, receiver] = pair(&format!("file:{}", pipe.display()), &format!("udp://{at}"), PLAIN);
     sleep(Duration::from_millis(500));
     let packet = [&[0x47][..], &[0; 187]].concat();
     std::fs::write(&pipe, packet.repeat(700)).expect("it is read");
@@ -236,9 +268,8 @@ fn a_pipe_is_read_from_when_somebody_writes_to_it_until_he_ends() {
 
 #[test]
 fn a_stream_with_another_name_is_refused() {
-    let (entry, middle, at) = (free(), free(), free());
-    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&streamid=one"));
-    let receiver = Running::new(&format!("eb://{middle}?streamid=other"), &format!("udp://{at}"));
+    let options = ["mode=listener&streamid=one", "streamid=other"];
+    let [sender, receiver] = pair(&format!("udp://{}", free()), &format!("udp://{}", free()), options);
     sleep(Duration::from_millis(1500));
     let report = receiver.drain();
     assert!(report.refusal.is_some_and(|reason| reason.contains("streamid")), "{:?}", report.counts);

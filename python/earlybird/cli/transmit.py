@@ -21,6 +21,9 @@ from earlybird.transmission import path_in, transmit
 
 NAME = "transmit"
 HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
+NOT_TAKEN = 1
+"""Exit code where the destination did not take all that it should have had before the end."""
+
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200'",
     "earlybird transmit eb://:4201 udp://127.0.0.1:5000",
@@ -79,6 +82,12 @@ def command(
         last = transmit(source, destination, watch=_Watch(takers))
         for take in takers:
             take(last)
+    if last["unitsLeft"]:
+        complain(
+            f"{destination}: {last['unitsLeft']:,} units ({last['bytesLeft'] / 1e6:.2f} MB) that were played were not taken"
+            " in time, and are left out."
+        )
+        raise typer.Exit(NOT_TAKEN)
 
 
 class _Watch:

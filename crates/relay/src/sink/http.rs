@@ -1,9 +1,8 @@
 //! A server from which players fetch the stream as it is now.
 
-use super::writer::WAITING;
+use super::queue::{Entry, Exit, Left, queue};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +13,7 @@ pub(crate) struct Server {
     players: Players,
 }
 
-type Players = Arc<Mutex<Vec<SyncSender<Arc<[u8]>>>>>;
+type Players = Arc<Mutex<Vec<Entry>>>;
 
 /// Players at once: beyond them the oldest is let go.
 const MOST_PLAYERS: usize = 64;
@@ -38,8 +37,18 @@ impl Server {
     pub(super) fn put(&mut self, bytes: &[u8]) -> bool {
         let unit: Arc<[u8]> = bytes.into();
         let mut players = self.players.lock().unwrap_or_else(PoisonError::into_inner);
-        players.retain(|player| player.try_send(unit.clone()).is_ok());
+        players.retain(|player| player.put(unit.clone()) == Ok(true));
         !players.is_empty()
+    }
+
+    /// Hands over no more.
+    pub(super) fn end(&mut self) {
+        self.players.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().for_each(Entry::end);
+    }
+
+    /// Gives what players have not taken yet.
+    pub(super) fn left(&self) -> Left {
+        self.players.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Entry::left).sum()
     }
 }
 
@@ -60,10 +69,7 @@ fn serve(mut stream: TcpStream, players: &Players) -> io::Result<()> {
         return Ok(());
     }
     let units = enter(players);
-    while let Ok(unit) = units.recv() {
-        stream.write_all(&unit)?;
-    }
-    Ok(())
+    units.each(|unit| stream.write_all(unit))
 }
 
 /// Reads a request to its empty line, and gives its first one.
@@ -74,12 +80,12 @@ fn read_request(stream: &TcpStream) -> io::Result<String> {
     Ok(first)
 }
 
-fn enter(players: &Players) -> Receiver<Arc<[u8]>> {
-    let (sender, units) = sync_channel(WAITING);
+fn enter(players: &Players) -> Exit {
+    let (entry, units) = queue();
     let mut players = players.lock().unwrap_or_else(PoisonError::into_inner);
     if players.len() == MOST_PLAYERS {
         players.remove(0);
     }
-    players.push(sender);
+    players.push(entry);
     units
 }

@@ -1,7 +1,10 @@
 //! Where media go. What a sink cannot take is left out, whole unit by whole unit: nothing here waits.
 
 mod http;
+mod queue;
 mod writer;
+
+pub use queue::Left;
 
 use crate::address::Address;
 use std::io;
@@ -64,11 +67,38 @@ impl Sink {
         }
     }
 
-    /// Writes what is left.
+    /// Hands over no more; what waits is still written.
+    pub(crate) fn end(&mut self) {
+        match self {
+            Self::Writer(writer) => writer.end(),
+            Self::Http(server) => server.end(),
+            Self::Datagrams { .. } => {}
+        }
+    }
+
+    /// Says whether nothing is being written any more.
+    pub(crate) fn is_over(&self) -> bool {
+        match self {
+            Self::Writer(writer) => writer.is_over(),
+            Self::Http(server) => server.left() == Left::default(),
+            Self::Datagrams { .. } => true,
+        }
+    }
+
+    /// Gives what is not written yet.
+    pub(crate) fn left(&self) -> Left {
+        match self {
+            Self::Writer(writer) => writer.left(),
+            Self::Http(server) => server.left(),
+            Self::Datagrams { .. } => Left::default(),
+        }
+    }
+
+    /// Gives how the writing ended, if it has.
     ///
     /// # Errors
     ///
-    /// If that is not possible.
+    /// If something could not be written.
     pub(crate) fn close(self) -> io::Result<()> {
         match self {
             Self::Writer(writer) => writer.close(),

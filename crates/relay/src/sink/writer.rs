@@ -1,32 +1,33 @@
 //! Files, pipes and connections, written on a thread of their own: a disk or a peer may take its time.
 
+use super::queue::{Entry, Exit, Gone, Left, queue};
 use earlybird_precision::Precision;
 use rustix::fs::{Mode, OFlags, fcntl_setfl};
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 /// A sink that is written on a thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    units: SyncSender<Vec<u8>>,
+    units: Entry,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// Units that wait for a slow disk or peer: some seconds of a stream.
-pub(super) const WAITING: usize = 4096;
 /// Time between two attempts to reach a peer.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Writer {
     pub(super) fn to_file(path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
-            return Self::on_thread(|units| write_all(&mut io::stdout(), &units));
+            // Unit by unit, without the buffer that waits for the end of a line.
+            let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return Self::on_thread(move |units| write_all(&output, &units));
         }
         if path.metadata().is_ok_and(|known| known.file_type().is_fifo()) {
             let path = path.to_owned();
@@ -54,8 +55,8 @@ impl Writer {
         })
     }
 
-    fn on_thread(write: impl FnOnce(Receiver<Vec<u8>>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
-        let (units, waiting) = sync_channel(WAITING);
+    fn on_thread(write: impl FnOnce(Exit) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+        let (units, waiting) = queue();
         let thread = std::thread::Builder::new().name("sink".into()).spawn(move || {
             let _precision = Precision::ask();
             write(waiting)
@@ -65,11 +66,17 @@ impl Writer {
 
     /// Hands over a unit; says whether there was room.
     pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        match self.units.try_send(bytes.to_vec()) {
-            Ok(()) => Ok(true),
-            Err(TrySendError::Full(_)) => Ok(false),
-            Err(TrySendError::Disconnected(_)) => Err(self.reason()),
-        }
+        self.units.put(bytes.into()).map_err(|Gone| self.reason())
+    }
+
+    /// Hands over no more.
+    pub(super) fn end(&mut self) {
+        self.units.end();
+    }
+
+    /// Gives what is not written yet.
+    pub(super) fn left(&self) -> Left {
+        self.units.left()
     }
 
     fn reason(&mut self) -> io::Error {
@@ -77,21 +84,27 @@ impl Writer {
         ended.and_then(Result::err).unwrap_or_else(|| io::Error::other("the destination is closed"))
     }
 
+    /// Says whether nothing is being written any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Gives how the writing ended; one that still goes on is left alone.
     pub(super) fn close(self) -> io::Result<()> {
-        drop(self.units);
-        self.thread.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("it failed"))))
+        let ended = self.thread.filter(JoinHandle::is_finished);
+        ended.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("it failed"))))
     }
 }
 
 /// Writes to a player, and to the next one when that has gone.
-fn write_again<W: Write>(units: &Receiver<Vec<u8>>, mut open: impl FnMut() -> io::Result<W>) -> io::Result<()> {
+fn write_again<W: Write>(units: &Exit, mut open: impl FnMut() -> io::Result<W>) -> io::Result<()> {
     loop {
-        match open().and_then(|mut player| write_all(&mut player, units)) {
+        match open().and_then(|player| write_all(player, units)) {
             Ok(()) => return Ok(()),
             // The player is gone, or not there yet: what it would have shown is past.
             Err(_) => sleep(PAUSE),
         }
-        if forget(units) {
+        if units.forget() {
             return Ok(());
         }
     }
@@ -105,29 +118,16 @@ fn open_pipe(path: &Path) -> io::Result<File> {
     Ok(pipe.into())
 }
 
-fn write_all(to: &mut impl Write, units: &Receiver<Vec<u8>>) -> io::Result<()> {
-    while let Ok(unit) = units.recv() {
-        to.write_all(&unit)?;
-    }
-    to.flush()
+fn write_all(mut to: impl Write, units: &Exit) -> io::Result<()> {
+    units.each(|unit| to.write_all(unit))
 }
 
 /// Writes units to a file, of which none stays half written when the disk is full.
-fn write_whole(mut file: &File, units: &Receiver<Vec<u8>>) -> io::Result<()> {
+fn write_whole(mut file: &File, units: &Exit) -> io::Result<()> {
     let mut length = 0;
-    while let Ok(unit) = units.recv() {
-        file.write_all(&unit).inspect_err(|_| drop(file.set_len(length)))?;
+    units.each(|unit| {
+        file.write_all(unit).inspect_err(|_| drop(file.set_len(length)))?;
         length += unit.len() as u64;
-    }
-    Ok(())
-}
-
-/// Throws away what waits; says whether nothing more will come.
-fn forget(units: &Receiver<Vec<u8>>) -> bool {
-    loop {
-        match units.try_recv() {
-            Ok(_) => {}
-            Err(error) => return error == std::sync::mpsc::TryRecvError::Disconnected,
-        }
-    }
+        Ok(())
+    })
 }
