@@ -96,11 +96,10 @@ impl Reduction {
     }
 }
 
-/// The round trip in the last half to whole one, and the shortest ever. The shortest is never forgotten: an older one errs to
-/// the safe side.
+/// The round trip in the last half to whole one, and the shortest one of the last minutes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delay {
-    smallest: Option<Duration>,
+    base: Base,
     latest: Duration,
     /// The longest queueing delay ever met.
     largest: Duration,
@@ -111,13 +110,16 @@ struct Delay {
 
 impl Delay {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
+        let before = self.base.smallest;
+        let smallest = self.base.on_rtt(now, rtt);
+        // What a longer way added was no queue.
+        self.largest = self.largest.saturating_sub(smallest.saturating_sub(before.unwrap_or(smallest)));
         if now - self.half_began >= smallest / 2 {
             self.halves = [None, self.halves[0]];
             self.half_began = now;
         }
         self.halves[0] = Some(self.halves[0].map_or(rtt, |shortest| shortest.min(rtt)));
-        (self.smallest, self.latest) = (Some(smallest), rtt);
+        self.latest = rtt;
         self.largest = self.largest.max(rtt.saturating_sub(smallest));
     }
 
@@ -125,12 +127,44 @@ impl Delay {
     /// busy do not. `None` before any sample.
     fn standing(&self) -> Option<Duration> {
         let shortest = self.halves.into_iter().flatten().min()?;
-        Some(shortest.saturating_sub(self.smallest?))
+        Some(shortest.saturating_sub(self.base.smallest?))
     }
 
     /// Gives the queueing delay that the last sample met.
     fn met(&self) -> Option<Duration> {
-        Some(self.latest.saturating_sub(self.smallest?))
+        Some(self.latest.saturating_sub(self.base.smallest?))
+    }
+}
+
+/// The round trip without a queue, as LEDBAT estimates it (RFC 6817 §2.4.2, `update_base_delay`): the shortest of each of the last
+/// minutes, and of them all. An older one errs to the safe side; forgotten it is for routes that have grown longer, on which every
+/// later loss would look like congestion. A queue that never empties for as long raises the estimate too, but one in which windows
+/// move stays above it when it is full.
+#[derive(Clone, Copy, Debug, Default)]
+struct Base {
+    smallest: Option<Duration>,
+    /// The newest first. A minute in which nothing was sent is none.
+    minutes: [Option<Duration>; BASE_HISTORY],
+    minute_began: Instant,
+}
+
+/// LEDBAT's number of minima (RFC 6817 §2.5), and the time over which each is taken.
+const BASE_HISTORY: usize = 10;
+const MINUTE: Duration = Duration::from_secs(60);
+
+impl Base {
+    /// Takes a sample; gives the shortest that is known.
+    fn on_rtt(&mut self, now: Instant, rtt: Duration) -> Duration {
+        if now - self.minute_began >= MINUTE {
+            self.minutes.rotate_right(1);
+            self.minutes[0] = None;
+            self.minute_began = now;
+            self.smallest = self.minutes.into_iter().flatten().min();
+        }
+        self.minutes[0] = Some(self.minutes[0].map_or(rtt, |shortest| shortest.min(rtt)));
+        let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
+        self.smallest = Some(smallest);
+        smallest
     }
 }
 
@@ -318,6 +352,7 @@ impl PathModel for Tolerant {
 mod tests {
     use super::super::reno::Halved;
     use super::*;
+    use alloc::vec::Vec;
 
     fn millis(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -406,6 +441,45 @@ mod tests {
             arrive(&mut control, 1_000, rtt_ms);
         }
         assert_eq!(lose(&mut control), 8.0, "packets that were held up together and ran on at once");
+    }
+
+    /// A segment arrives each 10 ms of these seconds, after round trips that change from one to the next.
+    fn go_on(control: &mut Tolerant, seconds: core::ops::Range<u64>, rtts_ms: &[u64]) {
+        for (now_ms, rtt_ms) in (1_000 * seconds.start..1_000 * seconds.end).step_by(10).zip(rtts_ms.iter().cycle()) {
+            arrive(control, now_ms, *rtt_ms);
+        }
+    }
+
+    #[test]
+    fn a_route_that_has_grown_longer_makes_every_loss_congestion_for_ten_minutes_and_not_for_good() {
+        let mut control = control();
+        go_on(&mut control, 1..595, &[140]);
+        assert_eq!(control.delay.standing(), Some(Duration::from_millis(40)));
+        assert_eq!(lose(&mut control.clone()), 4.0, "it may be a queue");
+        go_on(&mut control, 595..610, &[140]);
+        assert_eq!(control.delay.standing(), Some(Duration::ZERO));
+        assert_eq!(lose(&mut control.clone()), 8.0);
+        assert_eq!(control.delay.largest, Duration::ZERO, "nor was it ever a queue");
+        go_on(&mut control, 610..612, &[146]);
+        assert_eq!(lose(&mut control), 4.0, "as on any route");
+    }
+
+    #[test]
+    fn a_queue_that_never_empties_is_one_after_an_hour() {
+        let mut control = control();
+        // Windows of others halve behind a buffer as long as the path: it is never less than a quarter full.
+        let sawtooth: Vec<u64> = (0..1_500).map(|step| 125 + step / 20).collect();
+        go_on(&mut control, 1..3_600, &sawtooth);
+        go_on(&mut control, 3_600..3_602, &[200]);
+        assert_eq!(control.delay.standing(), Some(Duration::from_millis(75)));
+        assert_eq!(lose(&mut control), 4.0);
+    }
+
+    #[test]
+    fn a_pause_is_no_time_in_which_a_route_has_changed() {
+        let mut control = control();
+        go_on(&mut control, 7_200..7_260, &[140]);
+        assert_eq!(lose(&mut control), 4.0);
     }
 
     #[test]
