@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -131,6 +132,28 @@ def _open_door(port: int) -> int:
                 return port
         time.sleep(0.05)
     pytest.fail("the server does not come up")
+
+
+def test_a_player_that_stops_reading_is_named_at_the_end(clip: Path, tmp_path: Path) -> None:
+    port, pipe = free_port(), tmp_path / "player"
+    os.mkfifo(pipe)
+    options = "latency=100&transport=cubic-rack"
+    with (
+        relay("-q", f"file:{clip}", f"eb://:{port}?{options}") as sender,
+        relay("-q", f"eb://127.0.0.1:{port}?{options}", f"file:{pipe}") as receiver,
+        pipe.open("rb", buffering=0) as player,
+    ):
+        assert player.read(188)
+        sender.wait(HUNG)
+        began = time.monotonic()
+        receiver.send_signal(signal.SIGTERM)
+        assert receiver.wait(HUNG) == 1
+        assert time.monotonic() - began < HUNG / 4
+        assert receiver.stderr is not None
+        message = receiver.stderr.read()
+    assert message.count("\n") == 1
+    assert message.startswith(f"earlybird: file:{pipe}: ")
+    assert message.endswith(" were not taken in time, and are left out.\n")
 
 
 def test_a_killed_sender_is_found_again(clip: Path) -> None:

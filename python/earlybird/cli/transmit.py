@@ -83,10 +83,8 @@ def command(
         for take in takers:
             take(last)
     if last["unitsLeft"]:
-        complain(
-            f"{destination}: {last['unitsLeft']:,} units ({last['bytesLeft'] / 1e6:.2f} MB) that were played were not taken"
-            " in time, and are left out."
-        )
+        left = f"{last['unitsLeft']:,} units ({last['bytesLeft'] / 1e6:.2f} MB)"
+        complain(f"{destination}: {left} that were played were not taken in time, and are left out.")
         raise typer.Exit(NOT_TAKEN)
 
 
