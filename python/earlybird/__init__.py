@@ -25,9 +25,12 @@ from earlybird.sweeps import SweepResult, sweep
 
 if TYPE_CHECKING:
     from earlybird import compare, study
+    from earlybird.planning import plan
     from earlybird.scenario import Scenario
 else:
-    __getattr__ = loader(__name__, {"compare": "compare", "study": "study", "Scenario": "scenario"})
+    __getattr__ = loader(
+        __name__, {"compare": "compare", "plan": "planning.planner", "study": "study", "Scenario": "scenario"}
+    )
 
 __version__ = version()
 
@@ -45,6 +48,7 @@ __all__ = [
     "__version__",
     "code_version",
     "compare",
+    "plan",
     "run",
     "schema",
     "study",

@@ -1,6 +1,7 @@
 """The compiled part: scenarios and the simulator. Use it through `earlybird`, not directly."""
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Literal, final
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "resolve",
     "run",
     "schema",
+    "tcp_segments",
     "transmit",
     "transports",
     "unused",
@@ -143,6 +145,9 @@ def transmit(source: str, destination: str, watch: Callable[[dict[str, Any] | No
     `watch` is called many times a second, with a report once a second. With false what is under way is sent and played,
     and the relay ends; what it raises ends it at once.
     """
+
+def tcp_segments(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read a capture's TCP segments: `packets`, why it `breaks_off`, `connections`, and `segments` as columns."""
 
 def version() -> str:
     """Return the version of earlybird."""

@@ -13,6 +13,7 @@ from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
 from earlybird.media import read_clip
 from earlybird.paths import RESULTS, repository_file
+from earlybird.planning.line import FEWEST_BYTES
 from earlybird.quantities import bits_per_second, seconds
 from earlybird.recommendation import recommendation
 from earlybird.sweeps import SweepResult, complete, plan, without_repetitions
@@ -39,8 +40,6 @@ LONGEST: Final = 1200.0
 """Seconds of a run unless asked otherwise: a short film is repeated, of a long one the beginning is sent."""
 LAST_START: Final = 30.0
 """Seconds that a run is longer than the film, so that its last frames arrive: flows start within the first of them."""
-FEWEST_BYTES: Final = 15_000
-"""Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 GROUP: Final = "video"
 GRID_KEY: Final = f"flows.{GROUP}.transport"
 

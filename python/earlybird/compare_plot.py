@@ -11,10 +11,11 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from earlybird.compare_view import circumstances, rate, seconds
+from earlybird.compare_view import circumstances
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
+from earlybird.written import rate, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path

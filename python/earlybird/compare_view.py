@@ -15,6 +15,7 @@ from earlybird.quantities import seconds as seconds_of
 from earlybird.recommendation import recommendation
 from earlybird.statistics import paired_difference
 from earlybird.viewers import LATE_AT, PLAYER_START_UP
+from earlybird.written import number, rate, seconds, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,28 +41,6 @@ class Row(NamedTuple):
     key: str
     written: Callable[[float], str]
     better: int = -1
-
-
-def seconds(value: float) -> str:
-    """Write seconds: two digits after the point below ten, one above."""
-    if not math.isfinite(value):
-        return "–" if math.isnan(value) else "never"
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
-
-
-def share(value: float) -> str:
-    """Write a share in percent so that small ones can be told from none."""
-    if math.isnan(value):
-        return "–"
-    if value == 0:
-        return "none"
-    percent = 100 * value
-    return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2f} %" if percent >= 0.1 else f"{percent:#.2g} %"
-
-
-def number(value: float) -> str:
-    """Write a mean number of events."""
-    return "–" if math.isnan(value) else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
@@ -146,11 +125,6 @@ def circumstances(comparison: Comparison) -> str:
     seeds = f", {runs} seeds" if runs > 1 else ""
     films = f"{flows:.0f} flow{'s' if flows != 1 else ''} of the film"
     return f"{title}; {films} for {comparison.scenario['duration']}{seeds}{load}"
-
-
-def rate(bits_per_second: float) -> str:
-    """Write a rate."""
-    return f"{bits_per_second / 1e3:.0f} kb/s" if bits_per_second < 1e6 else f"{bits_per_second / 1e6:.2f} Mb/s"
 
 
 def table(comparison: Comparison) -> Table:

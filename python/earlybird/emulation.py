@@ -12,6 +12,7 @@ from earlybird.description import Overrides, ScenarioLike, override_texts, path_
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
 from earlybird.outputs import check_outputs
+from earlybird.quantities import with_unit
 from earlybird.runs import DEFAULT_SEED, checked_seed
 from earlybird.state_file import states_to
 from earlybird.worlds import namespaces
@@ -81,7 +82,7 @@ def link(
         Share of the packets that arrive 10 ms late, while others pass them.
     """
     channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue)}
-    channel |= {} if rate is None else {"rate": _rate(rate)}
+    channel |= {} if rate is None else {"rate": with_unit(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
     channel |= {} if loss is None else {"loss": [{"bernoulli": {"probability": loss}}]}
     channel |= {} if reorder is None else {"reorder": {"probability": reorder, "delay": LATE}}
@@ -90,11 +91,6 @@ def link(
 
 LATE = "10ms"
 """How much later packets arrive that others pass, as in netem's manual."""
-
-
-def _rate(text: str) -> str:
-    """Take mahimahi's and iperf's short form too."""
-    return f"{text}b/s" if text[-1:] in ("k", "M", "G") else text
 
 
 def _queue(text: str) -> str | dict[str, Any]:

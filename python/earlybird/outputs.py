@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"
 """How our pages begin, by which they are told from those of others."""
 
+SCENARIO: Final = b"# Written by `earlybird plan`."
+"""How our scenarios begin, by which they are told from those that people wrote."""
+
 BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "trace": (b"time,event,seq,",),
     "link-trace": (b"time,event,flow,seq,bytes",),
@@ -20,6 +23,7 @@ BEGINNINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "pcap": (b"\x0a\x0d\x0d\x0a",),
     "statistics": (b'{"time_s": ', b"time_s,"),
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
+    "scenario": (SCENARIO,),
 }
 """How the files of each kind begin: one that begins so may be replaced, and an empty one."""
 

@@ -39,3 +39,40 @@ def seconds(text: str) -> float | None:
         return _core.duration(text)
     except ScenarioError:
         return None
+
+
+def with_unit(text: str) -> str:
+    """Complete the short form of a rate, as mahimahi and iperf have it: ``15M``."""
+    return f"{text}b/s" if text[-1:] in ("k", "M", "G") else text
+
+
+def share(value: str | float, what: str = "share") -> float:
+    """
+    Read a share from 0 to 1.
+
+    Parameters
+    ----------
+    value : str or float
+        A number, or a text with a number or per cent: ``0.01``, ``"1%"``.
+    what : str
+        What it is the share of, to begin the error with.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    text = str(value).strip()
+    number = text.removesuffix("%")
+    try:
+        found = float(number) / (100 if number != text else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise InputError(f"{what} = {value}: a share from 0 to 1, as a number or in per cent, such as 0.01 or 1%.")
+    return found

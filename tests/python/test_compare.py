@@ -30,11 +30,12 @@ from earlybird.compare import (
     with_film,
 )
 from earlybird.compare_plot import draw, save_plot
-from earlybird.compare_view import render, seconds, share
+from earlybird.compare_view import render
 from earlybird.media import read_clip
 from earlybird.quantities import bits_per_second
 from earlybird.recommendation import recommendation
 from earlybird.viewers import first_below, summarise
+from earlybird.written import seconds, share
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"

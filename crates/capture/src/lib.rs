@@ -1,7 +1,14 @@
-//! Packet captures as pcapng files, whose times are the nanoseconds of a run and whose packets begin with their IP header.
+//! Packet captures: written as pcapng files, whose times are the nanoseconds of a run and whose packets begin with their IP
+//! header; and read, those of others too, for the TCP segments in them.
 #![forbid(unsafe_code)]
 
+mod frames;
+mod reading;
+
+pub use reading::{Reading, Segment, read};
+
 use earlybird_units::Instant;
+use frames::plain;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
@@ -125,11 +132,4 @@ fn begin(
         writer.write_pcapng_block(InterfaceDescriptionBlock { linktype, snaplen: interface.snap_len, options })?;
     }
     Ok(writer)
-}
-
-fn plain(error: PcapError) -> io::Error {
-    match error {
-        PcapError::IoError(error) => error,
-        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
-    }
 }

@@ -1,5 +1,6 @@
 //! The Python extension `earlybird._core`: conversions only.
 
+mod capture;
 mod emulate;
 mod transmit;
 
@@ -293,6 +294,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(transmit::check_address, module)?)?;
     module.add_function(wrap_pyfunction!(transmit::transmit, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::tcp_segments, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(code_version, module)?)?;
     Ok(())

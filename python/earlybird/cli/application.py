@@ -10,6 +10,7 @@ from earlybird.cli import (
     compare,
     emulate,
     kernel,
+    plan,
     plot,
     run,
     schema,
@@ -30,14 +31,14 @@ application = typer.Typer(
     epilog=examples(
         "earlybird run scenarios/dumbbell.toml --set pairs=28 --set transport=sack-er",
         "earlybird study run early-retransmission --scale smoke",
-        "earlybird compare --media media/test-clip.mp4",
+        "earlybird plan media/test-clip.mp4 --rate 20Mb/s --rtt 60ms --loss 1%",
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
+for module in (run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 application.add_typer(kernel.application)

@@ -100,6 +100,66 @@ def least_playback_delay(round_trip: float, period: float, margin: float) -> flo
     return 1.5 * round_trip + 3 * period + margin
 
 
+def burst_delay(lost: int, round_trip: float, period: float, timeout: float) -> float:
+    """
+    Return how late a packet is, from writing to delivery, that is lost so many times in a row.
+
+    The burst-loss paper's expressions, "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of
+    Burst Packet Drops": FR, one fast retransmission (after Brosh and others, "The Delay-Friendliness of TCP"); DR, two
+    in a row; DRTO, two and a timeout; TO, timeouts alone.
+
+    Parameters
+    ----------
+    lost
+        Losses of the packet and its repairs in a row: 1 FR, 2 DR, 3 DRTO, more: TO, one timeout for each beyond three.
+    round_trip
+        In seconds.
+    period
+        Seconds from packet to packet.
+    timeout
+        Length of a first timeout in seconds.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
+    repair = round_trip + 3 * period
+    if lost <= 2:
+        return round_trip / 2 + lost * repair
+    if lost == 3:
+        return round_trip / 2 + 2 * repair + timeout
+    return round_trip / 2 + math.fsum(timeout * 2**expiry for expiry in range(lost - 3))
+
+
+def slow_start_delay(packets: int, round_trip: float, rate: float, *, initial_window: int = 10) -> float:
+    """
+    Return how late the last of some packets arrives that are written together when a connection opens.
+
+    The slow start of Cardwell, Savage, Anderson, "Modeling TCP Latency", INFOCOM 2000, without losses: a round trip for
+    the handshake; windows that double, as each packet is acknowledged at first; half a round trip for the last one; and
+    no faster than the line.
+
+    Parameters
+    ----------
+    packets
+        Their number.
+    round_trip
+        In seconds.
+    rate
+        Packets per second that the line carries.
+    initial_window
+        Packets of the first window (RFC 6928).
+
+    Returns
+    -------
+    float
+        Seconds from the opening of the connection.
+    """
+    rounds = max(math.ceil(math.log2(packets / initial_window + 1)) - 1, 0)
+    return 1.5 * round_trip + max(rounds * round_trip, packets / rate)
+
+
 def _timeout_share(p: float, window: float) -> float:
     """Return the probability that a loss in a window ends in a timeout (the paper's equation 24)."""
     q = 1 - p

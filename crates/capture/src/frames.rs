@@ -1,0 +1,115 @@
+//! The frames of a capture one by one, whichever the format of the file.
+
+use pcap_file::pcap::PcapReader;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use pcap_file::{DataLink, PcapError};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+/// How a pcapng file begins (draft-ietf-opsawg-pcapng, §4.1).
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// `if_tsresol` if an interface names none: microseconds (§4.2).
+const MICROSECONDS: u8 = 6;
+/// The bit of `if_tsresol` that makes it a power of two.
+const BINARY: u8 = 0x80;
+const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
+
+/// One frame.
+pub(crate) struct Frame<'a> {
+    pub(crate) at_ns: u64,
+    pub(crate) link: DataLink,
+    pub(crate) original_len: u32,
+    pub(crate) data: &'a [u8],
+}
+
+/// The frames of a file.
+pub(crate) enum Frames {
+    Classic(PcapReader<BufReader<File>>),
+    Blocks(PcapNgReader<BufReader<File>>, Vec<(DataLink, u8)>),
+}
+
+impl Frames {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut beginning = [0; 4];
+        file.read_exact(&mut beginning)?;
+        file.rewind()?;
+        let file = BufReader::new(file);
+        if beginning == SECTION_HEADER {
+            return PcapNgReader::new(file).map(|reader| Self::Blocks(reader, Vec::new())).map_err(plain);
+        }
+        PcapReader::new(file).map(Self::Classic).map_err(plain)
+    }
+
+    /// Hands over the next frame, if the next part of the file is one; says whether there was a next part.
+    pub(crate) fn next(&mut self, take: impl FnOnce(Frame<'_>)) -> Result<bool, PcapError> {
+        match self {
+            Self::Classic(reader) => {
+                let link = reader.header().datalink;
+                let Some(packet) = reader.next_packet() else { return Ok(false) };
+                let packet = packet?;
+                let at_ns = packet.timestamp.as_nanos() as u64;
+                take(Frame { at_ns, link, original_len: packet.orig_len, data: &packet.data });
+                Ok(true)
+            }
+            Self::Blocks(reader, interfaces) => {
+                let Some(block) = reader.next_block() else { return Ok(false) };
+                take_block(&block?, interfaces, take);
+                Ok(true)
+            }
+        }
+    }
+}
+
+fn take_block(block: &Block<'_>, interfaces: &mut Vec<(DataLink, u8)>, take: impl FnOnce(Frame<'_>)) {
+    match block {
+        Block::SectionHeader(_) => interfaces.clear(),
+        Block::InterfaceDescription(interface) => interfaces.push((interface.linktype, resolution(interface))),
+        Block::EnhancedPacket(packet) => {
+            if let Some(&(link, resolution)) = interfaces.get(packet.interface_id as usize) {
+                // The library counts the interface's ticks as nanoseconds.
+                let at_ns = nanoseconds(packet.timestamp.as_nanos(), resolution);
+                take(Frame { at_ns, link, original_len: packet.original_len, data: &packet.data });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resolution(interface: &InterfaceDescriptionBlock<'_>) -> u8 {
+    let stated = interface.options.iter().find_map(|option| match option {
+        InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),
+        _ => None,
+    });
+    stated.unwrap_or(MICROSECONDS)
+}
+
+/// Turns ticks of an interface into nanoseconds.
+fn nanoseconds(ticks: u128, resolution: u8) -> u64 {
+    let exponent = u32::from(resolution & !BINARY);
+    let base: u128 = if resolution & BINARY == 0 { 10 } else { 2 };
+    base.checked_pow(exponent).map_or(0, |per_second| (ticks * NANOSECONDS_PER_SECOND / per_second) as u64)
+}
+
+/// Turns the library's error into one of the system or of the file.
+pub(crate) fn plain(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::new(io::ErrorKind::InvalidData, other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_as_long_as_the_interface_says() {
+        assert_eq!(nanoseconds(1_500_000, MICROSECONDS), 1_500_000_000);
+        assert_eq!(nanoseconds(1_500_000_000, 9), 1_500_000_000);
+        assert_eq!(nanoseconds(3 << 9, BINARY | 10), 1_500_000_000);
+        assert_eq!(nanoseconds(1, BINARY - 1), 0);
+    }
+}

@@ -1,0 +1,189 @@
+"""`earlybird plan`: how long viewers must wait, and which sender to switch on."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from earlybird.cli.arguments import Jobs, Json, examples
+from earlybird.cli.plain import say, say_aside, show_json
+from earlybird.outputs import check_outputs
+
+if TYPE_CHECKING:
+    from earlybird.planning.line import Findings
+    from earlybird.planning.planner import Plan
+
+NAME = "plan"
+EXAMPLES = examples(
+    "earlybird plan media/test-clip.mp4 --rate 20Mb/s --rtt 60ms --loss 1%",
+    "earlybird plan --bitrate 4Mb/s --network lte --goal vod --plot plan.png",
+    "ping -c 100 -i 0.2 viewer.example > ping.txt; iperf3 -c viewer.example -J > speed.json",
+    "earlybird plan --bitrate 4Mb/s --from-iperf3 speed.json --from-ping ping.txt --write-scenario line.toml",
+    "earlybird plan --bitrate 64kb/s --rate 5Mb/s --rtt 120ms --loss 3% --goal call",
+)
+
+SOURCES = ("pcap", "iperf3", "mahimahi", "irtt", "ping")
+"""What can be read, in rising order of what it knows about round trips and losses."""
+
+
+def _file(tool: str) -> typer.models.OptionInfo:
+    """Describe the option for a tool's file."""
+    option: typer.models.OptionInfo = typer.Option(f"--from-{tool.split()[0]}", metavar="FILE", help=_HELP[tool])
+    return option
+
+
+_HELP = {
+    "ping": "Round trip and losses from what `ping` printed.",
+    "iperf3": "Rate and round trip from `iperf3 --json`.",
+    "pcap": "Rate, round trip, losses and their bursts from a capture of a TCP transfer.",
+    "mahimahi": "The changing rate from a file of mahimahi's.",
+    "irtt": "Round trip, losses and their bursts from `irtt client -o FILE`.",
+}
+
+
+def command(
+    clip: Annotated[
+        Path | None, typer.Argument(metavar="[CLIP]", help="The film: any video file.", show_default=False)
+    ] = None,
+    *,
+    bitrate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="In its place a made-up film of this rate.")
+    ] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="How fast the line is: 20Mb/s.")] = None,
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip over the empty line: 60ms.")] = None,
+    loss: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Packets lost whatever one does: 1%.", show_default="none")
+    ] = None,
+    burst: Annotated[
+        float | None, typer.Option(metavar="N", min=1, help="Mean number lost one behind the other.", show_default="1")
+    ] = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(help="Before the line: 64kB, 100 (packets), codel, …", show_default="rate × round trip"),
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A line by name: dsl, cable, lte, starlink, wifi or transatlantic.",
+            autocompletion=lambda: _profiles(),
+        ),
+    ] = None,
+    from_ping: Annotated[Path | None, _file("ping")] = None,
+    from_iperf3: Annotated[Path | None, _file("iperf3")] = None,
+    from_pcap: Annotated[Path | None, _file("pcap")] = None,
+    from_mahimahi: Annotated[Path | None, _file("mahimahi")] = None,
+    from_irtt: Annotated[Path | None, _file("irtt")] = None,
+    goal: Annotated[
+        Literal["live", "call", "vod"], typer.Option(help="A broadcast, a conversation, or a stored film.")
+    ] = "live",
+    late: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Frames that may be late.", show_default="0.01%, of a call 1%"),
+    ] = None,
+    today: Annotated[str, typer.Option(metavar="NAME", help="Your sender today.")] = "cubic",
+    transport: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A sender to compare with it. May be given several times, the preferred one first.",
+            show_default="by the goal",
+        ),
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="What a viewer watches.", show_default="300s")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Sessions of each sender.", show_default="20 to 160, until it is clear"),
+    ] = None,
+    jobs: Jobs = None,
+    write_scenario: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="Write the line as a scenario, to change and run.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the plan to this file.")] = None,
+    json: Json = False,
+) -> None:
+    """
+    Say how long your viewers must wait, and which sender to switch on.
+
+    Formulas give a first estimate; then sessions are simulated until it is
+    clear which sender to take, which takes seconds. What is on the command
+    line counts more than what files say, and files more than --network.
+    """
+    from earlybird.planning.planner import plan
+
+    files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
+    _check(plot, write_scenario, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
+    measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
+    found = plan(
+        clip,
+        bitrate=bitrate,
+        rate=rate,
+        rtt=rtt,
+        loss=loss,
+        burst=burst,
+        queue=queue,
+        network=network,
+        measured=measured,
+        goal=goal,
+        late=late,
+        today=today,
+        transports=transport,
+        duration=duration,
+        seeds=None if seeds is None else range(1, seeds + 1),
+        jobs=jobs,
+        progress=not json,
+    )
+    _write(found, write_scenario, plot)
+    if json:
+        show_json(found.to_dict())
+    else:
+        _show(found, [file for file in (write_scenario, plot) if file])
+
+
+def _read(tool: str) -> "Callable[[Path], Findings]":
+    """Find what reads a tool's files."""
+    from importlib import import_module
+
+    reader: Callable[[Path], Findings] = import_module(f"earlybird.planning.measured.{tool}").read
+    return reader
+
+
+def _profiles() -> list[str]:
+    from earlybird.planning.profiles import PROFILES
+
+    return list(PROFILES)
+
+
+def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
+    """Make sure that no file is written over what it is made of, or over somebody else's."""
+    if plot is not None:
+        from earlybird.planning.picture import check_ending
+
+        check_ending(plot)
+    check_outputs({"plot": plot, "scenario": scenario}, inputs)
+
+
+def _write(found: "Plan", scenario: Path | None, plot: Path | None) -> None:
+    if scenario is not None:
+        from earlybird.planning.written_scenario import write
+
+        write(found, scenario)
+    if plot is not None:
+        from earlybird.planning.picture import save
+
+        save(found, plot)
+
+
+def _show(found: "Plan", files: list[Path]) -> None:
+    from earlybird.cli.display import show
+    from earlybird.planning.view import render, to_do
+
+    for fact in found.line.facts:
+        say_aside(f"Taken as found: {fact}.")
+    show(render(found))
+    say("\n".join(["", *to_do(found)]))
+    for file in files:
+        say(f"Written: {file}")

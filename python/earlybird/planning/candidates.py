@@ -1,0 +1,101 @@
+"""The senders that a plan compares: what each is in a scenario, and what one does to send with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.errors import InputError
+from earlybird.transports import transport as transport_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from earlybird.planning.film import Goal
+
+SHORT_TIMER: Final = "50ms"
+"""A floor of the timeout that the shortest delayed ACKs of Linux (40 ms, `TCP_DELACK_MIN`) stay below."""
+
+TODAY: Final = "cubic"
+"""What Linux sends with unless told otherwise."""
+
+DATAGRAMS: Final = ("udp", "tfrc", "srt")
+"""Transports of which what is late is lost."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """
+    A sender.
+
+    Attributes
+    ----------
+    name : str
+        What it is called here.
+    transport : str
+        Its transport in scenarios.
+    settings : Mapping
+        Its further keys of `endpoint`.
+    """
+
+    name: str
+    transport: str
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def has_deadline(self) -> bool:
+        """Whether what is late is given up, so that the delay has to be chosen before."""
+        return self.transport in DATAGRAMS or self.base in REAL_TIME
+
+    @property
+    def base(self) -> str:
+        """The congestion control without ends: ``cubic``, ``bbr``."""
+        return transport_named(self.transport).name
+
+    @property
+    def has_window(self) -> bool:
+        """Whether it is TCP."""
+        return self.transport not in DATAGRAMS
+
+
+REAL_TIME: Final = ("mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "earlybird-rt")
+"""Transports of the real-time mode."""
+
+SHORT_TIMERS: Final = "cubic+rto-min"
+
+KNOWN: Final = {
+    SHORT_TIMERS: Candidate(SHORT_TIMERS, "cubic", {"rto": {"floor": SHORT_TIMER}}),
+}
+"""Senders that are more than a transport."""
+
+DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
+    "live": (SHORT_TIMERS, "bbr-rack", "pert-rack"),
+    "vod": (SHORT_TIMERS, "bbr-rack", "pert-rack"),
+    "call": ("bbr-rack", "earlybird-rt", "srt"),
+}
+"""What is compared with today's sender, from what is switched on most easily to what takes most."""
+
+
+def candidate(name: str) -> Candidate:
+    """
+    Find a sender by its name: a transport, or ``cubic+rto-min``.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = KNOWN.get(name)
+    if known:
+        return known
+    transport_named(name)
+    return Candidate(name, name)
+
+
+def candidates(names: Sequence[str] | None, today: str, goal: Goal) -> tuple[Candidate, ...]:
+    """Return today's sender and those to compare with it, each once, in the order in which they are preferred."""
+    wanted = [today, *(DEFAULTS[goal] if names is None else names)]
+    found = tuple(candidate(name) for name in dict.fromkeys(wanted))
+    if found[0].has_deadline and goal == "vod":
+        raise InputError(f"today = {today}: it gives up what is late, and a stored film is sent whole. Take cubic.")
+    return tuple(one for one in found if goal != "vod" or not one.has_deadline)

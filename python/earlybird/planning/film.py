@@ -1,0 +1,116 @@
+"""What is sent: a clip, or one made up for a bit rate, live or from a store."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from earlybird.clip import Clip
+from earlybird.planning.choice import AT_ONCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Goal: TypeAlias = Literal["live", "call", "vod"]
+
+FRAMES_PER_SECOND: Final = 25
+KEY_FRAME_EVERY: Final = 2.0
+"""Seconds between key frames: Apple, "HLS Authoring Specification", asks for two."""
+KEY_FRAME_SIZE: Final = 5.0
+"""A key frame ÷ another frame, in the clip of this repository (`media/test-clip.mp4`)."""
+IN_A_CALL: Final = 0.02
+"""Seconds of delay that count in a conversation: half a frame, or a packet of sound."""
+SOUND_PERIOD: Final = 0.02
+"""Seconds of sound in a packet: the usual frame of Opus (RFC 7587 §4.2)."""
+SOUND_RATE: Final = 200e3
+"""Bits per second up to which a conversation is one of sound alone."""
+
+
+def made_up(rate: float, goal: Goal) -> Clip:
+    """
+    Make up a film of a bit rate: a key frame every two seconds, five times as large as the others; or sound alone.
+
+    Parameters
+    ----------
+    rate
+        Bits per second.
+    goal
+        What it is for: a conversation of little rate is sound in packets of 20 ms.
+    """
+    is_sound = goal == "call" and rate <= SOUND_RATE
+    period = SOUND_PERIOD if is_sound else 1 / FRAMES_PER_SECOND
+    frames = round(KEY_FRAME_EVERY / period)
+    weights = np.ones(frames)
+    weights[0] = 1.0 if is_sound else KEY_FRAME_SIZE
+    sizes = np.maximum(np.rint(weights * rate * KEY_FRAME_EVERY / 8 / weights.sum()), 1).astype(np.int64)
+    kind = "sound" if is_sound else "film"
+    return Clip(
+        Path(f"made-up {kind}"), "made up", period * np.arange(frames, dtype=np.float64), sizes, KEY_FRAME_EVERY
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Broadcast:
+    """
+    A film on its way to one viewer.
+
+    Attributes
+    ----------
+    clip : Clip
+        The film.
+    goal : str
+        ``live``: written as it is played, for viewers who follow; ``call``: the same, for a conversation; ``vod``:
+        there from the first moment.
+    length : float
+        Seconds that a viewer watches; a shorter film is repeated.
+    """
+
+    clip: Clip
+    goal: Goal
+    length: float
+
+    @property
+    def run_length(self) -> float:
+        """Seconds of a run: the viewing, and for a stored film the time that its end may be late."""
+        return 1.2 * self.length + 30 if self.goal == "vod" else self.length
+
+    @property
+    def play_times(self) -> NDArray[np.float64]:
+        """When each frame is shown, in seconds after the first one."""
+        rounds = math.ceil(self.length / self.clip.length)
+        times = (self.clip.times + self.clip.length * np.arange(rounds)[:, np.newaxis]).ravel()
+        return times[times < self.length]
+
+    def application(self) -> dict[str, Any]:
+        """Write it as the application of a flow."""
+        if self.goal != "vod":
+            return self.clip.first(self.length).application()
+        sizes = np.resize(self.clip.sizes, len(self.play_times)).tolist()
+        # All at once, and not again before the run ends.
+        return {"media": {"times": [0.0] * len(sizes), "sizes": sizes, "length": 2 * self.run_length}}
+
+    @property
+    def noticeable(self) -> float:
+        """Seconds of delay that are worth a change of the sender: half a frame in a conversation."""
+        return IN_A_CALL if self.goal == "call" else AT_ONCE
+
+    @property
+    def most_headers(self) -> float:
+        """Share of the rate that headers take where each frame is a packet of its own at least."""
+        packets = np.ceil(self.clip.sizes / SEGMENT).sum()
+        return float(packets * HEADERS / self.clip.sizes.sum())
+
+    @property
+    def wire_rate(self) -> float:
+        """Bits per second with headers."""
+        return self.clip.mean_rate * (1 + self.most_headers)
+
+
+SEGMENT: Final = 1448
+"""Bytes of payload in a full segment with timestamps over Ethernet (docs/profiles.md)."""
+HEADERS: Final = 52
+"""Bytes of IPv4 and TCP with timestamps."""

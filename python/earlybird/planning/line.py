@@ -1,0 +1,142 @@
+"""The way from a sender to its viewers, as `earlybird plan` takes it: one line, and what is known of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.emulation import link
+from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FEWEST_BYTES: Final = 15_000
+"""Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
+
+LEAST_ROUND_TRIP: Final = 0.0001
+"""Seconds; shorter ones are those of one machine."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    """
+    What is known of a line; None is not known.
+
+    Attributes
+    ----------
+    rate : float
+        Bits per second.
+    round_trip : float
+        Seconds without anything in the queue.
+    loss : float
+        Share of the packets that get lost, whatever the sender does.
+    mean_burst : float
+        Packets lost one behind the other, on average; 1 for those that are lost independently.
+    queue : str
+        As `earlybird emulate` takes it: ``64kB``, ``100``, ``codel``.
+    trace : tuple of int
+        Chances to send 1500 bytes in milliseconds, in place of a rate (mahimahi's format).
+    facts : tuple of str
+        How these were found, a sentence each.
+    """
+
+    rate: float | None = None
+    round_trip: float | None = None
+    loss: float | None = None
+    mean_burst: float | None = None
+    queue: str | None = None
+    trace: tuple[int, ...] | None = None
+    facts: tuple[str, ...] = ()
+
+    def overruled_by(self, other: Findings) -> Findings:
+        """Return these findings, with the others' in their place where those know better."""
+        known = {
+            field.name: value
+            for field in dataclasses.fields(other)
+            if field.name != "facts" and (value := getattr(other, field.name)) is not None
+        }
+        if "rate" in known and "trace" not in known:
+            known["trace"] = None
+        return dataclasses.replace(self, **known, facts=(*self.facts, *other.facts))
+
+
+def together(findings: Iterable[Findings]) -> Findings:
+    """Put findings together; the later ones count."""
+    result = Findings()
+    for one in findings:
+        result = result.overruled_by(one)
+    return result
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """
+    A line from the sender to the viewers, with the same delay and rate on its way back.
+
+    Attributes
+    ----------
+    rate, round_trip, loss, mean_burst, trace
+        As in `Findings`, all known.
+    queue : str
+        What waits in front of it at most, as `earlybird emulate` takes it.
+    facts : tuple of str
+        How they were found.
+    """
+
+    rate: float
+    round_trip: float
+    loss: float
+    mean_burst: float
+    queue: str
+    trace: tuple[int, ...] | None = None
+    facts: tuple[str, ...] = ()
+
+    @property
+    def volume(self) -> float:
+        """Bytes that are under way when the line is full and its queue empty."""
+        return self.rate * self.round_trip / 8
+
+    def network(self) -> dict[str, Any]:
+        """Write the line as the `network` of a scenario, from `sender` to `viewer`."""
+        delay = f"{round(1e9 * self.round_trip / 2)}ns"
+        back = link(rate=f"{round(self.rate)}b/s", delay=delay)
+        there = {**back, **link(rate=f"{round(self.rate)}b/s", delay=delay, queue=self.queue)}
+        if self.trace:
+            there = {key: value for key, value in there.items() if key != "rate"} | {"trace": list(self.trace)}
+        if self.loss:
+            there["loss"] = [self._loss()]
+        return {"links": [{"from": "sender", "to": "viewer", **there, "reverse": back}]}
+
+    def _loss(self) -> dict[str, Any]:
+        """Gilbert's channel where losses come in bursts that are longer than chance makes them."""
+        if self.mean_burst <= 1 / (1 - self.loss):
+            return {"bernoulli": {"probability": self.loss}}
+        return {"gilbert": {"ratio": self.loss, "mean-burst": self.mean_burst}}
+
+
+def line_of(findings: Findings) -> Line:
+    """
+    Complete findings to a line.
+
+    What is not known takes a default: no losses, independent ones, and a queue that holds what the line carries in a
+    round trip, the usual rule for buffers.
+
+    Raises
+    ------
+    InputError
+        If rate or round trip are not known, or a value cannot be.
+    """
+    if findings.rate is None:
+        raise InputError("how fast is the line? Give --rate, such as --rate 20Mb/s, or --network dsl.")
+    if findings.round_trip is None:
+        raise InputError("how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.")
+    loss, burst = findings.loss or 0.0, findings.mean_burst or 1.0
+    if not 0 <= loss < 1:
+        raise InputError(f"loss = {loss:g}: a share of the packets from 0 to below 1, such as 1%.")
+    if burst < 1 or not math.isfinite(burst):
+        raise InputError(f"burst = {burst:g}: packets that are lost one behind the other on average, from 1.")
+    round_trip = max(findings.round_trip, LEAST_ROUND_TRIP)
+    queue = findings.queue or f"{max(round(findings.rate * round_trip / 8), FEWEST_BYTES)}B"
+    return Line(findings.rate, round_trip, loss, burst, queue, findings.trace, findings.facts)

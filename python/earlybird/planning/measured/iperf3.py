@@ -1,0 +1,75 @@
+"""What `iperf3 --json` printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.errors import InputError
+from earlybird.planning.film import HEADERS, SEGMENT
+from earlybird.planning.line import Findings
+from earlybird.planning.measured.text import json_of, number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHAT: Final = "what `iperf3 --json` prints"
+DATAGRAM_HEADERS: Final = 28
+"""Bytes of IPv4 and UDP."""
+
+
+def read(path: str | Path) -> Findings:
+    """
+    Read the rate, and what else the test knows: the round trip of TCP, the losses of UDP.
+
+    Raises
+    ------
+    InputError
+        If the test failed or measured nothing.
+    """
+    document = json_of(path, WHAT)
+    if document.get("error"):
+        raise InputError(f"{path}: iperf3 failed: {document['error']}. Repeat the measurement.")
+    end = document.get("end")
+    if not isinstance(end, dict) or not end:
+        raise InputError(f"{path} is not {WHAT}, or that of a test that was cut off: there is no `end`.")
+    is_udp = number(end, "sum", "lost_percent") is not None
+    findings = _datagrams(end) if is_udp else _transfer(end)
+    if not findings.rate:
+        raise InputError(f"{path}: iperf3 transferred nothing. Repeat the measurement.")
+    return findings
+
+
+def _transfer(end: dict[str, Any]) -> Findings:
+    received = number(end, "sum_received", "bits_per_second") or number(end, "sum_sent", "bits_per_second") or 0.0
+    rate = received * (1 + HEADERS / SEGMENT)
+    facts = [f"iperf3: {rate / 1e6:.4g} Mb/s, what TCP got with its headers: the line has that much at least"]
+    round_trip = _round_trip(end)
+    if round_trip is not None:
+        facts.append(f"iperf3: a round trip of {1e3 * round_trip:.4g} ms, the shortest one of its senders")
+    repeated, sent = number(end, "sum_sent", "retransmits"), number(end, "sum_sent", "bytes")
+    if repeated and sent:
+        share = 100 * repeated * SEGMENT / sent
+        facts.append(
+            f"iperf3: {repeated:.0f} retransmissions, {share:.2g} %, are not taken for losses of the line: a full "
+            "queue makes them; give --loss if you know of others"
+        )
+    return Findings(rate=rate, round_trip=round_trip, facts=tuple(facts))
+
+
+def _round_trip(end: dict[str, Any]) -> float | None:
+    """Return the shortest round trip in seconds that a sender saw; receivers and other systems than Linux have none."""
+    streams = end.get("streams")
+    known = [number(stream, "sender", "min_rtt") for stream in streams] if isinstance(streams, list) else []
+    return min((value / 1e6 for value in known if value), default=None)
+
+
+def _datagrams(end: dict[str, Any]) -> Findings:
+    lost = (number(end, "sum", "lost_percent") or 0.0) / 100
+    total, size = number(end, "sum", "packets") or 0.0, number(end, "sum", "bytes") or 0.0
+    headers = 1 + DATAGRAM_HEADERS * total / size if size else 1.0
+    rate = (number(end, "sum", "bits_per_second") or 0.0) * (1 - lost) * headers
+    facts = (
+        f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers: the line has that much at least",
+        f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost; more than the line carries is lost too",
+    )
+    return Findings(rate=rate, loss=lost, facts=facts)

@@ -1,0 +1,231 @@
+"""A capture of a TCP transfer: pcap or pcapng, taken at the sender, at the receiver, or between them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from earlybird import _core
+from earlybird.errors import InputError, because
+from earlybird.planning.film import HEADERS
+from earlybird.planning.line import Findings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Seconds = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+WINDOW: Final = 1.0
+"""Seconds in which a transfer shows how fast it can be."""
+FEW_BYTES: Final = 100_000
+"""Payload below which a transfer shows no rate: it is over within its first windows."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Transfer:
+    """
+    The busiest connection of a capture, seen from its sender; sequence numbers do not wrap.
+
+    Attributes
+    ----------
+    name : str
+        Its two ends.
+    time, begin, end, ts_value, ts_echo : NDArray
+        Of its segments with payload: seconds, first byte, the byte after the last, and the timestamp option.
+    ack_time, ack, ack_ts_value, ack_ts_echo : NDArray
+        Of what came back.
+    handshake : float
+        Seconds from the opening segment to the third one; not a number if it was not caught.
+    """
+
+    name: str
+    time: Seconds
+    begin: Integers
+    end: Integers
+    ts_value: Integers
+    ts_echo: Integers
+    ack_time: Seconds
+    ack: Integers
+    ack_ts_value: Integers
+    handshake: float
+
+
+def read(path: str | Path) -> Findings:
+    """
+    Read rate, round trip, losses and their bursts from the connection with the most payload.
+
+    Raises
+    ------
+    InputError
+        If the file is no capture, or has no TCP with payload.
+    """
+    transfer, facts = _transfer(path)
+    rate, round_trip = _rate(transfer), _round_trip(transfer)
+    loss, burst = _losses(transfer)
+    facts.append(f"capture: {transfer.name}, {len(transfer.time)} segments with payload")
+    if rate is None:
+        facts.append("capture: too little was transferred to show the line's rate; give --rate")
+    else:
+        facts.append(f"capture: {rate / 1e6:.4g} Mb/s in the fastest second: the line has that much at least")
+    if round_trip is None:
+        facts.append("capture: no round trip can be told, as one direction is missing or has no timestamps; give --rtt")
+    else:
+        facts.append(f"capture: a round trip of {1e3 * round_trip:.4g} ms, the shortest one")
+    facts.append(
+        f"capture: {100 * loss:.3g} % of the segments repeated{_bursts(burst)}, all counted as lost on the line"
+    )
+    facts.extend(_gaps(transfer))
+    return Findings(rate=rate, round_trip=round_trip, loss=loss, mean_burst=burst, facts=tuple(facts))
+
+
+def _bursts(burst: float) -> str:
+    return f", {burst:.3g} in a row on average" if burst > 1 else ""
+
+
+def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
+    """Read the busiest connection, and what is to be said of the file."""
+    try:
+        found = _core.tcp_segments(path)
+    except OSError as error:
+        why = because(error) if error.errno else "it is neither pcap nor pcapng; decompress it first if it is packed"
+        raise InputError(f"{path} is no capture that can be read ({why}).") from error
+    table = found["segments"]
+    if not len(table["time_s"]):
+        raise InputError(
+            f"{path}: none of its {found['packets']} packets is a TCP segment. Capture a transfer over TCP."
+        )
+    facts = [f"capture: it breaks off ({found['breaks_off']}) and is read up to there"] if found["breaks_off"] else []
+    return _busiest(path, table, found["connections"]), facts
+
+
+def _busiest(path: str | Path, table: dict[str, Any], connections: list[list[str]]) -> Transfer:
+    """Pick the connection and direction with the most payload."""
+    way = 2 * table["connection"].astype(np.int64) + table["backwards"]
+    carried = np.bincount(way, weights=table["payload"], minlength=2 * len(connections))
+    chosen = int(carried.argmax())
+    if not carried[chosen]:
+        raise InputError(f"{path}: its TCP segments carry no payload. Capture a transfer, from its beginning.")
+    ends = connections[chosen // 2]
+    sender, receiver = reversed(ends) if chosen % 2 else ends
+    there, back = way == chosen, way == chosen ^ 1
+    return _seen_from_sender(f"{sender} to {receiver}", table, there, back)
+
+
+def _seen_from_sender(name: str, table: dict[str, Any], there: Flags, back: Flags) -> Transfer:
+    start = int(table["seq"][there][0])
+    data = there & (table["payload"] > 0)
+    begin = unwrapped(table["seq"][data], start)
+    acks = back & table["is_ack"]
+    return Transfer(
+        name=name,
+        time=table["time_s"][data],
+        begin=begin,
+        end=begin + table["payload"][data],
+        ts_value=table["ts_value"][data].astype(np.int64),
+        ts_echo=table["ts_echo"][data].astype(np.int64),
+        ack_time=table["time_s"][acks],
+        ack=unwrapped(table["ack"][acks], start),
+        ack_ts_value=table["ts_value"][acks].astype(np.int64),
+        handshake=_handshake(table, there, back),
+    )
+
+
+def unwrapped(numbers: NDArray[np.uint32], start: int) -> Integers:
+    """Count sequence numbers from `start`, past the end of 32 bits."""
+    steps: Integers = np.diff(numbers.astype(np.int64), prepend=start).astype(np.int64)
+    nearest = (steps + 2**31) % 2**32 - 2**31
+    return np.cumsum(nearest)
+
+
+def _handshake(table: dict[str, Any], there: Flags, back: Flags) -> float:
+    """Return the time from the first SYN to the segment that answers the SYN of the other side."""
+    syns = [np.flatnonzero(way & table["is_syn"]) for way in (there, back)]
+    if not all(len(one) == 1 for one in syns):  # not caught, or repeated
+        return math.nan
+    first, second = sorted(int(one[0]) for one in syns)
+    opener = there if there[first] else back
+    third = np.flatnonzero(opener & ~table["is_syn"])
+    third = third[third > second]
+    return float(table["time_s"][third[0]] - table["time_s"][first]) if len(third) else math.nan
+
+
+def _round_trip(transfer: Transfer) -> float | None:
+    """
+    Add the shortest way to the receiver and back to the shortest way to the sender and back.
+
+    Both begin where the capture was taken, so that it may be anywhere.
+    """
+    far, near = _to_receiver(transfer), _to_sender(transfer)
+    known = [value for value in (far + near, transfer.handshake) if math.isfinite(value)]
+    return min(known) if known else None
+
+
+def _to_receiver(transfer: Transfer) -> float:
+    """Return the shortest time from a segment, sent but once, to the first ACK that covers it."""
+    if not len(transfer.ack):
+        return math.nan
+    reached = np.maximum.accumulate(transfer.ack)
+    fresh = transfer.end > np.maximum.accumulate(np.concatenate(([0], transfer.end[:-1])))
+    places = np.searchsorted(reached, transfer.end[fresh])
+    there = places < len(reached)
+    waits = transfer.ack_time[places[there]] - transfer.time[fresh][there]
+    return float(waits[waits > 0].min()) if (waits > 0).any() else math.nan
+
+
+def _to_sender(transfer: Transfer) -> float:
+    """Return the shortest time from an ACK to the first segment that echoes its timestamp."""
+    values, first_acks = np.unique(transfer.ack_ts_value, return_index=True)
+    echoes, first_echoes = np.unique(transfer.ts_echo, return_index=True)
+    common, places, echo_places = np.intersect1d(values, echoes, return_indices=True)
+    waits = transfer.time[first_echoes[echo_places]] - transfer.ack_time[first_acks[places]]
+    good = (common > 0) & (waits > 0)
+    return float(waits[good].min()) if good.any() else math.nan
+
+
+def _rate(transfer: Transfer) -> float | None:
+    """Return what passed in the fastest second, with headers, in bits per second."""
+    sizes = transfer.end - transfer.begin + HEADERS
+    length = float(transfer.time[-1] - transfer.time[0])
+    if (transfer.end - transfer.begin).sum() < FEW_BYTES or length <= 0:
+        return None
+    window = min(WINDOW, length)
+    total = np.concatenate(([0], np.cumsum(sizes)))
+    order = np.sort(transfer.time)
+    ends = np.searchsorted(order, order + window, side="right")
+    whole = order <= order[-1] - window
+    return 8 * float((total[ends] - total[:-1])[whole].max()) / window
+
+
+def _losses(transfer: Transfer) -> tuple[float, float]:
+    """Return the share of segments that fill what should have come before, and how many of them lie side by side."""
+    highest = np.maximum.accumulate(np.concatenate(([0], transfer.end[:-1])))
+    repeated = transfer.begin < highest
+    if not repeated.any():
+        return 0.0, 1.0
+    holes = np.unique(np.column_stack((transfer.begin[repeated], transfer.end[repeated])), axis=0)
+    runs = 1 + int((holes[1:, 0] > holes[:-1, 1]).sum())
+    return float(repeated.mean()), len(holes) / runs
+
+
+def _gaps(transfer: Transfer) -> list[str]:
+    """Tell of bytes that were acknowledged and are not in the capture."""
+    if not len(transfer.ack):
+        return []
+    order = np.argsort(transfer.begin)
+    begins, reached = transfer.begin[order], np.maximum.accumulate(transfer.end[order])
+    holes = np.maximum(begins[1:] - reached[:-1], 0)
+    acked = begins[1:] <= transfer.ack.max()
+    missing = int(holes[acked].sum())
+    if not missing:
+        return []
+    return [
+        f"capture: {missing} bytes that the receiver acknowledged are missing in it: what caught it was too slow, and "
+        "losses and rate are worse known for it"
+    ]

@@ -1,0 +1,69 @@
+"""What `ping` printed: of Linux (iputils, busybox), the BSDs and macOS, or Windows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from earlybird.errors import InputError
+from earlybird.planning.line import Findings
+from earlybird.planning.measured.text import text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REPLY: Final = re.compile(r"time\s*[=<]\s*([\d.,]+)\s*ms", re.IGNORECASE)
+COUNTS: Final = re.compile(r"(\d+) packets transmitted,\s*(\d+)(?: packets)? received", re.IGNORECASE)
+WINDOWS_COUNTS: Final = re.compile(r"Sent = (\d+), Received = (\d+)", re.IGNORECASE)
+SEQUENCE: Final = re.compile(r"(?:icmp_)?seq=(\d+)", re.IGNORECASE)
+TIMED_OUT: Final = re.compile(r"timed out|timeout|unreachable|no answer yet", re.IGNORECASE)
+FEW: Final = 100
+"""Replies below which a share of a per cent is a guess."""
+
+
+def read(path: str | Path) -> Findings:
+    """
+    Read round trip and losses.
+
+    The round trip is the median; what it varies is told, and not simulated. A reply may be lost as well as a request:
+    all losses are counted to the way of the film, which is the careful side.
+
+    Raises
+    ------
+    InputError
+        If the file is none of ping's, or no reply came.
+    """
+    lines = text_of(path, "what ping prints").splitlines()
+    replies = [line for line in lines if REPLY.search(line) and "DUP!" not in line]
+    times = np.array([float(REPLY.search(line)[1].replace(",", ".")) for line in replies])  # type: ignore[index]
+    sent = _sent(lines, replies)
+    if not sent:
+        raise InputError(f"{path} is not what ping prints: no line has a time such as `time=12.3 ms`.")
+    if not len(times):
+        raise InputError(
+            f"{path}: none of {sent} pings came back, which tells nothing of the line. The way may block ICMP: measure "
+            "with iperf3 or irtt, or give --rtt."
+        )
+    loss = max(sent - len(times), 0) / sent
+    middle, most = (float(np.quantile(times, share)) for share in (0.5, 0.95))
+    facts = [f"ping: a round trip of {middle:.4g} ms, the median (shortest {times.min():.4g}, 95 % below {most:.4g})"]
+    facts.append(f"ping: {sent - len(times)} of {sent} lost, {100 * loss:.3g} %{_doubt(sent)}")
+    return Findings(round_trip=middle / 1e3, loss=loss, facts=tuple(facts))
+
+
+def _doubt(sent: int) -> str:
+    return "; so few tell little of losses" if sent < FEW else ""
+
+
+def _sent(lines: list[str], replies: list[str]) -> int:
+    """Count what was sent: by the summary, or by sequence numbers and complaints where that is missing."""
+    for line in lines:
+        found = COUNTS.search(line) or WINDOWS_COUNTS.search(line)
+        if found:
+            return int(found[1])
+    numbers = [int(found[1]) for line in replies if (found := SEQUENCE.search(line))]
+    if numbers:
+        return max(max(numbers) - min(numbers) + 1, len(replies))
+    return len(replies) + sum(1 for line in lines if TIMED_OUT.search(line))

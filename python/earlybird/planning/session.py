@@ -1,0 +1,191 @@
+"""One viewer's session: a run of the simulator, and the delay after which its film would have played through."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from earlybird import _core
+from earlybird.planning.film import SEGMENT
+from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from earlybird.planning.candidates import Candidate
+    from earlybird.planning.film import Broadcast
+    from earlybird.planning.line import Line
+
+GROUP: Final = "film"
+
+STARTS_WITHIN: Final = 1.0
+"""Seconds in which a film begins at random, so that no two sessions meet the same losses at the same frames."""
+
+NEAR_THE_END: Final = 0.1
+"""A film falls behind for good if what came last is older than this share of the session."""
+
+LARGEST_WINDOW: Final = 6 * 2**20
+"""Bytes of the window that the profiles allow unless asked for more (docs/profiles.md)."""
+
+ROUNDING: Final = 1e-6
+"""Seconds that the sum of a time and a delay may be off."""
+
+WINDOW_KEYS: Final = ("limited_by_window", "limited_by_receiver", "limited_by_send_buffer")
+
+DELAY_STEP: Final = 1.05
+"""Factor between two delays that are tried of a sender that gives up what is late."""
+SHORTEST_DELAY: Final = 0.01
+LONGEST_DELAY: Final = 10.0
+DELAYS: Final = tuple(
+    float(f"{SHORTEST_DELAY * DELAY_STEP**step:.3g}")
+    for step in range(math.ceil(math.log(LONGEST_DELAY / SHORTEST_DELAY, DELAY_STEP)) + 1)
+)
+"""Seconds from writing to playing that are tried."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Session:
+    """
+    What one viewer saw.
+
+    Attributes
+    ----------
+    need : float
+        Seconds of delay from which on fewer frames than allowed were late; infinite if no delay would do.
+    due : NDArray[np.float64]
+        When each frame was written, or wanted at the earliest of a stored film, in seconds.
+    delivered : NDArray[np.float64]
+        When it was there.
+    end : float
+        End of the run in seconds.
+    held_back : float
+        Share of the time in which a window or a buffer held the sender back, and not the network.
+    carried : float
+        Share of the frames that came.
+    """
+
+    need: float
+    due: NDArray[np.float64]
+    delivered: NDArray[np.float64]
+    end: float
+    held_back: float
+    carried: float
+
+    def stalls(self, delay: float) -> int:
+        """Count the pauses of a player that starts after so many seconds and waits for what comes late."""
+        came = np.isfinite(self.delivered)
+        there = np.maximum.accumulate(self.delivered[came])
+        return len(play(self.due[came], there, start_up=delay + ROUNDING, end=self.end).stalls)
+
+
+def scenario(line: Line, film: Broadcast, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
+    """Write the session as a scenario; `delay`, from writing to playing, is for senders that give up what is late."""
+    endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
+    if candidate.has_window and 2 * line.volume > LARGEST_WINDOW:
+        endpoint["window"] = math.ceil(2 * line.volume / SEGMENT)
+    if candidate.transport == "srt":
+        endpoint["srt"] = {"fit-playback-delay": True}
+    flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": film.application()}
+    flow["start"] = {"uniform": ["0s", f"{STARTS_WITHIN:g}s"]}
+    if delay is not None:
+        flow["client"] = {"deadline": {"playback-delay": f"{round(1e6 * delay)}us"}}
+    return {
+        "title": f"{film.clip.path.name}, {film.goal}, by {candidate.name}",
+        "duration": f"{film.run_length + STARTS_WITHIN:g}s",
+        "endpoint": endpoint,
+        "network": line.network(),
+        "flows": [flow],
+        "measure": {"deliveries": True},
+    }
+
+
+class Theatre:
+    """
+    Plays sessions of one film over one line by one sender.
+
+    Parameters
+    ----------
+    line, film, candidate
+        Who, what and where.
+    late
+        Share of the frames below which those that are late have to stay.
+    watch
+        Called some twenty times a second while a run goes on; what it raises ends the run.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        film: Broadcast,
+        candidate: Candidate,
+        late: float = LATE_SHARE_ALLOWED,
+        watch: Callable[[float], None] | None = None,
+    ) -> None:
+        self._line, self._film, self._candidate = line, film, candidate
+        self._late, self._watch = late, watch
+        self._resolved: dict[float | None, str] = {}
+
+    @property
+    def packets(self) -> float:
+        """Packets that a session sends, as expected."""
+        delay = DELAYS[-1] if self._candidate.has_deadline else None
+        tries = math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
+        return float(tries * _core.estimate(self._scenario(delay), math.inf)[0])
+
+    def play(self, seed: int) -> Session:
+        """Play a session; of a sender that gives up what is late, with the shortest delay that does."""
+        if not self._candidate.has_deadline:
+            return self._session(seed, None)
+        low, high = 0, len(DELAYS) - 1
+        best = self._session(seed, DELAYS[high])
+        if not math.isfinite(best.need):
+            return best
+        while low < high:
+            middle = (low + high) // 2
+            tried = self._session(seed, DELAYS[middle])
+            if math.isfinite(tried.need):
+                best, high = tried, middle
+            else:
+                low = middle + 1
+        return best
+
+    def _scenario(self, delay: float | None) -> str:
+        if delay not in self._resolved:
+            document = json.dumps(scenario(self._line, self._film, self._candidate, delay))
+            self._resolved[delay] = _core.resolve(document, [])
+        return self._resolved[delay]
+
+    def _session(self, seed: int, delay: float | None) -> Session:
+        outcome = _core.run(self._scenario(delay), seed, watch=self._watch)
+        frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._film.run_length
+        written, delivered = self._on_time(frames["written_s"], frames["delivered_s"])
+        held_back = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))
+        need = self._need(written, delivered, end) if delay is None else self._fits(written, delivered, end, delay)
+        carried = float(np.isfinite(delivered).mean())
+        return Session(need, written, delivered, end, held_back, carried)
+
+    def _on_time(
+        self, written: NDArray[np.float64], delivered: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Count time from the film's beginning; a stored film is wanted frame by frame, though written at once."""
+        begin = written[0]
+        due = self._film.play_times[: len(written)] if self._film.goal == "vod" else written - begin
+        return due, delivered - begin
+
+    def _need(self, due: NDArray[np.float64], delivered: NDArray[np.float64], end: float) -> float:
+        came = due[np.isfinite(delivered)]
+        if not len(came) or came[-1] < (1 - NEAR_THE_END) * due[-1]:
+            return math.inf
+        return max(Timeliness(due, delivered, end).needed_for(self._late), 0.0)
+
+    def _fits(self, due: NDArray[np.float64], delivered: NDArray[np.float64], end: float, delay: float) -> float:
+        """Return the delay if few enough frames were lost or late with it."""
+        timeliness = Timeliness(due, delivered, end)
+        late = timeliness.late(delay) - (timeliness.frames - timeliness.judged(delay))
+        return delay if late <= timeliness.allowed(self._late) else math.inf

@@ -1,0 +1,27 @@
+"""A plan's line and film as a scenario, to change and to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earlybird.description import toml_value
+from earlybird.outputs import SCENARIO
+from earlybird.planning.session import scenario
+
+if TYPE_CHECKING:
+    from earlybird.planning.planner import Plan
+
+
+def text(plan: Plan) -> str:
+    """Write the session of the chosen sender as a scenario in TOML, with what was found in front."""
+    candidate = plan.choice.candidate
+    document = scenario(plan.line, plan.film, candidate, plan.delay if candidate.has_deadline else None)
+    facts = [f"# {fact}" for fact in plan.line.facts]
+    lines = [f"{key} = {toml_value(value)}" for key, value in document.items()]
+    return "\n".join([SCENARIO.decode(), *facts, *lines, ""])
+
+
+def write(plan: Plan, path: str | Path) -> None:
+    """Write the scenario to a file."""
+    Path(path).write_text(text(plan), encoding="utf-8")
