@@ -1,6 +1,5 @@
 """`earlybird plan`: how long viewers must wait, and which sender to switch on."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +10,8 @@ from earlybird.cli.plain import say, say_aside, show_json
 from earlybird.outputs import check_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from earlybird.planning.line import Findings
     from earlybird.planning.planner import Plan
 

@@ -109,7 +109,7 @@ def _latency(line: Line, delay: float) -> int:
 def _socket(line: Line, film: Broadcast) -> list[str]:
     unsent = max(round(UNSENT * film.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
     found = [
-        'setsockopt(s, IPPROTO_TCP, TCP_NODELAY, 1)    # no frame waits for the ACK of another; nginx: "tcp_nodelay on"',
+        "setsockopt(s, IPPROTO_TCP, TCP_NODELAY, 1)    # no frame waits for another's ACK",
     ]
     if film.goal != "vod":
         found.append(

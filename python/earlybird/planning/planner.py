@@ -252,7 +252,7 @@ def _broadcast(clip: Clip, line: Line, senders: Sequence[Candidate], goal: Goal,
     if duration is not None:
         return Broadcast(clip, goal, _duration(duration, "duration"))
     film = Broadcast(clip, goal, LONGEST_SESSION)
-    cost = LOOKS[0] * sum(Theatre(line, film, sender).packets for sender in senders)
+    cost = LOOKS[0] * sum(Theatre(line, film, sender).cost for sender in senders)
     length = round(LONGEST_SESSION * BUDGET / cost)
     return Broadcast(clip, goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
 

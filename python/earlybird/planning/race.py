@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from earlybird.statistics import Estimate
 
 BUDGET: Final = 80e6
-"""Packets that are simulated at most, unless the first look takes more: some ten seconds of two processors. It counts
-packets and not seconds, so that the same question has the same answer everywhere."""
+"""Packets that are simulated at most, unless the first look takes more: some ten seconds of two processors. It is
+counted in packets and not in seconds, so that the same question has the same answer everywhere."""
 
 
 class Crew:
@@ -98,7 +98,7 @@ class Race:
         left = BUDGET
         for number in LOOKS:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
-            cost = len(seeds) * sum(self._theatres[place].packets for place in self._running)
+            cost = len(seeds) * sum(self._theatres[place].cost for place in self._running)
             if self._last and cost > left:
                 break
             left -= cost

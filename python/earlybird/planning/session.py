@@ -33,6 +33,9 @@ NEAR_THE_END: Final = 0.1
 LARGEST_WINDOW: Final = 6 * 2**20
 """Bytes of the window that the profiles allow unless asked for more (docs/profiles.md)."""
 
+PER_RUN: Final = 40e3
+"""Packets that are simulated in the time that a run takes however short it is, some 10 ms."""
+
 ROUNDING: Final = 1e-6
 """Seconds that the sum of a time and a delay may be off."""
 
@@ -132,11 +135,11 @@ class Theatre:
         self._resolved: dict[float | None, str] = {}
 
     @property
-    def packets(self) -> float:
-        """Packets that a session sends, as expected."""
+    def cost(self) -> float:
+        """What a session takes, in packets that are simulated in the same time."""
         delay = DELAYS[-1] if self._candidate.has_deadline else None
-        tries = math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
-        return float(tries * _core.estimate(self._scenario(delay), math.inf)[0])
+        tries = 1 + math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
+        return float(tries * (PER_RUN + _core.estimate(self._scenario(delay), math.inf)[0]))
 
     def play(self, seed: int) -> Session:
         """Play a session; of a sender that gives up what is late, with the shortest delay that does."""
