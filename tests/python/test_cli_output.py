@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SUB_COMMANDS = [
     "run",
+    "plan",
     "plot",
     "emulate",
     "transmit",

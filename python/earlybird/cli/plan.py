@@ -97,7 +97,7 @@ def command(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Sessions of each sender.", show_default="20 to 160, until it is clear"),
+        typer.Option(min=1, metavar="N", help="Sessions of each sender.", show_default="40 to 160, until it is clear"),
     ] = None,
     jobs: Jobs = None,
     write_scenario: Annotated[

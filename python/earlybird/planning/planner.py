@@ -194,7 +194,7 @@ def plan(
     duration
         What a viewer watches (default 300 s, less of films with very many packets).
     seeds
-        The seeds of the sessions: all are played (default: 20 to 160, until the choice is clear).
+        The seeds of the sessions: all are played (default: 40 to 160, until the choice is clear).
     jobs
         Sessions at a time (default: one per processor).
     progress

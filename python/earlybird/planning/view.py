@@ -49,15 +49,21 @@ def describe(line: Line) -> str:
     pace = f"a line that changes, {rate(line.rate)} on average" if line.trace else rate(line.rate)
     bursts = f" in bursts of {line.mean_burst:.3g}" if line.mean_burst > 1 else ""
     lost = f"{share(line.loss)} lost{bursts}" if line.loss else "nothing lost"
-    return f"{pace}, a round trip of {1e3 * line.round_trip:.4g} ms, {lost}, a queue of {line.queue}"
+    return f"{pace}, a round trip of {1e3 * line.round_trip:.4g} ms, {lost}, a queue of {_queue(line.queue)}"
+
+
+def _queue(text: str) -> str:
+    """Write a queue: bytes by the thousand."""
+    size = text.removesuffix("B")
+    return f"{int(size) / 1e3:.4g} kB" if size != text and size.isdecimal() else text
 
 
 def table(plan: Plan) -> Table:
     """Lay out a row per sender."""
     result = Table(box=None, pad_edge=False, show_edge=False)
-    result.add_column("sender")
-    for heading in (WORDS[plan.film.goal][1], "90 % interval", "half need", "formula", "stalls/h", "sessions"):
-        result.add_column(heading, justify="right")
+    result.add_column("sender", no_wrap=True)
+    for heading in (WORDS[plan.film.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"):
+        result.add_column(heading, justify="right", no_wrap=True)
     for prospect in plan.prospects:
         result.add_row(*cells(plan, prospect), style="bold green" if prospect is plan.choice else "")
     return result
@@ -71,7 +77,7 @@ def cells(plan: Plan, prospect: Prospect) -> list[str]:
     return [
         f"{prospect.candidate.name}{today}",
         f"{_delay(need.mean)}{mark}",
-        f"{_delay(need.low)} to {_delay(need.high)}" if math.isfinite(need.low) else "–",
+        f"{_delay(need.low)}–{_delay(need.high)}" if math.isfinite(need.low) else "–",
         _delay(prospect.median),
         _delay(guess),
         number(stalls(plan, prospect)),
@@ -84,8 +90,9 @@ def explanation(plan: Plan) -> str:
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
     allowed = f"fewer than {share(plan.late)} of the frames late"
     return (
-        f"The delay with which nine of ten sessions have {allowed}, in seconds from writing to playing; half need: "
-        f"every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is late. "
+        f"The delay with which nine of ten sessions have {allowed}, in seconds from writing to playing; median: "
+        f"that of every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is "
+        "late. "
         "✗: noticeably longer than the chosen one."
     )
 

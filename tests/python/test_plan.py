@@ -1,0 +1,417 @@
+"""`earlybird plan`: the choice, the line, the sessions, the answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import earlybird
+from earlybird import InputError
+from earlybird.cli.application import application
+from earlybird.description import resolve
+from earlybird.models import burst_delay, slow_start_delay
+from earlybird.planning.advice import advice
+from earlybird.planning.answer import answer, delay_text, warnings
+from earlybird.planning.candidates import SHORT_TIMERS, candidate, candidates
+from earlybird.planning.choice import AT_ONCE, LOOKS, choose, standing
+from earlybird.planning.estimates import disagree, first_guess, tcp_throughput
+from earlybird.planning.film import Broadcast, made_up
+from earlybird.planning.line import FEWEST_BYTES, Findings, Line, line_of, together
+from earlybird.planning.planner import Plan, Prospect
+from earlybird.planning.profiles import PROFILES
+from earlybird.planning.race import Race, crew
+from earlybird.planning.session import Session, Theatre, scenario
+
+if TYPE_CHECKING:
+    from conftest import Conforms
+
+REPOSITORY = Path(__file__).parents[2]
+CLIP = REPOSITORY / "media" / "test-clip.mp4"
+LINE = line_of(Findings(rate=20e6, round_trip=0.06, loss=0.01))
+BURST_LOSS = "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops"
+
+
+def short_plan(**changed: Any) -> Plan:
+    """Plan for a few short sessions."""
+    given: dict[str, Any] = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "jobs": 1}
+    return earlybird.plan(**{**given, "seeds": range(1, 4), **changed})
+
+
+@pytest.fixture(scope="module")
+def lossless() -> Plan:
+    return short_plan()
+
+
+# The choice
+
+
+def test_the_preferred_sender_is_kept_unless_another_is_noticeably_quicker() -> None:
+    assert choose([0.55, 0.50], AT_ONCE) == 0
+    assert choose([0.61, 0.50], AT_ONCE) == 1
+    assert choose([10.9, 10.0], AT_ONCE) == 0
+    assert choose([math.inf, 30.0], AT_ONCE) == 1
+    assert choose([math.inf, math.inf], AT_ONCE) == 0
+
+
+def test_what_never_differs_is_clear_at_the_first_look() -> None:
+    found = standing(np.tile([0.5, 0.9], (LOOKS[0], 1)), AT_ONCE)
+    assert (found.choice, found.doubt, found.is_clear()) == (0, 0.0, True)
+    assert (found.needs[0].low, found.needs[0].high) == (0.5, 0.5)
+
+
+def test_nine_of_ten_sessions_do_with_the_delay() -> None:
+    needs = np.column_stack((np.arange(1, 101) / 100, np.full(100, 5.0)))
+    found = standing(needs, AT_ONCE)
+    assert found.needs[0].mean == 0.9
+    assert found.needs[0].low < 0.9 < found.needs[0].high
+
+
+def test_noise_about_the_border_is_not_clear_and_leaves_both_in_the_race() -> None:
+    random = np.random.default_rng(1)
+    border = 0.5 + AT_ONCE - 1.28 * 0.2  # nine of ten normal values lie below the mean and 1.28 deviations
+    needs = np.column_stack((border + 0.2 * random.standard_normal(40), np.full(40, 0.5), np.full(40, 9.0)))
+    found = standing(np.abs(needs), AT_ONCE)
+    assert not found.is_clear()
+    assert found.contenders() == [0, 1]
+
+
+def test_a_sender_that_defines_the_shortest_delay_stays_in_the_race() -> None:
+    # The second is never chosen, as the first is within a tenth of it; without it the third would not be compared.
+    found = standing(np.tile([1.05, 1.0, 1.6], (20, 1)), AT_ONCE)
+    assert found.choice == 0
+    assert found.contenders() == [0, 1]
+
+
+def test_the_error_of_a_decision_between_equals_stays_below_what_is_stated() -> None:
+    """Two senders just on the border: a clear choice at the first look is rare."""
+    random = np.random.default_rng(7)
+    clear = 0
+    for _ in range(100):
+        drawn = np.exp(0.5 * random.standard_normal((LOOKS[0], 2)))
+        clear += standing(drawn * [1.1, 1.0], 0.0).is_clear()
+    assert clear <= 20
+
+
+# The line
+
+
+def test_later_findings_count_and_all_facts_are_kept() -> None:
+    found = together([Findings(rate=1e6, loss=0.1, facts=("a",)), Findings(loss=0.0, facts=("b",)), Findings(rate=2e6)])
+    assert (found.rate, found.loss, found.facts) == (2e6, 0.0, ("a", "b"))
+
+
+def test_a_rate_takes_the_place_of_a_trace() -> None:
+    found = together([Findings(rate=1e6, trace=(1, 2)), Findings(rate=2e6)])
+    assert found.trace is None
+
+
+def test_a_queue_holds_a_round_trip_unless_that_is_hardly_a_packet() -> None:
+    assert LINE.queue == "150000B"
+    assert line_of(Findings(rate=1e5, round_trip=0.02)).queue == f"{FEWEST_BYTES}B"
+
+
+def test_losses_in_bursts_are_gilberts() -> None:
+    line = line_of(Findings(rate=1e6, round_trip=0.1, loss=0.02, mean_burst=3))
+    (link,) = line.network()["links"]
+    assert link["loss"] == [{"gilbert": {"ratio": 0.02, "mean-burst": 3}}]
+    assert "loss" not in link["reverse"]
+
+
+@pytest.mark.parametrize(
+    ("findings", "word"),
+    [
+        (Findings(round_trip=0.1), "--rate"),
+        (Findings(rate=1e6), "--rtt"),
+        (Findings(rate=1e6, round_trip=0.1, loss=1.0), "loss"),
+        (Findings(rate=1e6, round_trip=0.1, mean_burst=0.5), "burst"),
+    ],
+)
+def test_what_is_missing_is_asked_for(findings: Findings, word: str) -> None:
+    with pytest.raises(InputError, match=word):
+        line_of(findings)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_is_a_line_with_its_source_and_a_valid_scenario(name: str) -> None:
+    line = line_of(PROFILES[name])
+    assert any("assumed" in fact for fact in line.facts)
+    assert all(fact.startswith(name) for fact in line.facts)
+    document = scenario(line, Broadcast(made_up(1e6, "live"), "live", 10.0), candidate("cubic"))
+    assert json.loads(resolve(document))["endpoint"]["profile"] == "linux"
+
+
+# The film
+
+
+@pytest.mark.parametrize(("rate", "goal"), [(4e6, "live"), (64e3, "call"), (1e6, "call")])
+def test_a_made_up_film_has_its_rate(rate: float, goal: Any) -> None:
+    assert made_up(rate, goal).mean_rate == pytest.approx(rate, rel=0.01)
+
+
+def test_sound_is_even_and_film_has_key_frames() -> None:
+    assert len(set(made_up(64e3, "call").sizes)) == 1
+    sizes = made_up(1e6, "live").sizes
+    assert sizes[0] == pytest.approx(5 * sizes[1], rel=0.01)
+
+
+def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None:
+    film = Broadcast(made_up(1e6, "vod"), "vod", 5.0)
+    media = film.application()["media"]
+    assert set(media["times"]) == {0.0}
+    assert len(media["sizes"]) == len(film.play_times) == 125
+    assert film.play_times[-1] == pytest.approx(4.96)
+
+
+# Sessions
+
+
+def test_a_film_over_an_empty_line_waits_for_its_first_frame_alone() -> None:
+    """8 Mb/s over 50 Mb/s and 100 ms: half a second, and no window in the way."""
+    line = line_of(Findings(rate=50e6, round_trip=0.1))
+    for name in ("cubic", "bbr-rack", "pert-rack"):
+        session = Theatre(line, Broadcast(made_up(8e6, "live"), "live", 30.0), candidate(name)).play(1)
+        assert 0.4 < session.need < 0.65, name
+        assert session.held_back == 0, name
+        assert session.stalls(session.need) == 0, name
+
+
+def test_a_window_fits_a_line_that_holds_more_than_six_megabytes() -> None:
+    line = line_of(Findings(rate=1e9, round_trip=0.2))
+    endpoint = scenario(line, Broadcast(made_up(8e6, "live"), "live", 1.0), candidate("cubic"))["endpoint"]
+    assert endpoint["window"] * 1448 >= 2 * line.volume
+
+
+def test_a_film_that_falls_behind_has_no_delay_that_is_enough() -> None:
+    line = line_of(Findings(rate=20e6, round_trip=0.1, loss=0.03))
+    session = Theatre(line, Broadcast(made_up(6e6, "live"), "live", 30.0), candidate("cubic")).play(1)
+    assert session.need == math.inf
+    assert session.carried < 1
+
+
+@pytest.mark.parametrize("name", ["srt", "earlybird-rt"])
+def test_a_sender_that_gives_up_gets_the_shortest_delay_that_does(name: str) -> None:
+    line = line_of(Findings(rate=5e6, round_trip=0.1, loss=0.02))
+    theatre = Theatre(line, Broadcast(made_up(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
+    session = theatre.play(1)
+    assert 0.05 < session.need < 0.4
+    assert math.isinf(theatre._session(1, session.need * 0.7).need)
+
+
+def test_a_stored_film_is_no_later_than_a_live_one() -> None:
+    clip = made_up(2e6, "live")
+    needs = [Theatre(LINE, Broadcast(clip, goal, 20.0), candidate("cubic")).play(1).need for goal in ("vod", "live")]
+    assert needs[0] <= needs[1]
+
+
+def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None:
+    film = Broadcast(made_up(1e6, "live"), "live", 10.0)
+    found = []
+    for jobs in (1, 2):
+        with crew(jobs) as team:
+            race = Race([Theatre(LINE, film, candidate(name)) for name in ("cubic", "bbr-rack")], team, AT_ONCE)
+            race.look([1, 2, 3])
+            found.append([[session.need for session in one.values()] for one in race.sessions])
+    assert found[0] == found[1]
+
+
+# Formulas
+
+
+def test_delays_of_bursts_are_the_papers(conforms: Conforms) -> None:
+    table = {0.02: (130, 250, 450, 210), 0.06: (190, 350, 550, 230), 0.2: (400, 700, 900, 300)}
+    for round_trip, expected in table.items():
+        found = [1e3 * burst_delay(lost, round_trip, 1 / 30, 0.2) for lost in (1, 2, 3, 4)]
+        assert found == pytest.approx(expected, abs=0.5)
+    conforms("Traffic", "delay of a burst of losses", BURST_LOSS, "FR, DR, DRTO, TO at three round trips", "12 of 12")
+
+
+def test_slow_start_takes_a_round_for_each_doubling() -> None:
+    fast = 1e9
+    assert slow_start_delay(10, 0.1, fast) == pytest.approx(0.15)
+    assert slow_start_delay(11, 0.1, fast) == pytest.approx(0.25)
+    assert slow_start_delay(31, 0.1, fast) == pytest.approx(0.35)
+    assert slow_start_delay(1000, 0.1, 1000.0) == pytest.approx(1.15)
+
+
+def test_formulas_know_a_film_that_tcp_cannot_carry() -> None:
+    film = Broadcast(made_up(8e6, "live"), "live", 300.0)
+    assert tcp_throughput(LINE) < 8e6
+    assert math.isinf(first_guess(LINE, film, candidate("cubic"), 1e-4).delay)
+    assert math.isfinite(first_guess(LINE, film, candidate("bbr-rack"), 1e-4).delay)
+
+
+def test_srts_table_is_its_guides() -> None:
+    film = Broadcast(made_up(64e3, "call"), "call", 300.0)
+    for loss, trips in ((0.01, 3), (0.03, 4), (0.07, 5), (0.1, 6)):
+        line = line_of(Findings(rate=5e6, round_trip=0.1, loss=loss))
+        assert first_guess(line, film, candidate("srt"), 0.01).delay == pytest.approx((trips + 0.5) * 0.1)
+    beyond = line_of(Findings(rate=5e6, round_trip=0.1, loss=0.2))
+    assert math.isnan(first_guess(beyond, film, candidate("srt"), 0.01).delay)
+
+
+def test_formulas_far_from_the_simulation_are_told() -> None:
+    assert disagree(1.0, 0.3)
+    assert disagree(math.inf, 0.3)
+    assert not disagree(0.5, 0.3)
+    assert not disagree(0.03, 0.01)
+    assert not disagree(math.nan, 0.3)
+
+
+# The answer
+
+
+def test_without_losses_today_s_sender_stays(lossless: Plan) -> None:
+    assert lossless.choice is lossless.today
+    assert lossless.answer.startswith("Stay with cubic, your sender today: start after ")
+    assert lossless.answer.count(". ") == 1
+
+
+def test_a_quicker_sender_is_set_beside_today_s() -> None:
+    found = short_plan(bitrate="4Mb/s", rate="20Mb/s", rtt="60ms", loss="1%", transports=["bbr-rack"])
+    assert found.answer.startswith("Use bbr-rack: start after ")
+    assert "with cubic, your sender today, " in found.answer
+    assert any(line.startswith("sysctl -w net.ipv4.tcp_congestion_control=bbr") for line in found.to_do)
+
+
+def test_a_film_that_nothing_carries_is_said_with_one_that_may_pass() -> None:
+    found = short_plan(bitrate="8Mb/s", rate="10Mb/s", rtt="200ms", loss="5%", transports=[])
+    assert found.answer.startswith("None of these senders carries")
+    assert "a film of" in found.answer
+    assert found.to_do == ["# no setting helps: send less, or over a better line"]
+
+
+def test_delays_are_rounded_up() -> None:
+    assert [delay_text(value) for value in (0.501, 0.5, 1.01, 1.0)] == ["0.51 s", "0.50 s", "1.1 s", "1.0 s"]
+    assert delay_text(math.inf) == "no delay is enough"
+
+
+def held_back(share: float) -> Session:
+    times = np.arange(10.0)
+    return Session(0.3, times, times + 0.3, 12.0, share, 1.0)
+
+
+def test_a_sender_that_its_window_held_back_is_told(lossless: Plan) -> None:
+    bound = Prospect(lossless.today.candidate, lossless.today.need, lossless.today.guess, (held_back(0.2),))
+    changed = Plan(lossless.film, lossless.line, 1e-4, (bound,), bound, 0.0, is_clear=True, rivals=())
+    assert any("held back by its window" in text for text in warnings(changed))
+    assert not any("held back" in text for text in warnings(lossless))
+
+
+def test_a_choice_that_is_open_is_said_to_be_open(lossless: Plan) -> None:
+    both = lossless.prospects[:2]
+    changed = Plan(lossless.film, lossless.line, 1e-4, both, both[0], 0.4, is_clear=False, rivals=both)
+    assert "It cannot be told after 3 sessions of 20 s whether cubic and cubic+rto-min" in answer(changed)
+
+
+def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None:
+    with pytest.raises(
+        InputError, match=r"rate = 500 kb/s: the film has .* A line of .* would do, or a film of"
+    ) as told:
+        short_plan(rate="500kb/s")
+    needed = str(told.value).partition("A line of ")[2].partition(" would")[0]
+    assert short_plan(rate=needed.replace(" ", "")).delay < 60
+
+
+# What to do
+
+
+def line_with(volume_s: float) -> Line:
+    return line_of(Findings(rate=1e9, round_trip=volume_s))
+
+
+def test_settings_are_those_of_the_sender() -> None:
+    film = Broadcast(made_up(4e6, "live"), "live", 300.0)
+
+    def told(name: str) -> str:
+        return "\n".join(advice(candidate(name), LINE, film, 0.5))
+
+    assert "tcp_congestion_control=cubic" in told("cubic")
+    assert "rto_min 50ms" in told(SHORT_TIMERS)
+    assert "rto_min" not in told("cubic")
+    assert "TCP_NOTSENT_LOWAT, 50176" in told("cubic")
+    assert "root fq" in told("bbr-rack")
+    assert "version 1" in told("bbr-rack")
+    assert "earlybird kernel run pert" in told("pert-rack")
+    assert "latency=470" in told("srt")
+    assert "transport=earlybird-rt&latency=470" in told("earlybird-rt")
+    assert "tcp_wmem" not in told("cubic")
+
+
+def test_buffers_are_raised_where_the_line_holds_more() -> None:
+    film = Broadcast(made_up(4e6, "vod"), "vod", 300.0)
+    told = "\n".join(advice(candidate("cubic"), line_with(0.1), film, 0.5))
+    assert 'tcp_wmem="4096 16384 50000000"' in told
+    assert "TCP_NOTSENT_LOWAT" not in told
+
+
+def test_stored_films_are_not_sent_by_what_gives_up() -> None:
+    assert [one.name for one in candidates(["srt", "bbr-rack"], "cubic", "vod")] == ["cubic", "bbr-rack"]
+    with pytest.raises(InputError, match="today = srt"):
+        candidates(None, "srt", "vod")
+    with pytest.raises(InputError, match="no transport `cubci`"):
+        candidates(["cubci"], "cubic", "live")
+
+
+# The command
+
+
+def test_the_command_prints_answer_table_and_settings() -> None:
+    given = [str(CLIP), "--rate", "20M", "--rtt", "60ms", "--loss", "1%", "--seeds", "3", "--duration", "20s"]
+    done = CliRunner().invoke(application, ["plan", *given])
+    assert done.exit_code == 0, done.output
+    for word in ("Stay with cubic", "bbr-rack", "90 % interval", "What to do:", "tcp_congestion_control"):
+        assert word in done.output
+
+
+def test_json_has_all_of_it(tmp_path: Path) -> None:
+    given = ["--bitrate", "1M", "--network", "dsl", "--seeds", "3", "--duration", "20s", "--json"]
+    files = {"--plot": tmp_path / "plan.png", "--write-scenario": tmp_path / "line.toml"}
+    options = [str(part) for option in files.items() for part in option]
+    for _ in range(2):  # what it wrote itself, it may write again
+        done = CliRunner().invoke(application, ["plan", *given, *options])
+        assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr-rack", "pert-rack"}
+    assert document["line"]["rtt_s"] == 0.049
+    assert document["delay_s"] == document["senders"][document["choice"]]["delay_s"]
+    assert files["--plot"].read_bytes().startswith(b"\x89PNG")
+    result = earlybird.run(files["--write-scenario"], seed=1)
+    assert result.flows["units_delivered"].sum() > 400
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (["--rate", "1M", "--rtt", "10ms"], "what is sent"),
+        ([str(CLIP), "--bitrate", "1M", "--rate", "1M", "--rtt", "10ms"], "what is sent"),
+        ([str(CLIP), "--rtt", "10ms"], "how fast is the line"),
+        ([str(CLIP), "--rate", "1M"], "how long is the round trip"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--loss", "200%"], "loss = 200%"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "soon"], "rtt = soon"),
+        ([str(CLIP), "--rate", "fast", "--rtt", "10ms"], "rate"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--network", "isdn"], "network = isdn"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--late", "x"], "late = x"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--queue", "long"], "queue"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--transport", "cubci"], "cubci"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--plot", "plan.gif"], "plot = plan.gif"),
+        (["nothing.mp4", "--rate", "1M", "--rtt", "10ms"], "nothing.mp4"),
+        ([str(CLIP), "--rate", "100k", "--rtt", "10ms"], "would do"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--write-scenario", str(CLIP)], "overwrite"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(given: list[str], word: str) -> None:
+    done = CliRunner().invoke(application, ["plan", *given])
+    assert done.exit_code == 2
+    assert word in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_help_names_every_profile() -> None:
+    told = CliRunner().invoke(application, ["plan", "--help"], env={"COLUMNS": "200"}).output
+    assert all(name in told for name in PROFILES)
