@@ -30,6 +30,7 @@ from earlybird.planning.session import Session, Theatre, scenario
 
 if TYPE_CHECKING:
     from conftest import Conforms
+    from earlybird.planning.film import Goal
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
@@ -37,7 +38,7 @@ LINE = line_of(Findings(rate=20e6, round_trip=0.06, loss=0.01))
 BURST_LOSS = "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops"
 
 
-def short_plan(**changed: Any) -> Plan:
+def short_plan(**changed: Any) -> Plan:  # noqa: ANN401, as of `plan`
     """Plan for a few short sessions."""
     given: dict[str, Any] = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "jobs": 1}
     return earlybird.plan(**{**given, "seeds": range(1, 4), **changed})
@@ -150,7 +151,7 @@ def test_every_profile_is_a_line_with_its_source_and_a_valid_scenario(name: str)
 
 
 @pytest.mark.parametrize(("rate", "goal"), [(4e6, "live"), (64e3, "call"), (1e6, "call")])
-def test_a_made_up_film_has_its_rate(rate: float, goal: Any) -> None:
+def test_a_made_up_film_has_its_rate(rate: float, goal: Goal) -> None:
     assert made_up(rate, goal).mean_rate == pytest.approx(rate, rel=0.01)
 
 

@@ -129,9 +129,13 @@ def line_of(findings: Findings) -> Line:
         If rate or round trip are not known, or a value cannot be.
     """
     if findings.rate is None:
-        raise InputError("how fast is the line? Give --rate, such as --rate 20Mb/s, or --network dsl.")
+        raise InputError(
+            f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --network dsl.{_told(findings)}"
+        )
     if findings.round_trip is None:
-        raise InputError("how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.")
+        raise InputError(
+            f"how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.{_told(findings)}"
+        )
     loss, burst = findings.loss or 0.0, findings.mean_burst or 1.0
     if not 0 <= loss < 1:
         raise InputError(f"loss = {loss:g}: a share of the packets from 0 to below 1, such as 1%.")
@@ -140,3 +144,8 @@ def line_of(findings: Findings) -> Line:
     round_trip = max(findings.round_trip, LEAST_ROUND_TRIP)
     queue = findings.queue or f"{max(round(findings.rate * round_trip / 8), FEWEST_BYTES)}B"
     return Line(findings.rate, round_trip, loss, burst, queue, findings.trace, findings.facts)
+
+
+def _told(findings: Findings) -> str:
+    """Repeat what was found, behind what is missing."""
+    return f" So far: {'; '.join(findings.facts)}." if findings.facts else ""
