@@ -2,8 +2,8 @@
 How often a hundred sessions confirm what `earlybird plan` recommends.
 
 For each of twenty lines and films the plan is made as for a user; then a hundred sessions of each sender are played
-with seeds that no plan used. A recommendation is confirmed if the sender would be chosen again, and holds if none of the
-others is noticeably quicker than it.
+with seeds that no plan used. A recommendation is confirmed if the sender would be chosen again, and holds if none of
+the others is noticeably quicker than it.
 """
 
 from __future__ import annotations

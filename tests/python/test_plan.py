@@ -307,7 +307,7 @@ def test_a_sender_that_its_window_held_back_is_told(lossless: Plan) -> None:
 def test_a_choice_that_is_open_is_said_to_be_open(lossless: Plan) -> None:
     both = lossless.prospects[:2]
     changed = Plan(lossless.film, lossless.line, 1e-4, both, both[0], 0.4, is_clear=False, rivals=both)
-    assert "It cannot be told after 3 sessions of 20 s whether cubic and cubic+rto-min" in answer(changed)
+    assert "It cannot be told after 3 sessions of 20 s which of cubic and cubic+rto-min to take" in answer(changed)
 
 
 def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None:

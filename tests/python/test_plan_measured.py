@@ -228,10 +228,10 @@ def test_sequence_numbers_go_on_beyond_their_end() -> None:
 
 
 def only(capture: bytes, keep: Callable[[bytes], bool]) -> bytes:
-    """Keep those packets of a pcapng file (little-endian blocks) of which `keep` says so."""
+    """Keep those packets of a pcapng file of ours (big-endian blocks) of which `keep` says so."""
     kept, place = b"", 0
     while place < len(capture):
-        kind, length = (int.from_bytes(capture[place + at : place + at + 4], "little") for at in (0, 4))
+        kind, length = (int.from_bytes(capture[place + at : place + at + 4], "big") for at in (0, 4))
         block = capture[place : place + length]
         if kind != 6 or keep(block[28:]):  # an enhanced packet, whose data begin there
             kept += block

@@ -19,6 +19,8 @@ const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 /// One frame.
 pub(crate) struct Frame<'a> {
     pub(crate) at_ns: u64,
+    /// Where it was caught: interfaces are counted through the file.
+    pub(crate) interface: u32,
     pub(crate) link: DataLink,
     pub(crate) original_len: u32,
     pub(crate) data: &'a [u8],
@@ -51,7 +53,7 @@ impl Frames {
                 let Some(packet) = reader.next_packet() else { return Ok(false) };
                 let packet = packet?;
                 let at_ns = packet.timestamp.as_nanos() as u64;
-                take(Frame { at_ns, link, original_len: packet.orig_len, data: &packet.data });
+                take(Frame { at_ns, interface: 0, link, original_len: packet.orig_len, data: &packet.data });
                 Ok(true)
             }
             Self::Blocks(reader, interfaces) => {
@@ -71,7 +73,8 @@ fn take_block(block: &Block<'_>, interfaces: &mut Vec<(DataLink, u8)>, take: imp
             if let Some(&(link, resolution)) = interfaces.get(packet.interface_id as usize) {
                 // The library counts the interface's ticks as nanoseconds.
                 let at_ns = nanoseconds(packet.timestamp.as_nanos(), resolution);
-                take(Frame { at_ns, link, original_len: packet.original_len, data: &packet.data });
+                let (interface, original_len) = (packet.interface_id, packet.original_len);
+                take(Frame { at_ns, interface, link, original_len, data: &packet.data });
             }
         }
         _ => {}

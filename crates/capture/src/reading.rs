@@ -44,20 +44,25 @@ pub struct Reading {
     pub breaks_off: Option<String>,
 }
 
-/// Reads a capture as far as it goes.
+/// Reads a capture as far as it goes; of a connection that was caught at several interfaces, what passed the first of them.
 ///
 /// # Errors
 ///
 /// If the file cannot be opened, or is no capture.
 pub fn read(path: &Path) -> io::Result<Reading> {
     let mut frames = Frames::open(path)?;
-    let (mut reading, mut known) = (Reading::default(), HashMap::new());
+    let (mut reading, mut known, mut places) = (Reading::default(), HashMap::new(), Vec::new());
     loop {
         let taken = frames.next(|frame| {
             reading.packets += 1;
             if let Some((ends, segment)) = segment(frame.link, frame.data, frame.original_len) {
                 let (connection, backwards) = place(&mut known, &mut reading.connections, ends);
-                reading.segments.push(Segment { at_ns: frame.at_ns, connection, backwards, ..segment });
+                if places.len() < reading.connections.len() {
+                    places.push(frame.interface);
+                }
+                if places[connection as usize] == frame.interface {
+                    reading.segments.push(Segment { at_ns: frame.at_ns, connection, backwards, ..segment });
+                }
             }
         });
         match taken {

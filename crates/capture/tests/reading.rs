@@ -4,6 +4,10 @@ use earlybird_capture::{Reading, read};
 use etherparse::{PacketBuilder, TcpOptionElement};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,4 +94,24 @@ fn what_is_no_capture_is_refused() {
     fs::write(&path, "this is no capture at all, but some text that is long enough").unwrap();
     assert_eq!(read(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
     fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_packet_that_was_caught_twice_counts_once() {
+    let path = file("twice");
+    let mut writer = PcapNgWriter::new(fs::File::create(&path).unwrap()).unwrap();
+    for _ in 0..2 {
+        let interface = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options: vec![] };
+        writer.write_pcapng_block(interface).unwrap();
+    }
+    let data = frame(false, 1, 100);
+    for interface_id in [0, 1] {
+        let timestamp = Duration::from_nanos(u64::from(interface_id));
+        let (original_len, data) = (data.len() as u32, Cow::Borrowed(&data[..]));
+        let packet = EnhancedPacketBlock { interface_id, timestamp, original_len, data, options: vec![] };
+        writer.write_pcapng_block(packet).unwrap();
+    }
+    drop(writer);
+    let found = reading(&path);
+    assert_eq!((found.packets, found.segments.len()), (2, 1));
 }

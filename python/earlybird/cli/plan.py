@@ -24,15 +24,6 @@ EXAMPLES = examples(
     "earlybird plan --bitrate 64kb/s --rate 5Mb/s --rtt 120ms --loss 3% --goal call",
 )
 
-SOURCES = ("pcap", "iperf3", "mahimahi", "irtt", "ping")
-"""What can be read, in rising order of what it knows about round trips and losses."""
-
-
-def _file(tool: str) -> typer.models.OptionInfo:
-    """Describe the option for a tool's file."""
-    option: typer.models.OptionInfo = typer.Option(f"--from-{tool.split()[0]}", metavar="FILE", help=_HELP[tool])
-    return option
-
 
 _HELP = {
     "ping": "Round trip and losses from what `ping` printed.",
@@ -41,6 +32,12 @@ _HELP = {
     "mahimahi": "The changing rate from a file of mahimahi's.",
     "irtt": "Round trip, losses and their bursts from `irtt client -o FILE`.",
 }
+
+
+def _file(tool: str) -> typer.models.OptionInfo:
+    """Describe the option for a tool's file."""
+    option: typer.models.OptionInfo = typer.Option(f"--from-{tool}", metavar="FILE", help=_HELP[tool])
+    return option
 
 
 def command(
@@ -115,6 +112,7 @@ def command(
     """
     from earlybird.planning.planner import plan
 
+    # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
     _check(plot, write_scenario, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
     measured = [_read(tool)(file) for tool, file in files.items() if file is not None]

@@ -20,8 +20,8 @@ TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a fil
 TOO_LOW: Final = "formulas know no queue, no lost opening of a connection, and no losses close together."
 
 WORDS: Final = {
-    "live": ("start after", "start"),
-    "vod": ("start after", "start"),
+    "live": ("start after", "start-up"),
+    "vod": ("start after", "start-up"),
     "call": ("from mouth to ear it takes", "mouth to ear"),
 }
 """What the delay is, in a sentence and in a column, by the goal."""
@@ -62,7 +62,8 @@ def _smaller(plan: Plan) -> str:
 
 def _quickest(plan: Plan) -> str:
     best = min(plan.prospects, key=lambda prospect: prospect.need.mean)
-    return f" ({best.candidate.name}: {delay_text(best.need.mean)})" if best is not plan.choice else ""
+    text = delay_text(best.need.mean)
+    return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay) else ""
 
 
 def _sureness(plan: Plan) -> str:
@@ -72,8 +73,8 @@ def _sureness(plan: Plan) -> str:
         return f"That is clear after {sessions}: other seeds would choose another sender with a probability of {odds}."
     names = " and ".join(prospect.candidate.name for prospect in plan.rivals)
     return (
-        f"It cannot be told after {sessions} whether {names} is the better choice "
-        f"({100 * plan.doubt:.0f} % of other seeds would choose another): they are about as good here."
+        f"It cannot be told after {sessions} which of {names} to take "
+        f"({100 * plan.doubt:.0f} % of other seeds would choose another): either does."
     )
 
 
@@ -109,8 +110,8 @@ def _apart(plan: Plan) -> list[str]:
 
 def _told(group: list[Prospect], why: str) -> str:
     names = ", ".join(
-        f"{one.candidate.name} ({delay_text(one.guess.delay)} by {one.guess.because}, "
-        f"{delay_text(one.need.mean)} simulated)"
+        f"{one.candidate.name} ({delay_text(one.guess.delay)} by {one.guess.because}; "
+        f"simulated: {delay_text(one.need.mean)})"
         for one in group
     )
     return f"Formulas and simulation are far apart: {names}. The simulation counts: {why}"

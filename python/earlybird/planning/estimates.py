@@ -118,7 +118,7 @@ def _streaming(line: Line, film: Broadcast, late: float) -> FirstGuess:
     if not line.loss:
         return FirstGuess(0.0, name)
     if film.clip.mean_rate >= tcp_throughput(line):
-        return FirstGuess(math.inf, "PFTK: less than the film's rate")
+        return FirstGuess(math.inf, "PFTK's throughput")
     window = min(max(round(3 * math.sqrt(8 / (3 * PER_ACK * line.loss))), 16), LARGEST_CHAIN)
     chain = streaming_chain(line.loss, line.round_trip, timeout(line), window=window, per_ack=PER_ACK)
     rate = film.clip.mean_rate / 8 / SEGMENT

@@ -100,7 +100,7 @@ def _draw_needs(axes: Axes, plan: Plan) -> None:
             axes.plot([prospect.guess.delay], [place], marker="o", markerfacecolor=PAPER, color=MUTED, linestyle="none")
     axes.set_yticks([place for place, _ in rows], [prospect.candidate.name for _, prospect in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_title("Nine of ten sessions do with; bar: 90 % interval; ring: formula")
+    axes.set_title("Enough for nine of ten sessions; ring: formula")
 
 
 def _limits(plan: Plan) -> tuple[float, float]:
