@@ -71,11 +71,11 @@ def row(number: int, case: dict[str, Any]) -> tuple[bool, bool, bool]:
 def main() -> None:
     """Print a table, and the shares."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--cases", type=int, default=len(CASES), help="only so many of the cases")
-    cases = CASES[: parser.parse_args().cases]
+    parser.add_argument("--only", type=int, nargs="+", default=range(1, len(CASES) + 1), help="numbers of cases")
+    numbers = parser.parse_args().only
     print("| | film, line | recommended | delay | sessions | clear | chosen again | none quicker | time |")
     print("|---|---|---|---|---|---|---|---|---|")
-    found = [row(number, case) for number, case in enumerate(cases, 1)]
+    found = [row(number, CASES[number - 1]) for number in numbers]
     for what, place in (("clear", 0), ("chosen again", 1), ("none noticeably quicker", 2)):
         print(f"{what}: {sum(one[place] for one in found)} of {len(found)}")
 

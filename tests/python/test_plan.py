@@ -27,6 +27,7 @@ from earlybird.planning.planner import Plan, Prospect
 from earlybird.planning.profiles import PROFILES
 from earlybird.planning.race import Race, crew
 from earlybird.planning.session import Session, Theatre, scenario
+from earlybird.planning.view import circumstances
 
 if TYPE_CHECKING:
     from conftest import Conforms
@@ -167,6 +168,13 @@ def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None
     assert set(media["times"]) == {0.0}
     assert len(media["sizes"]) == len(film.play_times) == 125
     assert film.play_times[-1] == pytest.approx(4.96)
+
+
+def test_of_a_long_film_the_beginning_is_sent_and_that_is_said() -> None:
+    found = short_plan(bitrate=None, clip=CLIP, duration="5s")
+    assert found.film.left_out == pytest.approx(7.0)
+    assert found.film.clip.length == 5.0
+    assert "test-clip.mp4 (its first 5 s)" in circumstances(found)
 
 
 # Sessions

@@ -67,11 +67,19 @@ class Broadcast:
         there from the first moment.
     length : float
         Seconds that a viewer watches; a shorter film is repeated.
+    left_out : float
+        Seconds at the end of the film that no session has.
     """
 
     clip: Clip
     goal: Goal
     length: float
+    left_out: float = 0.0
+
+    @classmethod
+    def of(cls, clip: Clip, goal: Goal, length: float) -> Broadcast:
+        """Send so much of a film."""
+        return cls(clip.first(length), goal, length, max(clip.length - length, 0.0))
 
     @property
     def run_length(self) -> float:
@@ -88,7 +96,7 @@ class Broadcast:
     def application(self) -> dict[str, Any]:
         """Write it as the application of a flow."""
         if self.goal != "vod":
-            return self.clip.first(self.length).application()
+            return self.clip.application()
         sizes = np.resize(self.clip.sizes, len(self.play_times)).tolist()
         # All at once, and not again before the run ends.
         return {"media": {"times": [0.0] * len(sizes), "sizes": sizes, "length": 2 * self.run_length}}

@@ -250,11 +250,11 @@ def _duration(text: str, what: str) -> float:
 def _broadcast(clip: Clip, line: Line, senders: Sequence[Candidate], goal: Goal, duration: str | None) -> Broadcast:
     """Let sessions last as long as asked for, or as the budget allows for the first look."""
     if duration is not None:
-        return Broadcast(clip, goal, _duration(duration, "duration"))
-    film = Broadcast(clip, goal, LONGEST_SESSION)
+        return Broadcast.of(clip, goal, _duration(duration, "duration"))
+    film = Broadcast.of(clip, goal, LONGEST_SESSION)
     cost = LOOKS[0] * sum(Theatre(line, film, sender).cost for sender in senders)
     length = round(LONGEST_SESSION * BUDGET / cost)
-    return Broadcast(clip, goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
+    return Broadcast.of(clip, goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
 
 
 def check_it_fits(film: Broadcast, line: Line) -> None:

@@ -190,5 +190,4 @@ class Theatre:
     def _fits(self, due: NDArray[np.float64], delivered: NDArray[np.float64], end: float, delay: float) -> float:
         """Return the delay if few enough frames were lost or late with it."""
         timeliness = Timeliness(due, delivered, end)
-        late = timeliness.late(delay) - (timeliness.frames - timeliness.judged(delay))
-        return delay if late <= timeliness.allowed(self._late) else math.inf
+        return delay if timeliness.late(delay) <= timeliness.allowed(self._late) else math.inf

@@ -40,7 +40,8 @@ def to_do(plan: Plan) -> list[str]:
 
 def circumstances(plan: Plan) -> str:
     """Say what is sent over what."""
-    film = f"{plan.film.clip.path.name}, {rate(plan.film.clip.mean_rate)}, {plan.film.goal}"
+    part = f" (its first {plan.film.length:g} s)" if plan.film.left_out else ""
+    film = f"{plan.film.clip.path.name}{part}, {rate(plan.film.clip.mean_rate)}, {plan.film.goal}"
     return f"{film}, over {describe(plan.line)}."
 
 
