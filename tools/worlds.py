@@ -59,8 +59,10 @@ OURS = {
     "50M-150ms": "bbr-rack",
 }
 """The transport of each network's flows under the profile `rfc`; `earlybird-rt` is the film's alone."""
-LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr"}
+LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr", "pert-rack": "pert"}
 """Transports under the profile `linux`, and what the kernel calls them."""
+LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+"""What the kernel can send with now."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,21 @@ def cells(networks: Sequence[str], transports: Sequence[str]) -> list[Cell]:
     return [cell for cell in (*ours, *linux) if cell.transport in transports]
 
 
+def unloaded() -> list[str]:
+    """List the transports for which this kernel has nothing loaded."""
+    loaded = LOADED.read_text().split()
+    return [transport for transport, name in LINUX.items() if name not in loaded]
+
+
+def possible(chosen: Sequence[Cell]) -> list[Cell]:
+    """Leave out what this kernel cannot send with, and say so."""
+    missing = [name for name in unloaded() if any((cell.world, cell.transport) == ("kernel", name) for cell in chosen)]
+    if missing:
+        names = ", ".join(f"`{LINUX[name]}`" for name in missing)
+        print(f"This kernel has no {names} loaded, so that its rows are left out (`earlybird kernel load pert`).")
+    return [cell for cell in chosen if (cell.world, cell.transport) not in {("kernel", name) for name in missing}]
+
+
 def _text(outcomes: Outcomes, cell: Cell, index: int) -> str:
     """Write an estimate; bold where it deviates from what is simulated."""
     digits, made = QUANTITIES[index].digits, outcomes[cell]
@@ -241,7 +258,8 @@ def draw(outcomes: Outcomes) -> None:
     """Draw every quantity in real time over the simulated one."""
     figure = Figure(figsize=(12, 7), layout="constrained")
     colours = {"live": "#1f77b4", "kernel": "#d95f02"}
-    marks = {"sack": "o", "sack-rack": "o", "cubic-rack": "s", "bbr-rack": "^", "pert-er": "D", "earlybird-rt": "*"}
+    marks = {"sack": "o", "sack-rack": "o", "cubic-rack": "s", "bbr-rack": "^", "pert-er": "D", "pert-rack": "D"}
+    marks["earlybird-rt"] = "*"
     for index, (axes, quantity) in enumerate(zip(figure.subplots(2, 3).flat, QUANTITIES, strict=True)):
         for cell, made in outcomes.items():
             if cell.world == "sim":
@@ -255,7 +273,7 @@ def draw(outcomes: Outcomes) -> None:
     handles += [
         mpl.lines.Line2D([], [], color="black", marker=mark, linestyle="", label=name)
         for name, mark in marks.items()
-        if name != "sack-rack"
+        if name not in {"sack-rack", "pert-rack"}
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(PICTURE, dpi=80)
@@ -285,7 +303,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs")
     options = parser.parse_args()
     store = Store(options.out).open()
-    chosen = [cell for cell in cells(options.networks, options.transports) if cell.world in options.worlds]
+    chosen = possible([cell for cell in cells(options.networks, options.transports) if cell.world in options.worlds])
     planned = {cell: cell.plan(options.seeds if cell.world == "sim" else options.runs) for cell in chosen}
     complete([run for cell, runs in planned.items() if cell.world == "sim" for run in runs], out=options.out)
     real = [run for cell, runs in planned.items() if cell.world != "sim" for run in runs]

@@ -9,6 +9,7 @@ use crate::policy::choice::{Control, EcnMode, Recovery, RecoverySetup, Restart, 
 use crate::policy::control::CongestionControl;
 use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::factory::ControlSetup;
+use crate::policy::control::reno::Halved;
 use crate::policy::control::tolerant::TolerantParameters;
 use crate::policy::lifetimes::Lifetimes;
 use crate::policy::recovery::counting::Rules;
@@ -54,6 +55,9 @@ pub struct Config {
     pub holds_new_data: bool,
     /// Halve without rounding down to whole segments.
     pub precise_halving: bool,
+    /// Reno's window is of whole segments, as in Linux: ACKs are counted until they are a window (`tcp_cong_avoid_ai`), and a loss
+    /// halves the window, used or not (`tcp_reno_ssthresh`), where RFC 5681's equation 4 halves what is in flight.
+    pub whole_windows: bool,
     /// Use timestamps (RFC 7323).
     pub timestamps: bool,
     /// Where both sides agreed on timestamps, a segment without one is dropped (RFC 7323 §3.2); Linux takes it.
@@ -133,6 +137,7 @@ impl Config {
             limited_transmit: true,
             holds_new_data: true,
             precise_halving: true,
+            whole_windows: false,
             timestamps: false,
             requires_timestamps: false,
             refuses_foreign_echoes: false,
@@ -200,6 +205,7 @@ impl Config {
             window: 4309,
             window_probe: WindowProbe::Empty,
             initial_window: 10,
+            whole_windows: true,
             receive_buffer: ReceiveBuffer::LINUX,
             acking: Acking::Adaptive,
             control: Control::Cubic(CubicConfig::LINUX),
@@ -262,9 +268,16 @@ impl Config {
             largest_window: self.window,
             initial_window: self.initial_window,
             ssthresh: if self.bounded_ssthresh { f64::from(self.window) } else { f64::INFINITY },
-            halved: self.recovery.halved(self.rules, self.precise_halving),
+            halved: self.halved(),
             recovery: self.recovery,
             seeds,
+        }
+    }
+
+    pub(crate) fn halved(&self) -> Halved {
+        match self.recovery.halved(self.rules, self.precise_halving) {
+            Halved::Flight if self.whole_windows => Halved::Segments,
+            halved => halved,
         }
     }
 

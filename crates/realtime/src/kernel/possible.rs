@@ -30,6 +30,10 @@ const TIMER: [&str; 2] = ["floor", "linear-when-thin"];
 /// The smallest timeout of a socket, in microseconds (Linux 6.15, `include/uapi/linux/tcp.h`).
 const TCP_RTO_MIN_US: i32 = 45;
 
+/// The congestion control that we bring, and how it comes into the kernel.
+const OWN: &str = "pert";
+const LOAD: &str = "load it as root, `earlybird kernel load pert`, or run it in the simulator, `--world sim`";
+
 /// Checks that the kernel's TCP can do what a scenario asks for.
 ///
 /// # Errors
@@ -108,7 +112,8 @@ fn available() -> Vec<String> {
 /// Gives the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
 fn control_of(transport: Transport, available: &[String]) -> Result<&'static str, ScenarioError> {
     let allowed = format!("{} (as this kernel has them), `sack`; also with `-rack`", quoted(available));
-    let refuse = |problem: &str| KERNEL.refusal(String::new(), &transport, problem, &allowed, OTHER_WORLD);
+    let refuse_with = |problem, hint| KERNEL.refusal(String::new(), &transport, problem, &allowed, hint);
+    let refuse = |problem| refuse_with(problem, OTHER_WORLD);
     if transport.detection == Detection::EarlyRetransmission || transport.fine_grained {
         return Err(refuse("needs a sender that is not the kernel's, so that it cannot be run"));
     }
@@ -122,7 +127,8 @@ fn control_of(transport: Transport, available: &[String]) -> Result<&'static str
     if available.iter().any(|known| known == name) {
         Ok(name)
     } else {
-        Err(refuse("is no congestion control that this kernel has loaded, and cannot be run"))
+        let hint = if name == OWN { LOAD } else { OTHER_WORLD };
+        Err(refuse_with("is no congestion control that this kernel has loaded, and cannot be run", hint))
     }
 }
 

@@ -126,11 +126,22 @@ fn refusal(flows: &str, extra: &str) -> String {
     }
 }
 
+/// It is what `earlybird kernel load pert` brings, so that both may be on a machine that runs this.
+#[test]
+fn pert_is_taken_where_it_is_loaded_and_else_refused_with_the_command_that_loads_it() {
+    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    if known.split_whitespace().any(|name| name == "pert") {
+        assert!(earlybird_realtime::kernel::check(&scenario(&bulk("pert-rack"), "")).is_ok());
+    } else {
+        let said = refusal(&bulk("pert-rack"), "");
+        assert!(said.starts_with("flows.bulk.transport: `pert-rack`") && said.contains("kernel load pert`"), "{said}");
+    }
+}
+
 #[test]
 fn what_the_kernel_cannot_do_is_refused_with_the_key() {
     let cases = [
         (bulk("pert-er"), "", "flows.bulk.transport: `pert-er`"),
-        (bulk("pert"), "", "flows.bulk.transport: `pert`"),
         (bulk("sack-fg"), "", "flows.bulk.transport: `sack-fg`"),
         (bulk("tahoe"), "", "flows.bulk.transport: `tahoe`"),
         (bulk("cubic"), "endpoint.profile = \"ns2\"", "endpoint.profile: `ns2`"),

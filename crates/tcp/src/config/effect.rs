@@ -2,6 +2,7 @@
 
 use super::Config;
 use crate::policy::choice::{EcnMode, Recovery, RtoRule};
+use crate::policy::control::reno::Halved;
 use crate::policy::recovery::rack::RackConfig;
 
 impl Config {
@@ -16,6 +17,7 @@ impl Config {
             rack: if self.recovery == Recovery::Rack { self.rack } else { RackConfig::RFC },
             holds_new_data: self.holds_new_data || self.recovery != Recovery::Sack1,
             precise_halving: self.precise_halving || !halves_by_rounding,
+            whole_windows: self.whole_windows && self.halved() == Halved::Segments,
             rto,
             ..self
         }

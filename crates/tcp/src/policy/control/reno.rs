@@ -14,6 +14,8 @@ pub enum Halved {
     WholeWindow,
     /// The segments in flight (RFC 5681 equation 4).
     Flight,
+    /// The whole segments of the usable window, used or not (Linux's `tcp_reno_ssthresh`).
+    Segments,
 }
 
 /// Reno's rules, which have no parameters.
@@ -37,6 +39,8 @@ pub(crate) struct Reno {
     ssthresh: f64,
     largest: f64,
     halved: Halved,
+    /// Segments that were acknowledged since the window grew last, where it is of whole ones (`snd_cwnd_cnt`).
+    counted: f64,
 }
 
 /// The smallest slow-start threshold (RFC 5681 equation 4).
@@ -53,7 +57,7 @@ impl Reno {
     ///
     /// `largest` is the largest usable window in segments.
     pub(crate) fn new(largest: u32, ssthresh: f64, halved: Halved) -> Self {
-        Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved }
+        Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved, counted: 0.0 }
     }
 
     /// Gives the usable window as a real number.
@@ -84,6 +88,23 @@ impl Reno {
         growth - grown
     }
 
+    /// Grows by a segment for each window that was acknowledged; by whole ones as `tcp_cong_avoid_ai` does.
+    fn avoid_congestion(&mut self, growth: f64) {
+        if self.halved != Halved::Segments {
+            self.cwnd += growth / self.cwnd;
+            return;
+        }
+        if self.counted >= self.cwnd {
+            // Counted towards a larger window.
+            self.counted = 0.0;
+            self.cwnd += 1.0;
+        }
+        self.counted += growth;
+        let windows = libm::floor(self.counted / self.cwnd);
+        self.counted -= windows * self.cwnd;
+        self.cwnd += windows;
+    }
+
     /// Sets the window, and the threshold to its whole part but at least 2.
     pub(crate) fn shrink_to(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
@@ -99,13 +120,14 @@ impl Reno {
             }
         }
         self.set(cwnd, ssthresh.max(SMALLEST_SSTHRESH));
+        self.counted = 0.0;
     }
 
     /// Gives half of what the profile halves.
     pub(crate) fn half(&self, flight: Flight) -> f64 {
         match self.halved {
             Halved::Window => self.usable() / 2.0,
-            Halved::WholeWindow => libm::floor(libm::floor(self.usable()) / 2.0),
+            Halved::WholeWindow | Halved::Segments => libm::floor(libm::floor(self.usable()) / 2.0),
             Halved::Flight => flight.outstanding as f64 / 2.0,
         }
     }
@@ -128,14 +150,15 @@ impl CongestionControl for Reno {
     fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
         let rest = self.start_slowly(progress.growth);
         if rest > 0.0 {
-            self.cwnd += rest / self.cwnd;
+            self.avoid_congestion(rest);
         }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         let half = self.half(*flight);
         let ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
-        self.reduce(cx, half, if self.halved == Halved::Flight { ssthresh } else { half });
+        let keeps_smallest = matches!(self.halved, Halved::Flight | Halved::Segments);
+        self.reduce(cx, half, if keeps_smallest { ssthresh } else { half });
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
@@ -156,5 +179,55 @@ impl CongestionControl for Reno {
 
     fn on_idle(&mut self, window: &Window) {
         self.set(window.cwnd, window.ssthresh);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn windows(halved: Halved, acks: usize) -> Vec<f64> {
+        let mut reno = Reno::new(64, 2.0, halved);
+        reno.set(3.0, 2.0);
+        let mut cx = Cx { now: earlybird_units::Instant::ZERO, trace: &mut () };
+        let mut grow = |_| {
+            reno.on_progress(&mut cx, &Progress::new(1, 3, None));
+            reno.cwnd()
+        };
+        (0..acks).map(&mut grow).collect()
+    }
+
+    /// Linux, `tcp_cong_avoid_ai`: a window of three is one of four when three are acknowledged; divided, it is not yet (3.94).
+    #[test]
+    fn whole_windows_grow_with_the_last_ack_of_a_window() {
+        assert_eq!(windows(Halved::Segments, 7), [3.0, 3.0, 4.0, 4.0, 4.0, 4.0, 5.0]);
+        assert!(windows(Halved::Flight, 3)[2] < 4.0);
+    }
+
+    /// `tcp_cong_avoid_ai`: "if credits accumulated at a higher w, apply them gently now".
+    #[test]
+    fn what_was_counted_towards_a_larger_window_is_worth_one_segment() {
+        let mut reno = Reno::new(64, 2.0, Halved::Segments);
+        let mut cx = Cx { now: earlybird_units::Instant::ZERO, trace: &mut () };
+        reno.set(20.0, 2.0);
+        reno.on_progress(&mut cx, &Progress::new(19, 20, None));
+        reno.set(6.0, 2.0);
+        reno.on_progress(&mut cx, &Progress::new(1, 6, None));
+        assert_eq!((reno.cwnd(), reno.counted), (7.0, 1.0));
+    }
+
+    /// Of seven segments three are in flight: `tcp_reno_ssthresh` halves seven, equation 4 of RFC 5681 three. What was counted is
+    /// forgotten (`tcp_init_cwnd_reduction`).
+    #[test]
+    fn a_loss_halves_a_window_that_is_not_used_as_well() {
+        for (halved, ssthresh) in [(Halved::Segments, 3.0), (Halved::Flight, 2.0)] {
+            let mut reno = Reno::new(64, 2.0, halved);
+            let mut cx = Cx { now: earlybird_units::Instant::ZERO, trace: &mut () };
+            reno.set(7.0, 2.0);
+            reno.on_progress(&mut cx, &Progress::new(1, 3, None));
+            reno.on_loss(&mut cx, &Flight::new(3));
+            assert_eq!((reno.cwnd(), reno.ssthresh(), reno.counted), (ssthresh, ssthresh, 0.0));
+        }
     }
 }
