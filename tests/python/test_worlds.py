@@ -152,11 +152,14 @@ def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, 
 
 @pytest.mark.parametrize("world", ["kernel", "live"])
 def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(world: World, tmp_path: Path) -> None:
-    names = {"trace": "trace.csv", "qlog": "run.qlog", "link_trace": "link.csv"}
-    files = {kind: tmp_path / name for kind, name in names.items()}
-    in_real_time(world=world, overrides={"duration": "1s"}, **files)
-    simulated = {kind: tmp_path / f"simulated-{name}" for kind, name in names.items()}
-    run(SCENARIO, overrides={"duration": "1s"}, **simulated)
+    files, simulated = (
+        {kind: tmp_path / place / kind for kind in ("trace", "qlog", "link_trace")} for place in ("real", "simulated")
+    )
+    for made in (files, simulated):
+        made["trace"].parent.mkdir()
+    short = {"duration": "1s"}
+    in_real_time(world=world, overrides=short, trace=files["trace"], qlog=files["qlog"], link_trace=files["link_trace"])
+    run(SCENARIO, overrides=short, trace=simulated["trace"], qlog=simulated["qlog"], link_trace=simulated["link_trace"])
     for kind in ("trace", "link_trace"):
         ours, theirs = (pl.read_csv(made[kind]) for made in (files, simulated))
         assert ours.columns == theirs.columns
