@@ -388,7 +388,7 @@ mod tests {
         for (mut sink, player) in [tcp(), http()] {
             fill(&mut sink);
             let (time, left) = end(&mut sink, Wish::Drain);
-            assert!((2.0..4.0).contains(&time.as_secs_f64()), "{time:?}");
+            assert!((2.0..20.0).contains(&time.as_secs_f64()), "{time:?}");
             assert!(left.units > 100 && left.bytes == left.units * UNIT.len() as u64, "{left:?}");
             assert!(sink.close().is_ok());
             drop(player);
@@ -400,7 +400,7 @@ mod tests {
         let (mut sink, _player) = tcp();
         fill(&mut sink);
         let (time, left) = end(&mut sink, Wish::Stop);
-        assert!(time.as_secs_f64() < 1.0 && left.units > 100, "{time:?} {left:?}");
+        assert!(time.as_secs_f64() < 2.0 && left.units > 100, "{time:?} {left:?}");
     }
 
     #[test]

@@ -246,7 +246,7 @@ fn a_player_that_stops_reading_does_not_hold_the_end() {
     sleep(Duration::from_millis(1500));
     let began = Instant::now();
     let report = receiver.drain();
-    assert!(began.elapsed() < Duration::from_secs(5), "{report:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{report:?}");
     assert!(report.left.units > 100 && report.left.bytes == report.left.units * 1000, "{report:?}");
     drop(player);
     source.stop();
