@@ -112,7 +112,7 @@ mod tests {
     fn a_tick_is_as_long_as_the_interface_says() {
         assert_eq!(nanoseconds(1_500_000, MICROSECONDS), 1_500_000_000);
         assert_eq!(nanoseconds(1_500_000_000, 9), 1_500_000_000);
-        assert_eq!(nanoseconds(3 << 9, BINARY | 10), 1_500_000_000);
+        assert_eq!(nanoseconds(3 << 9, BINARY | 0x0a), 1_500_000_000);
         assert_eq!(nanoseconds(1, BINARY - 1), 0);
     }
 }

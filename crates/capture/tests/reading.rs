@@ -1,4 +1,5 @@
 //! Captures as other programs write them, read back.
+#![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
 use earlybird_capture::{Reading, read};
 use etherparse::{PacketBuilder, TcpOptionElement};

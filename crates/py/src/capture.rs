@@ -11,6 +11,7 @@ use std::path::PathBuf;
 /// Gives the number of its `packets` of any kind, why it `breaks_off` or None, its `connections` as pairs of addresses, and
 /// `segments` as a table of columns.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
 pub(crate) fn tcp_segments(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let reading = py.detach(|| earlybird_capture::read(&path))?;
     let result = PyDict::new(py);
@@ -26,7 +27,7 @@ fn columns<'py>(py: Python<'py>, reading: &Reading) -> PyResult<Bound<'py, PyDic
     let columns = PyDict::new(py);
     // Counted from the first one, times in seconds are exact to the nanosecond.
     let begin = reading.segments.first().map_or(0, |first| first.at_ns);
-    columns.set_item("time_s", column(py, reading, |one| (one.at_ns as i128 - begin as i128) as f64 / 1e9))?;
+    columns.set_item("time_s", column(py, reading, |one| (i128::from(one.at_ns) - i128::from(begin)) as f64 / 1e9))?;
     columns.set_item("connection", column(py, reading, |one| one.connection))?;
     columns.set_item("backwards", column(py, reading, |one| one.backwards))?;
     columns.set_item("seq", column(py, reading, |one| one.seq))?;
