@@ -11,7 +11,6 @@ from earlybird import _core
 from earlybird.errors import EarlybirdError, ScenarioWarning
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
 World: TypeAlias = Literal["sim", "live", "kernel"]
