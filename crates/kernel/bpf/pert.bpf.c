@@ -40,11 +40,12 @@ static __always_inline const struct tcp_sock *tcp_of(const struct sock *sk)
 
 /*
  * Takes the kernel's window over where it is not ours any more: it sets it at the end of a recovery, after a timeout, after
- * idle time and when it undoes a reduction. The part of a segment that the kernel cannot hold is ours.
+ * idle time and when it undoes a reduction. The part of a segment that the kernel cannot hold is ours. A window beyond all of
+ * ours is what stood on the stack where a kernel left pert_undo_cwnd out (see make_up): ours stays as it was.
  */
 static __always_inline void take_over(struct pert *p, const struct tcp_sock *tp)
 {
-	if (most(floor_of(p->cwnd), 1) != tp->snd_cwnd)
+	if (tp->snd_cwnd <= LARGEST_WINDOW && most(floor_of(p->cwnd), 1) != tp->snd_cwnd)
 		p->cwnd = (__u64)tp->snd_cwnd << PLACES;
 	p->ssthresh = tp->snd_ssthresh;
 }

@@ -47,7 +47,7 @@ impl Condition {
 
 /// Gives all conditions for a control of this name.
 pub fn conditions(name: &str) -> Vec<Condition> {
-    vec![kernel(), options(), types(), rights(), is_free(name), control_groups(), file_system()]
+    vec![kernel(), options(), types(), rights(), is_free(name), control_groups(), file_system(), runs_everywhere()]
 }
 
 /// Makes sure that a control of this name can be loaded.
@@ -115,15 +115,38 @@ fn configuration() -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// Where the kernel describes its types (BTF).
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+
 fn types() -> Condition {
-    let file = Path::new("/sys/kernel/btf/vmlinux");
-    let (met, found) = match fs::File::open(file) {
-        Ok(_) => (true, file.display().to_string()),
-        Err(error) => (false, format!("{}: {error}", file.display())),
+    let (met, found) = match fs::File::open(TYPES) {
+        Ok(_) => (true, TYPES.to_owned()),
+        Err(error) => (false, format!("{TYPES}: {error}")),
     };
     let advice =
         "The kernel must describe its types: run one built with CONFIG_DEBUG_INFO_BTF=y, and have /sys mounted.";
     Condition::new("types of the kernel (BTF)", met, found, advice)
+}
+
+/// What kernels add to `bpf_prog_aux` that run no program while process 1 is the current task (`docs/kernel.md`), and Linux has not.
+const SKIP: &[u8] = b"\0init_owned\0";
+
+/// Looks for it among the names of the kernel's types. It forbids nothing: PERT makes up for most of it.
+fn runs_everywhere() -> Condition {
+    let name = "programs run whatever is interrupted";
+    let Ok(types) = fs::read(TYPES) else {
+        return Condition::new(name, None, format!("{TYPES} cannot be read"), "");
+    };
+    if skips(&types) {
+        let found = "perhaps not: this kernel knows programs that are `init_owned`, and skips others where process 1 is interrupted. \
+                     A loss that PERT is not asked about so is made up for with the next ACK, after one burst";
+        return Condition::new(name, None, found, "With very many connections take a kernel without it");
+    }
+    Condition::new(name, true, "this kernel has no `init_owned`", "")
+}
+
+fn skips(types: &[u8]) -> bool {
+    types.windows(SKIP.len()).any(|window| window == SKIP)
 }
 
 fn rights() -> Condition {
@@ -209,4 +232,15 @@ fn mounted(kind: &str) -> Option<PathBuf> {
     let line =
         mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|words| words.get(2) == Some(&kind))?;
     line.get(1).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_skips_programs_is_known_by_the_name_of_a_field() {
+        assert!(skips(b"\0bpf_prog_aux\0init_owned\0id\0"));
+        assert!(!skips(b"\0bpf_prog_aux\0not_init_owned\0id\0"));
+    }
 }
