@@ -34,8 +34,8 @@ from earlybird.emulation import THERE, emulate, link, network
 PACKET = 188
 TOGETHER = 7
 ENTRY, MIDDLE, EXIT, TRANSFER = 6000, 7000, 6001, 7001
-SETTLING = 10.0
-"""Seconds in which the relays find each other before anything is counted."""
+SETTLING = 30.0
+"""Seconds in which the relays find each other before anything is counted; where many begin at once each takes its time."""
 SILENCE = 3.0
 """Seconds without a packet after which the stream is over."""
 TOLERANCE = 0.02
@@ -83,7 +83,7 @@ def receive(relay: list[str], report: Path) -> None:
     with subprocess.Popen(relay) as process, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as entry:
         entry.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         entry.bind(("127.0.0.1", EXIT))
-        entry.settimeout(SETTLING + 10)
+        entry.settimeout(2 * SETTLING)
         with suppress(TimeoutError):
             while True:
                 datagram, now = entry.recv(1 << 16), time.monotonic()
