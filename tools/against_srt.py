@@ -35,7 +35,7 @@ PACKET = 188
 TOGETHER = 7
 ENTRY, MIDDLE, EXIT, TRANSFER = 6000, 7000, 6001, 7001
 SETTLING = 30.0
-"""Seconds in which the relays find each other before anything is counted; where many begin at once each takes its time."""
+"""Seconds in which the relays find each other before anything is counted; many that begin at once take their time."""
 SILENCE = 3.0
 """Seconds without a packet after which the stream is over."""
 TOLERANCE = 0.02
