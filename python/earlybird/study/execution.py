@@ -20,6 +20,7 @@ from earlybird.study.plan import StudyRun, plan
 from earlybird.sweeps import PlannedRun, complete
 from earlybird.testbed.bed import is_play, play_all
 from earlybird.testbed.definition import load
+from earlybird.worlds import check_world, is_simulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,8 @@ def make_runs(
     """Make the runs of studies that were read already; otherwise as `run_studies`."""
     every = [run for study in studies for run in planned_runs(study, scale)]
     plays, planned = (list(filter(is_play, every)), list(filterfalse(is_play, every)))
+    for scenario in {run.scenario for run in planned if not is_simulated(run.scenario)}:
+        check_world(scenario)
     made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress).made
     made += _play(plays, at_once, out, progress=progress)
     return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in every}), made)
