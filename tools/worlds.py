@@ -308,6 +308,9 @@ def main() -> None:
     complete([run for cell, runs in planned.items() if cell.world == "sim" for run in runs], out=options.out)
     real = [run for cell, runs in planned.items() if cell.world != "sim" for run in runs]
     disturbed = measure(real, store, options.at_once, options.attempts)
+    if "sim" not in options.worlds:  # there is nothing to compare with yet
+        print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
+        return
     outcomes = {cell: outcome(runs, store) for cell, runs in planned.items()}
     tables = {
         "counts": [*counts(outcomes)],
