@@ -214,6 +214,7 @@ impl Config {
             window_reduction: WindowReduction::Proportional,
             spurious: SpuriousDetection { forward_rto: true, undo: Undo::Either },
             rto: RtoConfig::LINUX,
+            restart: Restart::Repairs,
             requires_timestamps: false,
             refuses_foreign_echoes: true,
             duplicate_syn_sack: true,

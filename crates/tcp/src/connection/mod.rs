@@ -214,10 +214,11 @@ impl Connection {
         if let Some(pacer) = &mut self.sender.pacer {
             pacer.on_timeout(cx.now);
         }
-        if self.recovery_deadline() <= cx.now {
+        // One timer at a time (RFC 8985 §8).
+        let recovery = self.recovery_deadline();
+        if recovery <= cx.now {
             self.sender.on_recovery_deadline(cx);
-        }
-        if self.sender.timer.deadline() <= cx.now {
+        } else if recovery == Instant::NEVER && self.sender.timer.deadline() <= cx.now {
             self.on_silence(cx);
         }
     }
@@ -240,10 +241,12 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         // Asked after every packet: the least of plain numbers is several times faster than one of options.
         let receiver = self.receiver.deadline().unwrap_or(Instant::NEVER);
-        let mut first = self.lifetime.wakes.min(receiver).min(self.sender.timer.deadline());
-        if self.sender.has_more_deadlines() {
-            first = first.min(self.sender.further_deadline(matches!(self.state, State::Transfer(_))));
-        }
+        let sender = if self.sender.has_more_deadlines() {
+            self.sender.first_deadline(matches!(self.state, State::Transfer(_)))
+        } else {
+            self.sender.timer.deadline()
+        };
+        let first = self.lifetime.wakes.min(receiver).min(sender);
         (first < Instant::NEVER).then_some(first)
     }
 

@@ -145,6 +145,9 @@ pub enum Restart {
     /// Whatever tells that something arrived, in recovery too: running out means silence. Goes with a recovery that finds the
     /// loss of a retransmission by itself.
     Arrivals,
+    /// Beside progress the repair of the first missing segment, with a recovery that finds losses by time: when it leaves again
+    /// (Linux: `tcp_xmit_retransmit_queue`), and while SACK tells of what had left before it (`tcp_clean_rtx_queue`).
+    Repairs,
 }
 
 /// How the timeout follows from round-trip times.

@@ -288,7 +288,6 @@ impl Sender {
                 self.control.on_loss(cx, &self.flight(flight));
                 self.on_progress(cx, echoed_rtt);
             }
-            Outcome::Probe => self.restart_timer(cx.now),
             Outcome::Duplicate { counted } => self.on_duplicate(cx, counted, ack),
             Outcome::Deflated(deflated) => self.on_deflated(cx, &deflated, ack, echoed_rtt),
             Outcome::Inflated => self.control.inflate(cx, 1.0),
@@ -302,6 +301,8 @@ impl Sender {
         let outcome = self.recovery.on_deadline(cx.now, &self.board);
         let nothing = Acknowledgement::default();
         self.act_on(cx, outcome, &nothing, None, true);
+        // It stood still meanwhile, and begins anew, whether a probe leaves or not (RFC 8985 §7.3, §8).
+        self.restart_timer(cx.now);
         self.reduce(&nothing);
         self.sample_losses(cx.now);
     }
@@ -424,7 +425,16 @@ impl Sender {
             Restart::Progress => false,
             Restart::Duplicates => !self.recovery.is_recovering() && self.watch.restarts < self.board.outstanding(),
             Restart::Arrivals => ack.delivered > 0,
+            Restart::Repairs => self.tells_of_before_repair(),
         }
+    }
+
+    /// Says whether SACK newly tells of what had left before the first missing segment left last, so that nothing can have told
+    /// yet whether that one arrived.
+    fn tells_of_before_repair(&self) -> bool {
+        let arrived = self.board.delivered().iter().find(|segment| segment.transmissions == 1);
+        let repair = self.board.segment(self.board.una());
+        arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
     }
 
     fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32) {

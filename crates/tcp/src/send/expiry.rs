@@ -62,6 +62,13 @@ impl Sender {
         }
     }
 
+    /// Runs from when the first missing segment leaves again, where repairs are timed.
+    pub(super) fn time_repair(&mut self, now: Instant, number: u64) {
+        if self.watch.restart == Restart::Repairs && self.is_timed && number == self.board.una() {
+            self.restart_timer(now);
+        }
+    }
+
     /// The retransmission timer ran out.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
         self.note_gap();

@@ -272,6 +272,7 @@ impl Sender {
         }
         if is_again {
             self.watch_repetition(now, number);
+            self.time_repair(now, number);
         } else {
             self.note_forward();
             self.schedule(now);
@@ -331,12 +332,14 @@ impl Sender {
         self.is_timed || self.pacer.is_some() || self.queue.holding.is_some()
     }
 
-    /// Gives the first of those deadlines, that of a timed recovery included if the connection `is_open`.
+    /// Gives the first of all deadlines. If the connection `is_open`, that of a timed recovery stands for that of the
+    /// retransmission timer while there is one (RFC 8985 §8).
     #[inline(never)]
-    pub(crate) fn further_deadline(&self, is_open: bool) -> Instant {
+    pub(crate) fn first_deadline(&self, is_open: bool) -> Instant {
         let recovery = if is_open { self.recovery_deadline() } else { Instant::NEVER };
+        let timer = if recovery < Instant::NEVER { recovery } else { self.timer.deadline() };
         let pacer = self.pacer.as_ref().map_or(Instant::NEVER, Pacer::deadline);
-        recovery.min(pacer).min(self.held_until())
+        timer.min(pacer).min(self.held_until())
     }
 
     /// Sends the opening segment, number 0, for the first time or again.

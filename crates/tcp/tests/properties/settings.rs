@@ -99,14 +99,14 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
-    (usual_configs_with(family, repair), numbers, any::<[bool; 14]>())
-        .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), flags)| {
+    let restarts = select(vec![Restart::Progress, Restart::Duplicates, Restart::Repairs]);
+    (usual_configs_with(family, repair), numbers, restarts, any::<[bool; 13]>())
+        .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), restart, flags)| {
             let [
                 limited_transmit,
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,
-                restart_on_duplicate,
                 fine,
                 keeps_idle_timer,
                 holds_new_data,
@@ -135,7 +135,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 precise_halving,
                 timestamps,
                 bounded_ssthresh,
-                restart: if restart_on_duplicate { Restart::Duplicates } else { Restart::Progress },
+                restart,
                 keeps_idle_timer,
                 rto: if fine { usual.rto.fine_grained() } else { usual.rto },
                 ..usual
@@ -170,17 +170,17 @@ pub(crate) fn usual_configs_with(family: Family, repair: Repair) -> BoxedStrateg
 }
 
 fn racks() -> impl Strategy<Value = RackConfig> {
-    let any_rack =
-        (any::<[bool; 3]>(), 0_u32..=8, 0_u64..300).prop_map(|([adapts, probes, follows], eighths, delay)| {
-            RackConfig {
-                adapts_window: adapts,
-                probes_tail: probes,
-                follows_stream: follows,
-                reordering_window: f64::from(eighths) / 8.0,
-                longest_ack_delay: Duration::from_millis(delay),
-                ..RackConfig::RFC
-            }
-        });
+    let any_rack = (any::<[bool; 4]>(), 0_u32..=8, 0_u64..300).prop_map(
+        |([adapts, probes, follows, believes], eighths, delay)| RackConfig {
+            adapts_window: adapts,
+            probes_tail: probes,
+            follows_stream: follows,
+            believes_blocks: believes,
+            reordering_window: f64::from(eighths) / 8.0,
+            longest_ack_delay: Duration::from_millis(delay),
+            ..RackConfig::RFC
+        },
+    );
     prop_oneof![Just(RackConfig::RFC), any_rack]
 }
 

@@ -33,8 +33,6 @@ pub(crate) enum Outcome {
     Loss { duplicates: u32, flight: u64 },
     /// A probe has repaired a loss among `flight` segments already: shrink (RFC 8985 §7.4).
     Repaired { flight: u64 },
-    /// A probe goes out, or would have: the timer starts anew (RFC 8985 §7.3).
-    Probe,
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },
     /// [`Self::Progress`] as a recovery tells it that has clocks of its own and lets the window inflate.

@@ -29,6 +29,10 @@ pub struct RackConfig {
     /// Whether the round trip that a segment is given is that of the one delivered last in order of the stream, those first that
     /// SACK tells of, as in Linux (`tcp_rack_advance`); RFC 8985 §6.2, step 2, takes that of the one sent last.
     pub follows_stream: bool,
+    /// Whether a retransmission that SACK tells of counts as arrived whatever time the ACK echoes, as in Linux (`tcp_sacktag_one`):
+    /// above a hole a receiver echoes the time of what came before the hole (RFC 7323 §4.3). RFC 8985 §6.2, step 2, leaves out
+    /// all that is echoed with an older time.
+    pub believes_blocks: bool,
     /// Whether a tail is probed (RFC 8985 §7).
     pub probes_tail: bool,
     /// The longest delay of the peer's ACKs, added to the probe timeout of a single segment; 200 ms is customary
@@ -44,12 +48,13 @@ impl RackConfig {
         adapts_window: true,
         window_persistence: 16,
         follows_stream: false,
+        believes_blocks: false,
         probes_tail: true,
         longest_ack_delay: Duration::from_millis(200),
     };
 
     /// Linux's.
-    pub const LINUX: Self = Self { follows_stream: true, ..Self::RFC };
+    pub const LINUX: Self = Self { follows_stream: true, believes_blocks: true, ..Self::RFC };
 }
 
 /// Which repair is under way, and up to which segment.
@@ -82,6 +87,7 @@ pub(crate) struct Rack {
     found_loss: bool,
     smoothed_rtt: Option<Duration>,
     follows_stream: bool,
+    believes_blocks: bool,
 }
 
 impl Rack {
@@ -100,6 +106,7 @@ impl Rack {
             found_loss: false,
             smoothed_rtt: None,
             follows_stream: config.follows_stream,
+            believes_blocks: config.believes_blocks,
         }
     }
 
@@ -123,9 +130,10 @@ impl Rack {
         // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
         // comes sooner than any round trip.
         let is_sure = |delivered: &Delivered| {
+            let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < board.una());
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
             let is_soon = |smallest| now - delivered.departed < smallest;
-            !(ack.echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
+            !(echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
         };
         let told_last = self.follows_stream.then(|| board.una());
         self.transmissions.on_delivered(now, board.delivered(), is_sure, told_last);
@@ -303,7 +311,7 @@ impl Rack {
     pub(super) fn on_deadline(&mut self, now: Instant, board: &Board) -> Outcome {
         if self.reordering_ends == Instant::NEVER {
             self.probe.fire(board);
-            return Outcome::Probe;
+            return Outcome::Nothing;
         }
         self.detect(now, board);
         let is_first = self.found_loss && self.phase == Phase::Open;
