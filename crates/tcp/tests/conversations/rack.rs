@@ -4,7 +4,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, RackConfig, Recovery, WindowReduction};
+use earlybird_tcp::{Config, RackConfig, Recovery, Restart, WindowReduction};
 
 fn config() -> Config {
     Config { recovery: Recovery::Rack, ..plain() }
@@ -222,6 +222,63 @@ fn the_probe_comes_no_later_than_the_timeout_and_puts_it_off() {
     host.at(599).sends_nothing();
     host.at(600).sends_timed(&[(600, 1)]);
     assert_eq!(host.connection.statistics().timeouts, 1);
+}
+
+/// A connection whose timeout, 101 ms, is hardly longer than its round trips: 20 segments went one by one, each was acknowledged
+/// after 100 ms, the last one at 2100 ms.
+fn hasty(restart: Restart) -> Host {
+    let mut host = Host::connected(&Config { rto: config().rto.fine_grained(), restart, ..config() });
+    for number in 1..=20 {
+        host.write(1000).at(100 + 100 * number).ack(number + 1, &[]);
+    }
+    assert_eq!(host.timeout(), 101);
+    host.forget_sent();
+    host
+}
+
+/// §8: "mutually exclusive". The reordering window, a quarter of a round trip, ends after the timeout, which waits for it.
+#[test]
+fn while_the_reordering_timer_runs_the_retransmission_timer_does_not() {
+    let mut host = hasty(Restart::Progress);
+    host.write(3000).forget_sent();
+    host.at(2200).ack(21, &[22..23]);
+    assert_eq!(host.deadline(), Some(2225));
+    host.at(2225).sends_timed(&[(2225, 21)]);
+    assert!(host.connection.is_recovering());
+    // It begins anew with the repair.
+    host.at(2325).sends_nothing();
+    host.at(2326).sends_timed(&[(2326, 21)]);
+    assert_eq!(host.connection.statistics().timeouts, 1);
+}
+
+/// Linux's `tcp_clean_rtx_queue` restarts the timer while what left before a retransmission still arrives, so that RACK gets to
+/// see that the retransmission was lost too; its `tcp_xmit_retransmit_queue` restarts it with the second one.
+#[test]
+fn a_lost_retransmission_is_found_before_the_timeout_where_repairs_are_timed() {
+    for (restart, second, timeouts) in [(Restart::Progress, 2341, 1), (Restart::Repairs, 2400, 0)] {
+        let mut host = hasty(restart);
+        host.write(1000).at(2110).write(1000).at(2140).write(1000).at(2170).write(1000).at(2200);
+        host.ack(22, &[]).write(1000).forget_sent();
+        host.at(2240).ack(22, &[23..25]).sends_timed(&[(2240, 22)]);
+        // 25 left before it, 26 leaves after it.
+        host.write(1000).at(2300).ack(22, &[23..26]).sends_timed(&[(2300, 26)]);
+        host.at(2400).ack(22, &[23..27]).sends_timed(&[(second, 22)]);
+        assert_eq!(host.connection.statistics().timeouts, timeouts);
+        assert!(timeouts == 1 || host.deadline() == Some(2501));
+    }
+}
+
+/// §6.2, step 2, has the ACK's echo say which transmission arrived; above a hole it cannot (RFC 7323 §4.3), and Linux does not
+/// ask. The retransmission of 2 arrived, that of 1 left before it.
+#[test]
+fn a_retransmission_above_a_hole_reveals_the_loss_of_one_before_it_if_blocks_are_believed() {
+    for (believes_blocks, again) in [(false, &[][..]), (true, &[1])] {
+        let rack = RackConfig { believes_blocks, ..RackConfig::RFC };
+        let mut host = Host::connect(&Config { timestamps: true, initial_window: 10, rack, ..config() });
+        host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 1/0>").write(10_000).forget_sent();
+        host.at(200).receives(". 1:1(0) ack 1 <TS 101/100,sack 2001:10001>").sends_numbers(&[1, 2]);
+        host.at(300).receives(". 1:1(0) ack 1 <TS 201/100,sack 1001:10001>").sends_numbers(again);
+    }
 }
 
 /// §7.4.2: if the probe alone arrived, a loss was repaired, and the window shrinks once more is acknowledged than it covers.
