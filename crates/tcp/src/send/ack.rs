@@ -425,7 +425,7 @@ impl Sender {
             Restart::Progress => false,
             Restart::Duplicates => !self.recovery.is_recovering() && self.watch.restarts < self.board.outstanding(),
             Restart::Arrivals => ack.delivered > 0,
-            Restart::Repairs => self.tells_of_before_repair(),
+            Restart::Repairs => self.is_timed && self.tells_of_before_repair(),
         }
     }
 
