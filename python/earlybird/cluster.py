@@ -8,6 +8,7 @@ worker dies is made again by another one, which Dask sees to.
 from __future__ import annotations
 
 import asyncio
+import socket
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,9 @@ SECONDS_AT_ONCE: Final = 5.0
 """Seconds that the runs of a batch may take: what a worker that dies loses, and long beside handing it over (Dask's
 scheduler takes about a millisecond per task, https://distributed.dask.org/en/stable/efficiency.html)."""
 
+OVER_TCP: Final = ("tcp", "tls", "ws", "wss")
+"""Dask's protocols to which a socket can be opened to see whether somebody is there."""
+
 IN_HAND: Final = 2
 """Batches per thread of a worker: one that is made, and one that waits there, so that no worker waits for us."""
 
@@ -43,6 +47,31 @@ ENVIRONMENT: Final = (
 
 Made = list[tuple[str, dict[str, bytes]]]
 """Results of a batch: the key of each, and its files."""
+
+
+def check_scheduler(address: str) -> None:
+    """
+    Make sure that Dask is there, and that something answers at an address.
+
+    Dask's own client would try for seconds what is refused at once.
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
+    try:
+        from distributed.comm.addressing import get_address_host_port, parse_address
+    except ImportError as error:
+        raise InputError(
+            f"dask = {address}: Dask is not installed here. hint: pip install 'earlybird[dask]' brings it."
+        ) from error
+    try:
+        place = get_address_host_port(address)
+        if parse_address(address)[0] in OVER_TCP:
+            socket.create_connection(place, timeout=SECONDS_TO_CONNECT).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise _no_scheduler(address, error) from error
 
 
 def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Callable[[Job], None]) -> None:
@@ -63,7 +92,7 @@ def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Calla
     Raises
     ------
     InputError
-        If Dask is not installed, or no scheduler answers at the address.
+        If no scheduler answers at the address.
     WorkerError
         If workers have another version of the code or none, or die again and again with the same runs.
     EarlybirdError
@@ -146,22 +175,22 @@ def _threads(client: Client) -> int:
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler; when this ends, what was handed out and is not made is forgotten there."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError(
-            f"dask = {address}: Dask is not installed here. hint: pip install 'earlybird[dask]' brings it."
-        ) from error
+    from distributed import Client
+
     try:
         client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False, name="earlybird")
-    except (OSError, ValueError, ImportError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(
-            f"dask = {address}: no scheduler answers there ({reason}). hint: the address that `dask scheduler` prints, "
-            "such as tcp://10.0.0.1:8786."
-        ) from error
+    except (OSError, ValueError) as error:
+        raise _no_scheduler(address, error) from error
     with client:
         yield client
+
+
+def _no_scheduler(address: str, error: Exception) -> InputError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return InputError(
+        f"dask = {address}: no scheduler answers there ({reason}). hint: the address that `dask scheduler` prints, such "
+        "as tcp://10.0.0.1:8786."
+    )
 
 
 @contextmanager

@@ -345,6 +345,10 @@ def complete(
         raise InputError(f"jobs = {jobs}: Dask's cluster has its own workers. hint: leave out --jobs or --dask.")
     store = Store(Path(out)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
+    if dask is not None and missing:
+        from earlybird.cluster import check_scheduler
+
+        check_scheduler(dask)
     work = sum(job.seconds for job in missing)
     with progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
         make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once, dask=dask)
