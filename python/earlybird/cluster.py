@@ -159,7 +159,7 @@ def _results(client: Client, waiting: Iterator[Batch]) -> Iterator[Made]:
     def more(number: int) -> list[Future[Made]]:
         return [client.submit(make_batch, batch, versions, pure=False) for batch in islice(waiting, max(0, number))]
 
-    under_way = as_completed(more(IN_HAND * _threads(client)))
+    under_way = as_completed(more(IN_HAND * _threads(client)), loop=client.loop)
     for future in under_way:
         yield future.result()
         future.release()
@@ -186,9 +186,9 @@ def _connected(address: str) -> Iterator[Client]:
 
 
 def _no_scheduler(address: str, error: Exception) -> InputError:
-    reason = " ".join(str(error).split()) or type(error).__name__
+    why = " ".join(str(error).split()) or type(error).__name__
     return InputError(
-        f"dask = {address}: no scheduler answers there ({reason}). hint: the address that `dask scheduler` prints, such "
+        f"dask = {address}: no scheduler answers there ({why}). hint: the address that `dask scheduler` prints, such "
         "as tcp://10.0.0.1:8786."
     )
 

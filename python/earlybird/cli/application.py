@@ -35,6 +35,7 @@ application = typer.Typer(
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help is plain text: drawing it would load 200 modules
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

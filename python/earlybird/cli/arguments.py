@@ -79,4 +79,4 @@ def _pair(setting: str) -> tuple[str, str]:
 
 def examples(*commands: str) -> str:
     """Write the examples below a command's help, one per line."""
-    return "\n\n".join(["Examples:", *(f"  [cyan]{command}[/cyan]" for command in commands)])
+    return "\n\n".join(["Examples:", *(f"  {command}" for command in commands)])

@@ -224,7 +224,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 application = typer.Typer(
-    name="study", help="Repeat the papers' experiments: list, run, report, publish, search.", no_args_is_help=True
+    name="study",
+    help="Repeat the papers' experiments: list, run, report, publish, search.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 for name, command in COMMANDS.items():
     application.command(name, epilog=examples(*(f"earlybird study {line}" for line in EXAMPLES[name])))(

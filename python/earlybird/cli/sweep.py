@@ -18,7 +18,6 @@ from earlybird.cli.arguments import (
 )
 from earlybird.cli.plain import say, say_rest, show_json
 from earlybird.paths import RESULTS
-from earlybird.sweeps import sweep
 
 NAME = "sweep"
 EXAMPLES = examples(
@@ -47,6 +46,8 @@ def command(
 
     Results are kept as they come. After an interruption the same command goes on where it stopped.
     """
+    from earlybird.sweeps import sweep
+
     result = sweep(
         scenario,
         overrides=overrides(settings),
