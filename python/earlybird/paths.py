@@ -62,3 +62,8 @@ def found(path: Path) -> Path:
     """
     is_shipped = not path.is_absolute() and ".." not in path.parts and (SHIPPED / path).is_file()
     return shipped_file(*path.parts) if is_shipped and not path.exists() else path
+
+
+def templates() -> dict[str, Path]:
+    """Return the files of the scenarios to begin with, by name."""
+    return {path.stem: path for path in sorted(Path(__file__).with_name("templates").glob("*.toml"))}

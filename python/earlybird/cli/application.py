@@ -8,8 +8,10 @@ from earlybird import __version__
 from earlybird.cli import (
     bench,
     compare,
+    demo,
     emulate,
     kernel,
+    new,
     plan,
     plot,
     run,
@@ -39,7 +41,7 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
+for module in (demo, new, run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 application.add_typer(kernel.application)
