@@ -61,9 +61,9 @@ def test_the_examples_work_in_an_empty_folder(earlybird: Program) -> None:
 def test_a_new_scenario_is_valid_and_runs(earlybird: Program, name: str) -> None:
     assert earlybird("new", "mine.toml", "--template", name).code == 0
     assert earlybird("validate", "mine.toml").err == ""
-    ran = earlybird("run", "mine.toml", "--set", "duration=10s", "--json")
+    ran = earlybird("run", "mine.toml", "--set", "duration=12s", "--json")
     assert (ran.code, ran.err) == (0, "")
-    swept = earlybird("sweep", "mine.toml", "--set", "duration=6s", "--set", "sweep.seeds=1", "--jobs", 1)
+    swept = earlybird("sweep", "mine.toml", "--set", "duration=12s", "--set", "sweep.seeds=1", "--jobs", 1)
     assert swept.code == 0, swept.err
 
 

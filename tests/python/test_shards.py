@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -75,7 +74,7 @@ def test_two_processes_may_make_the_same_run(small: Path, tmp_path: Path) -> Non
     (first, _), (second, _) = (process.communicate(timeout=HUNG) for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert first == second
-    assert len(store_bytes(tmp_path / "results")) == 4 * len({*os.listdir(next((tmp_path / "results").iterdir()))})
+    assert len([*(tmp_path / "results").iterdir()]) == 4
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "nosuch://x:1", ""])
@@ -102,7 +101,7 @@ def test_a_cluster_has_workers_of_its_own() -> None:
 
 
 def test_a_worker_with_another_version_makes_nothing() -> None:
-    with pytest.raises(WorkerError, match="polars 0.1"):
+    with pytest.raises(WorkerError, match=r"polars 0\.1"):
         make_batch((), {"earlybird": earlybird.code_version(), "polars": "0.1"})
 
 
