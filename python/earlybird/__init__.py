@@ -19,17 +19,27 @@ from earlybird.errors import (
     WorkerError,
 )
 from earlybird.lazy import loader
-from earlybird.result import Result
-from earlybird.runs import run
-from earlybird.sweeps import SweepResult, sweep
 
 if TYPE_CHECKING:
     from earlybird import compare, study
     from earlybird.planning import plan
+    from earlybird.result import Result
+    from earlybird.runs import run
     from earlybird.scenario import Scenario
+    from earlybird.sweeps import SweepResult, sweep
 else:
     __getattr__ = loader(
-        __name__, {"compare": "compare", "plan": "planning.planner", "study": "study", "Scenario": "scenario"}
+        __name__,
+        {
+            "Result": "result",
+            "Scenario": "scenario",
+            "SweepResult": "sweeps",
+            "compare": "compare",
+            "plan": "planning.planner",
+            "run": "runs",
+            "study": "study",
+            "sweep": "sweeps",
+        },
     )
 
 __version__ = version()

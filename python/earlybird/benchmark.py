@@ -21,7 +21,7 @@ from earlybird import _core
 from earlybird.description import resolve
 from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.limits import cost_of, time_text
-from earlybird.paths import REPOSITORY, repository_file
+from earlybird.paths import REPOSITORY, shipped_file
 from earlybird.runs import DEFAULT_SEED
 from earlybird.transports import transports
 
@@ -141,7 +141,7 @@ def duration_text(plan: BenchmarkPlan) -> str:
 
 def _expected(scenario: str, *settings: str) -> float:
     """Return the seconds that a run takes on a slow machine."""
-    return cost_of(resolve(repository_file("scenarios", scenario), _overrides(settings))).seconds
+    return cost_of(resolve(shipped_file("scenarios", scenario), _overrides(settings))).seconds
 
 
 def _settings(crowd: Crowd) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def transport_names() -> list[str]:
 def _carries_a_transfer(transport: str) -> bool:
     """Tell a transport with a rate of its own from those that need a source's, or its frames."""
     try:
-        resolve(repository_file("scenarios", TRANSPORTS_SCENARIO), {"transport": transport})
+        resolve(shipped_file("scenarios", TRANSPORTS_SCENARIO), {"transport": transport})
     except ScenarioError:
         return False
     return True
@@ -278,7 +278,7 @@ def _repeated(measure: Callable[[], Measured], repetitions: int, done: Callable[
 
 
 def _ours(scenario: str, *settings: str) -> dict[str, float]:
-    path = repository_file("scenarios", scenario)
+    path = shipped_file("scenarios", scenario)
     output = _output([sys.executable, "-m", "earlybird.benchmark", str(path), *settings])
     measured: dict[str, float] = json.loads(output)
     return measured

@@ -12,7 +12,7 @@ import polars as pl
 from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
 from earlybird.media import read_clip
-from earlybird.paths import RESULTS, repository_file
+from earlybird.paths import RESULTS, shipped_file
 from earlybird.planning.line import FEWEST_BYTES
 from earlybird.quantities import bits_per_second, seconds
 from earlybird.recommendation import recommendation
@@ -172,7 +172,7 @@ def compare_media(
     """
     source = read_clip(media)
     if network is None:
-        network = repository_file("scenarios", "compare.toml")
+        network = shipped_file("scenarios", "compare.toml")
         duration = duration or default_duration(source)
         overrides = [*line_for(fit(source, scale_to, duration), pairs or 1), *override_texts(overrides)]
     document = read_network(network, pairs, duration, overrides)

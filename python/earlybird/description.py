@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from earlybird import _core
 from earlybird.errors import InputError, ScenarioWarning, because
+from earlybird.paths import found
 
 if TYPE_CHECKING:
     from earlybird.scenario import Scenario
@@ -133,15 +134,16 @@ def _read(scenario: ScenarioLike) -> str:
     """Return the scenario's text."""
     if isinstance(scenario, str) and _is_text(scenario):
         return scenario
-    if isinstance(scenario, str | os.PathLike):
-        return _read_file(Path(scenario))
+    if path := path_of(scenario):
+        return _read_file(path)
     return json.dumps(to_document(scenario), ensure_ascii=False)
 
 
 def path_of(scenario: ScenarioLike) -> Path | None:
-    """Return the file that a scenario is read from, if it is one."""
-    is_file = isinstance(scenario, Path) or (isinstance(scenario, str) and not _is_text(scenario))
-    return Path(scenario) if is_file else None  # type: ignore[arg-type]
+    """Return the file that a scenario is read from, if it is one: the person's own, else one that comes with us."""
+    if isinstance(scenario, str) and _is_text(scenario):
+        return None
+    return found(Path(scenario)) if isinstance(scenario, str | os.PathLike) else None
 
 
 def _folder(scenario: ScenarioLike) -> str:

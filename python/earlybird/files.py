@@ -7,6 +7,7 @@ checksums (``sha256sum --check checksums.sha256`` reads it too) tells a damaged 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -32,14 +33,27 @@ MEASURED_WITH_A_CLOCK = ("cpu_s",)
 
 
 def write_result(result: Result, folder: Path) -> Path:
+    """Write a result as `write_files` does."""
+    return write_files(files_of(result), folder)
+
+
+def files_of(result: Result) -> dict[str, bytes]:
+    """Return the content of every file of a result by the file's name."""
+    files = dict(_contents(result))
+    lines = (f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items())
+    return {**files, CHECKSUMS: "".join(lines).encode()}
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> Path:
     """Write a result under a temporary name and rename it last, so that a killed process leaves nothing half-done."""
-    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    temporary = temporary_place(folder)
     try:
         _refuse_other_content(folder)
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        _write_files(result, temporary)
-        _replace(temporary, folder)
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
+        _put(temporary, folder)
     except OSError as error:
         raise StoreError(
             f"cannot write the result {folder}: {because(error)}. Runs finished before are kept."
@@ -47,6 +61,27 @@ def write_result(result: Result, folder: Path) -> Path:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def temporary_place(path: Path) -> Path:
+    """Name what this process writes until it is whole; a folder may be shared by the processes of several machines."""
+    return path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}")
+
+
+def is_left_over(path: Path) -> bool:
+    """Tell whether a process of this machine that is gone had begun to write this."""
+    rest, _, process = path.name.rpartition(".")
+    return rest.endswith(f".{os.uname().nodename}") and process.isdigit() and not _is_alive(int(process))
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def read_result(folder: Path) -> Result:
@@ -106,14 +141,6 @@ def _holds_a_result_alone(folder: Path) -> bool:
     return all(path.name in names for path in folder.iterdir())
 
 
-def _write_files(result: Result, folder: Path) -> None:
-    lines = []
-    for name, content in _contents(result):
-        (folder / name).write_bytes(content)
-        lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
-    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
-
-
 def _contents(result: Result) -> Iterator[tuple[str, bytes]]:
     _, scenario, summary = comparable(result)
     yield SCENARIO, _json(scenario)
@@ -154,10 +181,24 @@ def _parquet(tables: Mapping[str, pl.DataFrame]) -> dict[str, bytes]:
     return {name: buffer.getvalue() for name, buffer in buffers.items()}
 
 
-def _replace(temporary: Path, folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
-    temporary.rename(folder)
+def _put(temporary: Path, folder: Path) -> None:
+    """Rename a folder; what is in its place goes, unless it is the same, as when two processes made one run."""
+    try:
+        temporary.rename(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        if not _is_the_same(temporary, folder):
+            shutil.rmtree(folder)
+            temporary.rename(folder)
+
+
+def _is_the_same(new: Path, old: Path) -> bool:
+    try:
+        verify_result(old)
+    except StoreError:
+        return False
+    return _checksums(new) == _checksums(old)
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from earlybird.clip import Clip, MediaError
 from earlybird.errors import because
+from earlybird.paths import found
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -83,7 +84,7 @@ def read_clip(path: str | PathLike[str]) -> Clip:
     MediaError
         If the file is missing, empty, not a video, truncated, or has no time stamps.
     """
-    path = Path(path)
+    path = found(Path(path))
     check_is_readable(path)
     try:
         with av.open(str(path)) as container:

@@ -80,9 +80,9 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
         waiting.extendleft((job,) for job in lost)
 
 
-def batches(jobs: Sequence[Job], workers: int) -> Iterator[Batch]:
-    """Put runs together that are over in a moment, in their order."""
-    most = min(SECONDS_AT_ONCE, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
+def batches(jobs: Sequence[Job], workers: int, at_once: float = SECONDS_AT_ONCE) -> Iterator[Batch]:
+    """Put runs together that are over in a moment, or in so many seconds, in their order."""
+    most = min(at_once, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
     batch, seconds = list[Job](), 0.0
     for job in jobs:
         if batch and seconds + job.seconds > most:
@@ -205,8 +205,13 @@ def _quiet_start() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+def leave_threads_alone() -> None:
+    """Let a worker's tables be written by one thread: the work is spread over processes already."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+
 def _prepare_worker() -> None:
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # the work is spread over processes already
+    leave_threads_alone()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
 from earlybird.errors import StoreError, because
-from earlybird.files import read_result, verify_result, write_result
+from earlybird.files import is_left_over, read_result, temporary_place, verify_result, write_files, write_result
 from earlybird.worlds import SIMULATOR
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from earlybird.result import Result
@@ -75,7 +75,7 @@ class Store:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            probe = self.root / f".probe.{os.getpid()}"
+            probe = temporary_place(self.root / "probe")
             probe.mkdir()
             probe.rmdir()
         except OSError as error:
@@ -95,6 +95,10 @@ class Store:
         """Keep a result under its key; return its folder."""
         return write_result(result, self.folder(run_key(result.scenario, result.seed)))
 
+    def keep(self, key: str, files: Mapping[str, bytes]) -> Path:
+        """Keep the files of a result that another machine made; return its folder."""
+        return write_files(files, self.folder(key))
+
     def load(self, key: str) -> Result:
         """Read a result."""
         return read_result(self.folder(key))
@@ -111,18 +115,6 @@ class Store:
             raise StoreError(f"cannot delete {self.folder(key)}: {because(error)}.") from error
 
     def clear_leftovers(self) -> None:
-        """Delete the temporary folders of processes that are gone."""
-        for path in self.root.glob(".*.*"):
-            process = path.name.rpartition(".")[2]
-            if process.isdigit() and not _is_alive(int(process)):
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        """Delete the temporary folders of this machine's processes that are gone."""
+        for path in filter(is_left_over, self.root.glob(".*.*")):
+            shutil.rmtree(path, ignore_errors=True)

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
-from earlybird.errors import Interrupted, ScenarioWarning, StoreError
+from earlybird.errors import InputError, Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
 from earlybird.limits import check_number_of_runs, cost_of, seconds_of, warn_of_length
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
+from earlybird.shards import Shard
 from earlybird.store import Store, planned_key
 from earlybird.worlds import check_world, is_simulated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -70,11 +71,14 @@ class SweepResult:
         Where their results are.
     made
         How many were made now; the others were there already.
+    awaited
+        How many runs of other shards have no result here yet.
     """
 
     planned: Sequence[PlannedRun]
     store: Store
     made: int
+    awaited: int = 0
 
     @cached_property
     def runs(self) -> pl.DataFrame:
@@ -131,6 +135,8 @@ def sweep(
     at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
 ) -> SweepResult:
     """
     Simulate every combination of a grid's values with every seed, in several processes.
@@ -157,6 +163,12 @@ def sweep(
         Results folder (default: ``results``).
     progress
         Show a progress bar on the terminal, or a line every ten seconds where there is none.
+    shard
+        Make only this part of the runs, such as ``"2/4"`` (default: all). All parts give the same bytes as one sweep,
+        in one folder or in several that are copied into one.
+    dask
+        Address of a Dask scheduler whose workers simulate, such as ``"tcp://10.0.0.1:8786"`` (default: processes of
+        this machine do). Results are kept here. Takes the extra ``dask``, and the same earlybird everywhere.
 
     Returns
     -------
@@ -168,11 +180,11 @@ def sweep(
     ScenarioError
         If one of the scenarios is not valid, or there is not enough memory for one of its runs; nothing is run then.
     InputError
-        If there are more than a million runs, or a seed is none.
+        If there are more than a million runs, a seed is none, there is no such shard, or no Dask scheduler answers.
     StoreError
         If the results folder cannot be written.
     WorkerError
-        If a worker process dies twice with the same run.
+        If a worker process dies twice with the same run, or Dask's workers are of no use.
     Interrupted
         On Ctrl-C; what is finished is kept.
 
@@ -182,20 +194,54 @@ def sweep(
         If a scenario can be run but is probably not meant, declares what none of the runs uses, a run takes more than
         ten minutes, or seeds change nothing and are left out.
     """
-    fixed = override_texts(overrides)
+    part, fixed = Shard.of(shard), override_texts(overrides)
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=fixed)
     scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
     for resolved in scenarios:
         check_world(resolved)
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
-    different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
-    result = complete(different, jobs=jobs, at_once=at_once, out=out, progress=progress)
-    return replace(result, made=result.made + made)
+    different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress, dask=dask)
+    own = share(different, part)
+    result = complete(own, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask)
+    return replace(result, made=result.made + made, awaited=awaited(different, own, result.store))
+
+
+def share(planned: Sequence[PlannedRun], shard: Shard | None) -> Sequence[PlannedRun]:
+    """
+    Choose the runs of a shard: every n-th of all in the order in which they are made, whatever is made already.
+
+    Parameters
+    ----------
+    planned
+        All runs.
+    shard
+        Which of them (None: all).
+
+    Returns
+    -------
+    sequence of PlannedRun
+        In the order of the plan. The shards have each run once, and about as much work each.
+    """
+    if shard is None:
+        return planned
+    keys = {job.key for job in shard.among(_in_order({run.key: run for run in planned}.values()))}
+    return [run for run in planned if run.key in keys]
+
+
+def awaited(planned: Sequence[PlannedRun], own: Sequence[PlannedRun], store: Store) -> int:
+    """Count the runs that other shards have still to make, as far as their results come to this store."""
+    others = {run.key for run in planned} - {run.key for run in own}
+    return sum(not store.has(key) for key in others)
 
 
 def without_repetitions(
-    planned: Sequence[PlannedRun], *, jobs: int | None = None, out: str | Path = RESULTS, progress: bool = False
+    planned: Sequence[PlannedRun],
+    *,
+    jobs: int | None = None,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+    dask: str | None = None,
 ) -> tuple[list[PlannedRun], int]:
     """
     Leave out the seeds of scenarios in which nothing is random, so that no interval is made of one run.
@@ -207,7 +253,7 @@ def without_repetitions(
     ----------
     planned
         The runs.
-    jobs, out, progress
+    jobs, out, progress, dask
         As for `sweep`.
 
     Returns
@@ -226,7 +272,7 @@ def without_repetitions(
     doubtful = [runs for scenario, runs in by_scenario.items() if len(runs) > 1 and not _core.random_parts(scenario)]
     if not doubtful:
         return list(planned), 0
-    tried = complete([run for runs in doubtful for run in runs[:2]], jobs=jobs, out=out, progress=progress)
+    tried = complete([run for runs in doubtful for run in runs[:2]], jobs=jobs, out=out, progress=progress, dask=dask)
     repeated = [runs for runs in doubtful if _are_alike(tried.store, *runs[:2])]
     if repeated:
         _warn_of_repetitions(repeated)
@@ -285,6 +331,7 @@ def complete(
     out: str | Path = RESULTS,
     progress: bool = False,
     what: str = "simulating",
+    dask: str | None = None,
 ) -> SweepResult:
     """
     Make those of the planned runs that have no result yet.
@@ -294,11 +341,17 @@ def complete(
     """
     from earlybird.progress import progress_bar
 
+    if jobs and dask:
+        raise InputError(f"jobs = {jobs}: Dask's cluster has its own workers. hint: leave out --jobs or --dask.")
     store = Store(Path(out)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
+    if dask is not None and missing:
+        from earlybird.cluster import check_scheduler
+
+        check_scheduler(dask)
     work = sum(job.seconds for job in missing)
     with progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
-        make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once)
+        make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once, dask=dask)
     return SweepResult(planned, store, made=len(missing))
 
 
@@ -309,24 +362,41 @@ def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
     Those of a seed come before those of the next, so that what an interrupted sweep has can be compared, and what is
     done tells the time left; the longest come first, so that no worker ends alone with one.
     """
-    missing = [run for key, run in {run.key: run for run in planned}.items() if not _is_there(store, key)]
-    seconds = {scenario: seconds_of(scenario) for scenario in {run.scenario for run in missing}}
-    jobs = [Job(run.key, run.scenario, run.seed, seconds[run.scenario]) for run in missing]
+    return _in_order([run for key, run in {run.key: run for run in planned}.items() if not _is_there(store, key)])
+
+
+def _in_order(runs: Collection[PlannedRun]) -> list[Job]:
+    """Sort runs, each of which is there once, into the order that `missing_jobs` tells of."""
+    seconds = {scenario: seconds_of(scenario) for scenario in {run.scenario for run in runs}}
+    jobs = [Job(run.key, run.scenario, run.seed, seconds[run.scenario]) for run in runs]
     return sorted(jobs, key=lambda job: (job.seed, -job.seconds))
 
 
 def make(
-    missing: Sequence[Job], store: Store, jobs: int | None, done: Callable[[Job], None], *, at_once: int = 1
+    missing: Sequence[Job],
+    store: Store,
+    jobs: int | None,
+    done: Callable[[Job], None],
+    *,
+    at_once: int = 1,
+    dask: str | None = None,
 ) -> None:
     """
     Make runs, first those that are simulated, in so many processes (None: one per processor), then those in real time.
+
+    With the address of a Dask scheduler its workers simulate; what takes place in real time does so on this machine.
 
     Errors are those of `sweep`.
     """
     simulated = [job for job in missing if is_simulated(job.scenario)]
     real = [job for job in missing if not is_simulated(job.scenario)]
     try:
-        work_through(simulated, store, jobs or os.cpu_count() or 1, done)
+        if dask is None:
+            work_through(simulated, store, jobs or os.cpu_count() or 1, done)
+        elif simulated:
+            from earlybird.cluster import work_through_on
+
+            work_through_on(dask, simulated, store, done)
         work_through(real, store, at_once, done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)

@@ -148,11 +148,20 @@ def test_what_killed_processes_leave_is_cleared(small: Path, tmp_path: Path) -> 
     finished = subprocess.run(["true"], check=True)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    leftover = tmp_path / "results" / f".0123456789abcdef0123.{gone.pid}"
+    leftover = tmp_path / "results" / f".0123456789abcdef0123.{os.uname().nodename}.{gone.pid}"
     leftover.mkdir(parents=True)
     earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, out=tmp_path / "results")
     assert finished.returncode == 0
     assert not leftover.exists()
+
+
+def test_what_another_machine_is_writing_is_left_alone(small: Path, tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    being_written = tmp_path / "results" / f".0123456789abcdef0123.another-machine.{gone.pid}"
+    being_written.mkdir(parents=True)
+    earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, out=tmp_path / "results")
+    assert being_written.exists()
 
 
 def test_a_sweep_makes_only_what_is_missing(small: Path, tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ from earlybird import __version__
 from earlybird.cli import (
     bench,
     compare,
+    demo,
     emulate,
     kernel,
+    new,
     plan,
     plot,
     run,
@@ -35,10 +37,11 @@ application = typer.Typer(
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # help is plain text: drawing it would load 200 modules
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
+for module in (demo, new, run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 application.add_typer(kernel.application)

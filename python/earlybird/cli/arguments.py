@@ -33,6 +33,26 @@ AtOnce: TypeAlias = Annotated[
     ),
 ]
 
+ShardOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Make only the I-th of N parts of the runs, from 1: for N machines, or a SLURM array.",
+        show_default="all",
+    ),
+]
+
+Dask: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Simulate on the workers of the Dask cluster whose scheduler is there, such as tcp://10.0.0.1:8786.",
+        show_default="processes of this machine",
+    ),
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 
@@ -59,4 +79,4 @@ def _pair(setting: str) -> tuple[str, str]:
 
 def examples(*commands: str) -> str:
     """Write the examples below a command's help, one per line."""
-    return "\n\n".join(["Examples:", *(f"  [cyan]{command}[/cyan]" for command in commands)])
+    return "\n\n".join(["Examples:", *(f"  {command}" for command in commands)])

@@ -169,6 +169,7 @@ application = typer.Typer(
     name="kernel",
     help="Load PERT into this machine's kernel, use it and take it out again (Linux, root).",
     no_args_is_help=True,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

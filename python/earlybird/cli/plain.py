@@ -6,6 +6,7 @@ With `print` and not with `typer.echo`, which writes UTF-8 to a stream whose enc
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from earlybird.cli.streams import is_unicode
@@ -15,6 +16,17 @@ from earlybird.files import finite
 def say(message: str) -> None:
     """Print one message."""
     print(message, flush=True)
+
+
+def say_rest(awaited: int, out: Path) -> None:
+    """Tell what the shards of a sweep still have to do, and how their results come together."""
+    if awaited:
+        say(
+            f"{awaited} runs of other shards have no result in {out} yet; results made elsewhere are copied into it. "
+            "The same command without --shard shows all, and makes what is missing."
+        )
+    else:
+        say(f"All other shards are in {out} too: the same command without --shard shows all.")
 
 
 def say_aside(message: str) -> None:

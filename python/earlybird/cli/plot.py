@@ -7,7 +7,6 @@ import typer
 
 from earlybird.cli.arguments import examples
 from earlybird.cli.plain import say, say_aside
-from earlybird.result import Result
 
 NAME = "plot"
 EXAMPLES = examples(
@@ -35,6 +34,8 @@ def command(
 
         save(result, out)
     else:
+        from earlybird.result import Result
+
         for lacking in Result.load(result).plot(out):
             say_aside(lacking)
     say(f"Picture written to {out}")

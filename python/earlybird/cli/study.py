@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from earlybird.cli.arguments import AtOnce, Jobs, Json, examples
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.arguments import AtOnce, Dask, Jobs, Json, ShardOption, examples
+from earlybird.cli.plain import say, say_rest, show_json
 from earlybird.cli.rim import guarded
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
@@ -87,6 +87,8 @@ def run_command(
     jobs: Jobs = None,
     at_once: AtOnce = 1,
     out: Results = RESULTS,
+    shard: ShardOption = None,
+    dask: Dask = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell roughly how long those that are missing will take.")
     ] = False,
@@ -97,8 +99,11 @@ def run_command(
     if dry_run:
         _tell_cost(names, scale, jobs, out)
         return
-    outcome = run_studies(names, scale, jobs=jobs, at_once=at_once, out=out, progress=True)
+    outcome = run_studies(names, scale, jobs=jobs, at_once=at_once, out=out, progress=True, shard=shard, dask=dask)
     say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
+    if outcome.awaited:
+        say_rest(outcome.awaited, out)
+        return
     say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
 
 
@@ -204,6 +209,7 @@ EXAMPLES = {
         "run early-retransmission --scale medium --jobs 2",
         "run all --scale smoke",
         "run all --scale medium --dry-run",
+        "run all --scale full --shard 2/4",
     ],
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
     "publish": ["publish", "publish --scale smoke --to /tmp/results"],
@@ -218,7 +224,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 application = typer.Typer(
-    name="study", help="Repeat the papers' experiments: list, run, report, publish, search.", no_args_is_help=True
+    name="study",
+    help="Repeat the papers' experiments: list, run, report, publish, search.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 for name, command in COMMANDS.items():
     application.command(name, epilog=examples(*(f"earlybird study {line}" for line in EXAMPLES[name])))(

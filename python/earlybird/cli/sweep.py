@@ -5,15 +5,26 @@ from typing import Annotated
 
 import typer
 
-from earlybird.cli.arguments import AtOnce, Jobs, Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.arguments import (
+    AtOnce,
+    Dask,
+    Jobs,
+    Json,
+    ScenarioFile,
+    Settings,
+    ShardOption,
+    examples,
+    overrides,
+)
+from earlybird.cli.plain import say, say_rest, show_json
 from earlybird.paths import RESULTS
-from earlybird.sweeps import sweep
 
 NAME = "sweep"
 EXAMPLES = examples(
     'earlybird sweep scenarios/dumbbell.toml --set \'sweep.grid.transport=["sack","sack-er"]\' --set sweep.seeds=5',
     "earlybird sweep my-scenario.toml --jobs 2 --out my-results",
+    "earlybird sweep my-scenario.toml --shard 2/4",
+    "earlybird sweep my-scenario.toml --dask tcp://10.0.0.1:8786",
 )
 
 
@@ -26,6 +37,8 @@ def command(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")] = (
         RESULTS
     ),
+    shard: ShardOption = None,
+    dask: Dask = None,
     json: Json = False,
 ) -> None:
     """
@@ -33,11 +46,25 @@ def command(
 
     Results are kept as they come. After an interruption the same command goes on where it stopped.
     """
-    result = sweep(scenario, overrides=overrides(settings), jobs=jobs, at_once=at_once, out=out, progress=True)
+    from earlybird.sweeps import sweep
+
+    result = sweep(
+        scenario,
+        overrides=overrides(settings),
+        jobs=jobs,
+        at_once=at_once,
+        out=out,
+        progress=True,
+        shard=shard,
+        dask=dask,
+    )
     if json:
         show_json(result.runs.to_dicts())
         return
-    from earlybird.cli.display import show_sweep
+    if shard is None:
+        from earlybird.cli.display import show_sweep
 
-    show_sweep(result)
+        show_sweep(result)
     say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {out}")
+    if shard is not None:
+        say_rest(result.awaited, out)

@@ -14,6 +14,7 @@ application = typer.Typer(
     name="testbed",
     help="Play films with VLC and Chromium over this machine's TCP and emulated links.",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 

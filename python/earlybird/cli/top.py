@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.live import Screen
 from earlybird.cli.signals import is_terminated
-from earlybird.state_file import follow
 
 NAME = "top"
 EXAMPLES = examples(
@@ -30,6 +27,11 @@ def command(
     ],
 ) -> None:
     """Show the state of a relay or an emulated network that runs in another terminal, until it ends or Ctrl-C."""
+    from rich.console import Console
+
+    from earlybird.cli.live import Screen
+    from earlybird.state_file import follow
+
     try:
         with Screen(file.name, Console(), hint="Ctrl-C leaves; what is watched goes on.") as screen:
             for state in follow(file):

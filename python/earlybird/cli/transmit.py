@@ -8,16 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.live import Screen, relay_counts, relay_line
 from earlybird.cli.plain import complain, say_aside
-from earlybird.cli.prometheus import serving
 from earlybird.outputs import check_outputs
-from earlybird.progress import BETWEEN_LINES
 from earlybird.state_file import states_to
-from earlybird.transmission import path_in, transmit
 
 NAME = "transmit"
 HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
@@ -68,6 +63,9 @@ def command(
     (milliseconds), via (udp, or tun with local and device, which takes root).
     Nothing is encrypted.
     """
+    from earlybird.cli.prometheus import serving
+    from earlybird.transmission import path_in, transmit
+
     takers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
         check_outputs({"statistics": statistics}, {"source": path_in(source), "destination": path_in(destination)})
@@ -109,6 +107,10 @@ class _Watch:
 
 def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
     """Show reports as a table on a terminal, elsewhere as a line now and then."""
+    from rich.console import Console
+
+    from earlybird.cli.live import Screen
+
     console = Console(stderr=True)
     return (
         files.enter_context(Screen(title, console, HINT)).take if console.is_terminal else files.enter_context(_Lines())
@@ -145,9 +147,14 @@ class _Lines:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._last:
+            from earlybird.cli.live import relay_counts
+
             say_aside(f"It has ended: {relay_counts(self._last)}")
 
     def _take(self, report: dict[str, Any]) -> None:
+        from earlybird.cli.live import relay_line
+        from earlybird.progress import BETWEEN_LINES
+
         self._last = report
         who = (report["peers"], report["refusal"])
         if report["time_s"] >= self._next or who != self._said:

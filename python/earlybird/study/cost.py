@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from earlybird.description import resolve
 from earlybird.limits import cost_of, seconds_of
-from earlybird.paths import repository_file
+from earlybird.paths import shipped_file
 from earlybird.quantities import seconds
 from earlybird.runs import DEFAULT_SEED, simulate
 from earlybird.study.execution import resolved
@@ -138,7 +138,7 @@ def _length(scenario: str) -> float:
 
 def _pace() -> float:
     """Return what a run takes on this machine ÷ what is expected of a slow one."""
-    scenario = resolve(repository_file("scenarios", "dumbbell.toml"), YARDSTICK)
+    scenario = resolve(shipped_file("scenarios", "dumbbell.toml"), YARDSTICK)
     simulate(
         resolve(scenario, {"duration": "2s"}), DEFAULT_SEED
     )  # the first run in a process pays for more than itself

@@ -12,12 +12,13 @@ from earlybird.errors import InputError, ScenarioWarning
 from earlybird.models.case import STREAMING_CHAIN, StreamingCase
 from earlybird.paths import RESULTS
 from earlybird.result import Result
+from earlybird.shards import Shard
 from earlybird.store import Store
 from earlybird.study.definition import Study
 from earlybird.study.library import choose_studies, find_study
 from earlybird.study.loading import build
 from earlybird.study.plan import StudyRun, plan
-from earlybird.sweeps import PlannedRun, complete
+from earlybird.sweeps import PlannedRun, awaited, complete, share
 from earlybird.testbed.bed import is_play, play_all
 from earlybird.testbed.definition import load
 from earlybird.worlds import check_world, is_simulated
@@ -31,9 +32,11 @@ class StudyOutcome:
     scale: str
     store: Path
     runs: int
-    """Number of runs of the studies at this scale; one that several of them ask for counts once."""
+    """Number of runs of the studies at this scale, or of the shard; one that several of them ask for counts once."""
     made: int
     """How many of them were made now."""
+    awaited: int
+    """How many runs of other shards have no result here yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,11 @@ def run_study(
     at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = True,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
 ) -> StudyOutcome:
     """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
-    return run_studies([name], scale, jobs=jobs, at_once=at_once, out=out, progress=progress)
+    return run_studies([name], scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
 
 
 def run_studies(
@@ -65,6 +70,8 @@ def run_studies(
     at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = True,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
 ) -> StudyOutcome:
     """
     Make those runs of studies that have no result yet.
@@ -83,6 +90,8 @@ def run_studies(
         Results folder.
     progress
         Show a progress bar on the terminal.
+    shard, dask
+        As for `earlybird.sweep`.
 
     Returns
     -------
@@ -98,7 +107,8 @@ def run_studies(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    return make_runs(choose_studies(names, scale), scale, jobs=jobs, at_once=at_once, out=out, progress=progress)
+    studies = choose_studies(names, scale)
+    return make_runs(studies, scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
 
 
 def make_runs(
@@ -109,15 +119,20 @@ def make_runs(
     at_once: int = 1,
     out: str | Path = RESULTS,
     progress: bool = False,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
 ) -> StudyOutcome:
     """Make the runs of studies that were read already; otherwise as `run_studies`."""
+    part = Shard.of(shard)
     every = [run for study in studies for run in planned_runs(study, scale)]
-    plays, planned = (list(filter(is_play, every)), list(filterfalse(is_play, every)))
+    own = share(every, part)
+    plays, planned = (list(filter(is_play, own)), list(filterfalse(is_play, own)))
     for scenario in {run.scenario for run in planned if not is_simulated(run.scenario)}:
         check_world(scenario)
-    made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress).made
+    made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask).made
     made += _play(plays, at_once, out, progress=progress)
-    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in every}), made)
+    missing = awaited(every, own, Store(Path(out)))
+    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in own}), made, missing)
 
 
 def _play(plays: Sequence[PlannedRun], at_once: int, out: str | Path, *, progress: bool) -> int:

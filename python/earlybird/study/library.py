@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from earlybird.errors import InputError
-from earlybird.paths import repository_file
+from earlybird.paths import shipped_file
 from earlybird.study.definition import SCALES, Study
 from earlybird.study.loading import load
 from earlybird.study.plan import count
@@ -73,7 +73,7 @@ def find_study(name: str) -> Study:
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}."
         raise InputError(f"there is no study {name!r}; {hint}")
-    return load(repository_file("studies", name))
+    return load(shipped_file("studies", name))
 
 
 def choose_studies(names: Sequence[str], scale: str) -> list[Study]:
@@ -134,7 +134,7 @@ def check_scale(study: Study, scale: str) -> None:
 
 def study_names() -> list[str]:
     """Return the names of the repository's studies, sorted."""
-    return sorted(path.parent.name for path in repository_file("studies").glob("*/study.toml"))
+    return sorted(path.parent.name for path in shipped_file("studies").glob("*/study.toml"))
 
 
 def _info(study: Study) -> StudyInfo:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from earlybird.errors import InputError
-from earlybird.paths import repository_file
+from earlybird.paths import shipped_file
 from earlybird.study.definition import Item, Study
 from earlybird.study.loading import build, read_toml
 
@@ -60,7 +60,7 @@ def register() -> Register:
     InputError
         If it is missing, not valid, names an item twice, or says neither which study answers it nor why none does.
     """
-    document = read_toml(repository_file("studies", FILE))
+    document = read_toml(shipped_file("studies", FILE))
     entries = tuple(build(Entry, table, f"{FILE}, {table.get('id')}") for table in document.get("items", ()))
     _check(entries, document["papers"])
     return Register(document["papers"], entries)

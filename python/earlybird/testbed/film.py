@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import EarlybirdError, InputError
 from earlybird.media import check_is_readable, read_clip
-from earlybird.paths import repository_file
+from earlybird.paths import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -123,7 +123,7 @@ def check_for_chromium(path: Path) -> None:
 def _encode(arguments: list[str], path: Path) -> None:
     if not shutil.which("ffmpeg"):
         raise EarlybirdError("ffmpeg is missing, which makes the film: apt-get install ffmpeg.")
-    clip = str(repository_file("media", "test-clip.mp4"))
+    clip = str(shipped_file("media", "test-clip.mp4"))
     command = ["ffmpeg", "-nostdin", "-v", "error", "-stream_loop", "-1", "-i", clip, *arguments]
     done = subprocess.run([*command, "-movflags", "+faststart", str(path)], capture_output=True, text=True, check=False)
     if done.returncode:

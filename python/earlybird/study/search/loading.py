@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from earlybird.errors import InputError
-from earlybird.paths import repository_file
+from earlybird.paths import shipped_file
 from earlybird.study.definition import Group, Number, Point, Scalar, Scale, Study
 from earlybird.study.library import ALL, find_study, study_names
 from earlybird.study.loading import build, grid, named, read_toml
@@ -42,7 +42,7 @@ def choose_searches(name: str) -> list[Search]:
 
 def search_names() -> list[str]:
     """Return the names of the studies that have a search, sorted."""
-    return [name for name in study_names() if (repository_file("studies", name) / FILE).is_file()]
+    return [name for name in study_names() if (shipped_file("studies", name) / FILE).is_file()]
 
 
 def _known(name: str) -> str:

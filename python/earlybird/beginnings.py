@@ -1,0 +1,59 @@
+"""Scenarios to begin with: short, with comments, and valid."""
+
+from pathlib import Path
+
+from earlybird.errors import InputError
+from earlybird.paths import templates
+
+DEFAULT = "dsl"
+
+
+def template_text(name: str) -> str:
+    """
+    Return a template.
+
+    Parameters
+    ----------
+    name
+        Which one.
+
+    Returns
+    -------
+    str
+        A scenario in TOML.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    there = templates()
+    if name not in there:
+        raise InputError(f"template = {name}: there is no such template; there are {', '.join(there)}.")
+    return there[name].read_text(encoding="utf-8")
+
+
+def begin(name: str, path: Path) -> None:
+    """
+    Write a template to a new file.
+
+    Parameters
+    ----------
+    name
+        Of the template.
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If there is no such template, or the file is there already.
+    OSError
+        If it cannot be written.
+    """
+    text = template_text(name)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text.replace("FILE", str(path)))
+    except FileExistsError as error:
+        raise InputError(f"{path} is there already and is not overwritten. hint: name another file.") from error

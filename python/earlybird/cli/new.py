@@ -1,0 +1,33 @@
+"""`earlybird new`: a scenario to begin with."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earlybird.beginnings import DEFAULT, begin
+from earlybird.cli.arguments import examples
+from earlybird.cli.plain import say
+from earlybird.paths import templates
+
+NAME = "new"
+EXAMPLES = examples("earlybird new", "earlybird new talk.toml --template call")
+
+
+def command(
+    file: Annotated[
+        Path, typer.Argument(metavar="[FILE.toml]", help="The file to write; one that is there is left alone.")
+    ] = Path("scenario.toml"),
+    *,
+    template: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What to begin with: dsl, lte, call or dumbbell.",
+            autocompletion=lambda: list(templates()),
+        ),
+    ] = DEFAULT,
+) -> None:
+    """Write a short scenario with comments, to change and to run."""
+    begin(template, file)
+    say(f"Written: {file}. Next: earlybird run {file}, or change it and see with earlybird validate {file}")

@@ -1,0 +1,213 @@
+"""
+Many runs at once on the workers of a Dask cluster.
+
+Workers need no folder in common: what they make comes back as the files of results, and is kept here. A run whose
+worker dies is made again by another one, which Dask sees to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from earlybird import _core
+from earlybird.errors import EarlybirdError, InputError, WorkerError
+from earlybird.files import files_of
+from earlybird.pool import batches, leave_threads_alone
+from earlybird.runs import make
+from earlybird.store import run_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from distributed import Client, Future
+
+    from earlybird.pool import Batch, Job
+    from earlybird.store import Store
+
+SECONDS_TO_CONNECT: Final = 5
+"""Seconds after which a scheduler that does not answer is given up: one that is there answers within a round trip."""
+
+SECONDS_AT_ONCE: Final = 5.0
+"""Seconds that the runs of a batch may take: what a worker that dies loses, and long beside handing it over (Dask's
+scheduler takes about a millisecond per task, https://distributed.dask.org/en/stable/efficiency.html)."""
+
+OVER_TCP: Final = ("tcp", "tls", "ws", "wss")
+"""Dask's protocols to which a socket can be opened to see whether somebody is there."""
+
+IN_HAND: Final = 2
+"""Batches per thread of a worker: one that is made, and one that waits there, so that no worker waits for us."""
+
+ENVIRONMENT: Final = (
+    "hint: scheduler and workers need the same earlybird and polars as this program has; one image is safe."
+)
+
+Made = list[tuple[str, dict[str, bytes]]]
+"""Results of a batch: the key of each, and its files."""
+
+
+def check_scheduler(address: str) -> None:
+    """
+    Make sure that Dask is there, and that something answers at an address.
+
+    Dask's own client would try for seconds what is refused at once.
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
+    try:
+        from distributed.comm.addressing import get_address_host_port, parse_address
+    except ImportError as error:
+        raise InputError(
+            f"dask = {address}: Dask is not installed here. hint: pip install 'earlybird[dask]' brings it."
+        ) from error
+    try:
+        place = get_address_host_port(address)
+        if parse_address(address)[0] in OVER_TCP:
+            socket.create_connection(place, timeout=SECONDS_TO_CONNECT).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise _no_scheduler(address, error) from error
+
+
+def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Callable[[Job], None]) -> None:
+    """
+    Make all runs on a cluster and keep their results here.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler.
+    jobs
+        The runs, in the order in which they are begun.
+    store
+        Where the results go.
+    done
+        Called with each run that is made.
+
+    Raises
+    ------
+    InputError
+        If no scheduler answers at the address.
+    WorkerError
+        If workers have another version of the code or none, or die again and again with the same runs.
+    EarlybirdError
+        If the scheduler is gone before the end.
+    StoreError
+        If a result cannot be written.
+    """
+    by_key = {job.key: job for job in jobs}
+    with _connected(address) as client, _explained(address, store):
+        for made in _results(client, batches(jobs, _threads(client), SECONDS_AT_ONCE)):
+            for key, files in made:
+                store.keep(key, files)
+                done(by_key[key])
+
+
+def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
+    """
+    Make runs; what a worker does.
+
+    Parameters
+    ----------
+    batch
+        The runs.
+    versions
+        What this worker has to have, so that its bytes are those that any other would write.
+
+    Returns
+    -------
+    list
+        The key and the files of each.
+
+    Raises
+    ------
+    WorkerError
+        If this worker has something else.
+    """
+    leave_threads_alone()
+    if (own := _versions()) != versions:
+        raise WorkerError(
+            f"a worker of the cluster has {_listed(own)}; this program has {_listed(versions)}. Results of different "
+            f"versions are not mixed. {ENVIRONMENT}"
+        )
+    results = [make(job.scenario, job.seed) for job in batch]
+    return [(run_key(result.scenario, result.seed), files_of(result)) for result in results]
+
+
+def _versions() -> dict[str, str]:
+    """Return what decides every byte of a result."""
+    import polars as pl
+
+    return {"earlybird": _core.code_version(), "polars": pl.__version__}
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return " and ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _results(client: Client, waiting: Iterator[Batch]) -> Iterator[Made]:
+    """Hand batches out, a few more than are made at a time, and yield what comes back, in any order."""
+    from distributed import as_completed
+
+    versions = _versions()
+
+    def more(number: int) -> list[Future[Made]]:
+        return [client.submit(make_batch, batch, versions, pure=False) for batch in islice(waiting, max(0, number))]
+
+    under_way = as_completed(more(IN_HAND * _threads(client)), loop=client.loop)
+    for future in under_way:
+        yield future.result()
+        future.release()
+        # Asked each time: workers come and go.
+        under_way.update(more(IN_HAND * _threads(client) - under_way.count()))
+
+
+def _threads(client: Client) -> int:
+    """Count the runs that the cluster makes at a time; a cluster without workers may get some yet."""
+    return sum(client.nthreads().values()) or 1
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    """Connect to a scheduler; when this ends, what was handed out and is not made is forgotten there."""
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False, name="earlybird")
+    except (OSError, ValueError) as error:
+        raise _no_scheduler(address, error) from error
+    with client:
+        yield client
+
+
+def _no_scheduler(address: str, error: Exception) -> InputError:
+    why = " ".join(str(error).split()) or type(error).__name__
+    return InputError(
+        f"dask = {address}: no scheduler answers there ({why}). hint: the address that `dask scheduler` prints, such "
+        "as tcp://10.0.0.1:8786."
+    )
+
+
+@contextmanager
+def _explained(address: str, store: Store) -> Iterator[None]:
+    """Say in our words what Dask reports."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    kept = f"The runs finished before are kept in {store.root} and will not be made again."
+    try:
+        yield
+    except KilledWorker as error:
+        raise WorkerError(
+            f"the workers that had one batch of runs died one after the other ({error.last_worker.address} was the "
+            f"last). Perhaps their memory is short. {kept}"
+        ) from error
+    except (asyncio.CancelledError, CommClosedError, TimeoutError) as error:
+        raise EarlybirdError(f"the scheduler at {address} is gone. {kept}") from error
+    except ImportError as error:
+        raise WorkerError(f"the cluster at {address} cannot load earlybird ({error}). {ENVIRONMENT}") from error
