@@ -1,4 +1,4 @@
-use super::{Client, Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
+use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Surge, Webtraf};
 use crate::quantity::{Fraction, Rate, Time};
 use crate::transport::Transport;
 use earlybird_units::Duration;
@@ -100,10 +100,12 @@ pub enum Application {
     Surge(Surge),
     /// Web sessions whose pages are all alike.
     HttpSimple(HttpSimple),
-    /// Frames with given times and sizes; judged as media.
-    Media(Media),
+    /// Frames with given times and sizes, or those of a video file: `media = "clip.mp4"`; judged as media.
+    Media(#[schemars(with = "MediaSource")] Media),
     /// Frames from a file of their sizes; judged as media.
     Frames(Frames),
+    /// A live stream to a server, with OBS Studio's rules for congestion; judged as media.
+    Ingest(Ingest),
 }
 
 /// A source of constant bit rate.
@@ -149,6 +151,18 @@ pub struct Media {
     /// Length of the clip in seconds, after which it starts again.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub length: f64,
+}
+
+/// Frames, or a video file of them.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema of what documents may hold; files are read before they are deserialised")]
+enum MediaSource {
+    /// The path of a video file, from the scenario's folder. `resolve` of the Python package puts its frames in its place, each
+    /// with the sound that goes with it.
+    File(String),
+    /// The frames.
+    Frames(Media),
 }
 
 impl Default for Start {
