@@ -12,6 +12,7 @@ from earlybird.cli import (
     kernel,
     plan,
     plot,
+    quality,
     run,
     schema,
     study,
@@ -38,7 +39,7 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
+for module in (run, plan, plot, quality, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 application.add_typer(kernel.application)
