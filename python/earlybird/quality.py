@@ -1,8 +1,8 @@
-"""How good a film was for its viewers, by the names that the field uses: six figures, CMCD, and the input of ITU-T P.1203.
+"""How good a film was for its viewers, by the names of the field: six figures, CMCD, the input of ITU-T P.1203.
 
-A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its time
-and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there to be
-shown; that does not pause the film.
+A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
+time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
+to be shown; that does not pause the film.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from earlybird import _core
 from earlybird.errors import InputError
 from earlybird.player import Playback, play
 
@@ -33,6 +34,9 @@ SEGMENT: Final = 1.0
 
 RESOLUTION: Final = "1920x1080"
 """Picture size that P.1203 is told where nobody says another one; runs know bytes and no pictures."""
+
+FRAME_RATE: Final = 30.0
+"""Pictures per second of a made-up encoder that says nothing else (`ingest.encoder.frame-rate`)."""
 
 ROUND_KBPS: Final = 100
 ROUND_MS: Final = 100
@@ -108,6 +112,8 @@ class Viewing:
         When the encoder's rate changed, and to how many bits per second: two rows. Empty without an encoder.
     dropped : int
         Frames given up before they were sent.
+    frame_rate : float
+        Pictures per second.
     """
 
     flow: str
@@ -120,6 +126,7 @@ class Viewing:
     end: float
     rates: NDArray[np.float64]
     dropped: int
+    frame_rate: float
 
     @property
     def is_played(self) -> NDArray[np.bool_]:
@@ -179,8 +186,9 @@ class Viewing:
             "pr": 1 if has_begun and not stalled else 0,
             "sf": "o",
             "st": "l",
-            "ltc": round((now - position) * 1e3) if has_begun else None,
         }
+        if has_begun:
+            report["ltc"] = round((now - position) * 1e3)
         if stalled or not has_begun:
             report["su"] = True
         if any(now - SEGMENT < start + length and start <= now for start, length in stalls):
@@ -220,7 +228,6 @@ class Viewing:
         """
         film = (self.written - self.written[0])[self.is_played]
         sizes, played = self.sizes[self.is_played], self.playback.played
-        rate = frame_rate(film)
         starts = np.arange(0.0, max(played, SEGMENT), SEGMENT)
         segments = []
         for start in starts[starts < played]:
@@ -231,7 +238,7 @@ class Viewing:
                     "bitrate": round(bits / length / 1e3, 3),
                     "codec": "h264",
                     "duration": round(length, 6),
-                    "fps": rate,
+                    "fps": self.frame_rate,
                     "resolution": resolution,
                     "start": round(float(start), 6),
                 }
@@ -247,11 +254,16 @@ class Viewing:
         }
 
 
-def frame_rate(times: NDArray[np.float64]) -> float:
-    """Return frames per second, from the usual distance of frames that are written at different times."""
-    gaps = np.diff(times)
-    gaps = gaps[gaps > 0]
-    return round(1 / float(np.median(gaps)), 3) if len(gaps) else 0.0
+def frame_rate(application: Mapping[str, Any]) -> float:
+    """Return the frames per second of an application of a complete scenario."""
+    ((kind, settings),) = application.items()
+    if kind == "cbr":
+        interval = settings.get("interval") or 8 * settings["packet"] / _core.rate(settings["rate"])
+        return round(1 / float(interval), 3)
+    film = settings if kind == "media" else settings.get("media")
+    if film is None:
+        return float((settings.get("encoder") or {}).get("frame-rate", FRAME_RATE))
+    return round(len(film["times"]) / float(film["length"]), 3)
 
 
 def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
@@ -271,17 +283,25 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
         If the run kept no deliveries, or no film was sent.
     """
     end = float(result.summary["duration_s"])
+    groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
+    rates = {
+        flow: frame_rate(groups[group])
+        for flow, group in result.flows.select("flow", "group").iter_rows()
+        if flow in result.deliveries["flow"]
+    }
     frames = result.deliveries.sort("unit").partition_by("flow", as_dict=True, maintain_order=True)
-    shown = (_viewing(result, str(name), table, start_up, end) for (name,), table in frames.items())
+    shown = (_viewing(result, str(name), table, start_up, end, rates[str(name)]) for (name,), table in frames.items())
     found = [viewing for viewing in shown if viewing is not None]
     if not found:
         raise InputError("the run has no film of which a frame came. Give it a flow of media, and time.")
     return found
 
 
-def _viewing(result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float) -> Viewing | None:
-    sound_and_all = frames.filter(pl.col("delivered_s").is_finite() | (pl.col("unit") > _last_that_came(frames)))
-    written, delivered = (sound_and_all[name].to_numpy() for name in ("written_s", "delivered_s"))
+def _viewing(
+    result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float, frame_rate: float
+) -> Viewing | None:
+    kept = frames.filter(pl.col("delivered_s").is_finite() | (pl.col("unit") > _last_that_came(frames)))
+    written, delivered = (kept[name].to_numpy() for name in ("written_s", "delivered_s"))
     if not len(written) or not math.isfinite(delivered[0]):
         return None
     delivered = np.maximum.accumulate(delivered)
@@ -293,8 +313,8 @@ def _viewing(result: Result, flow: str, frames: pl.DataFrame, start_up: float, e
     # A pause that lasts to the end shows nothing behind it.
     shown = np.where(moments > playback.played, np.inf, shown)
     rates, dropped = _encoder(result, flow)
-    sizes = sound_and_all["bytes"].to_numpy()
-    return Viewing(flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped)
+    sizes = kept["bytes"].to_numpy()
+    return Viewing(flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped, frame_rate)
 
 
 def _last_that_came(frames: pl.DataFrame) -> int:
@@ -331,7 +351,7 @@ def score(document: Mapping[str, Any]) -> float:
         standalone = importlib.import_module("itu_p1203").P1203Standalone
     except ImportError as error:
         raise InputError(
-            "--score: the reference software of ITU-T P.1203 is not installed. Its licence allows research only, so you "
-            "choose: `pip install itu_p1203`; or give the file of --p1203 to another program."
+            "--score: the reference software of ITU-T P.1203 is not installed. Its licence allows research only, so it "
+            "is yours to choose: `pip install itu_p1203`; or give the file of --p1203 to another program."
         ) from error
     return float(standalone(dict(document)).calculate_complete()["O46"])

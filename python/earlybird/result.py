@@ -150,7 +150,7 @@ class Result:
 
     @property
     def encoder(self) -> pl.DataFrame:
-        """When frames of live streams were dropped (``dropped``: their kind), and at which rate they are coded from when."""
+        """When frames of live streams were dropped (``dropped``: their kind), and the rates of their encoders."""
         return self.table("encoder")
 
     @property

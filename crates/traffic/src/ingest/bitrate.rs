@@ -107,3 +107,51 @@ impl Bitrate {
         Some((estimate / STEP * STEP).max(LEAST))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// Sends so many bytes in each of ten writes of 100 ms.
+    fn send(bitrate: &mut Bitrate, from: u64, bytes: u64) {
+        (0..10).for_each(|write| bitrate.on_sent(at(from + 100 * write), at(from + 100 * (write + 1)), bytes));
+    }
+
+    #[test]
+    fn the_rate_is_what_was_sent_without_the_sound_in_whole_hundreds() {
+        let mut bitrate = Bitrate::new(6000, 160);
+        send(&mut bitrate, 0, 39_000);
+        // 3120 kb/s, of which 160 are sound.
+        assert!(!bitrate.lower(at(1000), Duration::from_millis(199)), "little waits");
+        assert!(bitrate.lower(at(1000), LOWER_AT));
+        assert_eq!((bitrate.current(), bitrate.scale(6000)), (2900, 2900));
+        assert!(!bitrate.lower(at(1100), LOWER_AT), "the estimate is no lower, and nothing was tried before");
+    }
+
+    #[test]
+    fn a_tenth_is_added_every_four_seconds_up_to_the_beginning() {
+        let mut bitrate = Bitrate::new(6000, 0);
+        send(&mut bitrate, 0, 62_500);
+        assert!(bitrate.lower(at(1000), LOWER_AT));
+        let rises: Vec<_> = (1000..20_000).filter(|millis| bitrate.raise(at(*millis))).collect();
+        assert_eq!((rises, bitrate.current()), (vec![5000, 9000], 6000));
+    }
+
+    #[test]
+    fn a_rise_that_the_connection_does_not_bear_is_taken_back() {
+        let mut bitrate = Bitrate::new(6000, 0);
+        send(&mut bitrate, 0, 37_500);
+        assert!(bitrate.lower(at(1000), LOWER_AT) && bitrate.raise(at(5000)));
+        assert_eq!(bitrate.current(), 3600);
+        // A second was not sent since: nothing is known but the rate before.
+        bitrate.on_sent(at(5000), at(5100), 37_500);
+        assert!(bitrate.lower(at(5100), LOWER_AT));
+        assert_eq!(bitrate.current(), 3000);
+    }
+}
