@@ -34,8 +34,8 @@ def window_notes(result: Result) -> Iterator[str]:
         cause = ", which the profile `ns2` sets to 64 segments," if _is_usual_of_ns2(endpoint) else ""
         yield (
             f"{group}: its largest window{window}{cause} held it back {100 * share:.0f} % of the time, over a round "
-            f"trip of {round_trip:.0f} ms or more: it sends no more than a window in each. `endpoint.window` of at least "
-            "rate × round trip leaves it to the network."
+            f"trip of {round_trip:.0f} ms or more: it sends no more than a window in each. `endpoint.window` of at "
+            "least rate × round trip leaves it to the network."
         )
 
 
