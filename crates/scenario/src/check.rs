@@ -87,13 +87,9 @@ fn check_word(word: &str, shape: Shape, path: &str) -> Result<(), ScenarioError>
 }
 
 fn check_either(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
-    let alike = shape.alternatives().find(|one| match one.kind() {
-        Kind::List(_) => value.is_array(),
-        Kind::Table(_) | Kind::Map(_) => value.is_object(),
-        _ => !value.is_array() && !value.is_object(),
-    });
+    let alike = shape.alternatives().find(|one| matches!(one.kind(), Kind::List(_)) == value.is_array());
     match alike {
-        Some(one) if value.is_array() || value.is_object() => check(value, one, path),
+        Some(list) if value.is_array() => check(value, list, path),
         Some(one) if check(value, one, path).is_ok() => Ok(()),
         _ => Err(misfit(value, shape, path, "does not fit")),
     }

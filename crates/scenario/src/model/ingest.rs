@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ingest {
-    /// Pictures and sound of a video file, named as seen from the folder of the scenario, or themselves (default: what `encoder`
-    /// makes up).
-    #[schemars(with = "Option<FilmSource>")]
+    /// Pictures and sound (default: what `encoder` makes up). The name of a video file may stand in place of the table, from the
+    /// scenario's folder: the Python package puts there what is in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Film>,
     /// Mean rate of the pictures (default: 6Mb/s, or that of the video file).
@@ -89,17 +88,6 @@ pub struct Sound {
     /// Bytes of each.
     #[schemars(inner(range(min = 1)))]
     pub sizes: Vec<u32>,
-}
-
-/// A film, or a video file of it.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "the schema of what documents may hold; files are read before they are deserialised")]
-pub(crate) enum FilmSource {
-    /// The path of a video file, from the scenario's folder. `resolve` of the Python package puts pictures and sound in its place.
-    File(String),
-    /// Pictures and sound.
-    Film(Film),
 }
 
 impl Default for Encoder {

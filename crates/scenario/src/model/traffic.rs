@@ -100,8 +100,9 @@ pub enum Application {
     Surge(Surge),
     /// Web sessions whose pages are all alike.
     HttpSimple(HttpSimple),
-    /// Frames with given times and sizes, or those of a video file: `media = "clip.mp4"`; judged as media.
-    Media(#[schemars(with = "MediaSource")] Media),
+    /// Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
+    /// scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with the sound that goes with it.
+    Media(Media),
     /// Frames from a file of their sizes; judged as media.
     Frames(Frames),
     /// A live stream to a server, with OBS Studio's rules for congestion; judged as media.
@@ -151,18 +152,6 @@ pub struct Media {
     /// Length of the clip in seconds, after which it starts again.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub length: f64,
-}
-
-/// Frames, or a video file of them.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "the schema of what documents may hold; files are read before they are deserialised")]
-enum MediaSource {
-    /// The path of a video file, from the scenario's folder. `resolve` of the Python package puts its frames in its place, each
-    /// with the sound that goes with it.
-    File(String),
-    /// The frames.
-    Frames(Media),
 }
 
 impl Default for Start {
