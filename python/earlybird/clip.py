@@ -53,6 +53,15 @@ class Clip:
     audio : NDArray[np.int64]
         Bytes of each frame that are sound: the packets of the first audio stream travel with the frame that they are
         heard with. None if there is no sound.
+    kinds : str
+        A letter per frame: ``I`` for key frames, ``B`` for those shown before one that is decoded earlier, else ``P``.
+        Empty if it is not known.
+    sound : tuple of NDArray
+        When each packet of sound is needed, in seconds from the first frame, and its bytes. None if there is no sound.
+    tracks : int
+        Video tracks of the file; the clip is the first one.
+    states_length : bool
+        Whether the file says how long it is.
     """
 
     path: Path
@@ -61,6 +70,10 @@ class Clip:
     sizes: NDArray[np.int64]
     length: float
     audio: NDArray[np.int64] | None = None
+    kinds: str = ""
+    sound: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+    tracks: int = 1
+    states_length: bool = True
 
     @property
     def frames(self) -> int:
@@ -106,8 +119,14 @@ class Clip:
         """
         # Rounding the running total instead of each size keeps the mean exact.
         total = np.rint(np.cumsum(self.sizes) * (rate / self.mean_rate)).astype(np.int64)
-        audio = None if self.audio is None else np.rint(self.audio * (rate / self.mean_rate)).astype(np.int64)
-        return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1), audio=audio)
+        factor = rate / self.mean_rate
+        audio = None if self.audio is None else np.rint(self.audio * factor).astype(np.int64)
+        sound = (
+            None
+            if self.sound is None
+            else (self.sound[0], np.maximum(np.rint(self.sound[1] * factor), 1).astype(np.int64))
+        )
+        return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1), audio=audio, sound=sound)
 
     def first(self, seconds: float) -> Clip:
         """
@@ -126,10 +145,26 @@ class Clip:
         if self.length <= seconds:
             return self
         kept = int(np.searchsorted(self.times, seconds))
-        audio = None if self.audio is None else self.audio[:kept]
-        return dataclasses.replace(self, times=self.times[:kept], sizes=self.sizes[:kept], length=seconds, audio=audio)
+        return dataclasses.replace(
+            self,
+            times=self.times[:kept],
+            sizes=self.sizes[:kept],
+            length=seconds,
+            audio=None if self.audio is None else self.audio[:kept],
+            kinds=self.kinds[:kept],
+            sound=None if self.sound is None else tuple(part[self.sound[0] < seconds] for part in self.sound),
+        )
 
     def application(self) -> dict[str, Any]:
         """Write the clip as the `application` of a scenario's flow, which repeats it to the end of the run."""
         times = np.round(self.times, 9).tolist()
         return {"media": {"times": times, "sizes": self.sizes.tolist(), "length": round(self.length, 9)}}
+
+    def film(self) -> dict[str, Any]:
+        """Write the clip as the `media` of a live stream: frames by kind, and the sound apart."""
+        sizes = self.sizes if self.audio is None else self.sizes - self.audio
+        document = {**self.application()["media"], "sizes": np.maximum(sizes, 1).tolist(), "kinds": self.kinds}
+        if self.sound is not None:
+            times, sound = self.sound
+            document["audio"] = {"times": np.round(times, 9).tolist(), "sizes": sound.tolist()}
+        return document

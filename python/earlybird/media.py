@@ -6,6 +6,10 @@ all that the network sees of a film.
 
 from __future__ import annotations
 
+import json
+import math
+import warnings
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,10 +18,11 @@ import av
 import numpy as np
 
 from earlybird.clip import Clip, MediaError
-from earlybird.errors import because
+from earlybird.errors import ScenarioWarning, because
 from earlybird.paths import found
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
     from av.container import InputContainer
@@ -36,6 +41,13 @@ MISSING_SHARE: Final = 0.02
 """A file is truncated if more than both of these are missing of the length that its header states."""
 
 
+LONGEST: Final = 3600.0
+"""Seconds of film that a scenario takes: each frame is a unit of the run and a number of the scenario."""
+
+UNEVEN: Final = 1.5
+"""A frame rate varies if the longest time from one frame to the next is more than so many times the usual one."""
+
+
 class Frame(NamedTuple):
     """What the container says about one packet; times in seconds."""
 
@@ -44,13 +56,16 @@ class Frame(NamedTuple):
     presentation: float | None
     duration: float
     is_corrupt: bool
+    is_key: bool
 
     @classmethod
     def of(cls, packet: Packet[Stream]) -> Frame:
         """Keep the description and let go of the data."""
         unit = float(packet.time_base or 0)
         decode, presentation = (None if stamp is None else stamp * unit for stamp in (packet.dts, packet.pts))
-        return cls(packet.size, decode, presentation, (packet.duration or 0) * unit, packet.is_corrupt)
+        return cls(
+            packet.size, decode, presentation, (packet.duration or 0) * unit, packet.is_corrupt, packet.is_keyframe
+        )
 
     @property
     def time(self) -> float | None:
@@ -93,6 +108,62 @@ def read_clip(path: str | PathLike[str]) -> Clip:
         raise unreadable(path, error) from error
 
 
+def media_document(path: str | PathLike[str]) -> str:
+    """
+    Read a video file as the table `media` of an application, in JSON: each frame with the sound that goes with it.
+
+    Raises
+    ------
+    MediaError
+        If it cannot be read, or is no film for a scenario: longer than an hour, or with several video tracks.
+
+    Warns
+    -----
+    ScenarioWarning
+        If its frame rate varies, or it states no duration.
+    """
+    return json.dumps(film_of(path).application()["media"])
+
+
+def film_document(path: str | PathLike[str]) -> str:
+    """Read a video file as the `media` of a live stream, in JSON: frames by kind, and the sound apart."""
+    return json.dumps(film_of(path).film())
+
+
+def film_of(path: str | PathLike[str]) -> Clip:
+    """Read a film for a scenario, and say what is remarkable about it."""
+    path = Path(path)
+    check_is_readable(path)
+    state = path.stat()
+    clip = _read_once(path, state.st_mtime_ns, state.st_size)
+    if clip.length > LONGEST:
+        hint = f"Cut it: `ffmpeg -i {path.name} -t {LONGEST:.0f} -c copy NEW{path.suffix}`."
+        raise MediaError(path, f"lasts {clip.length / 60:.0f} min, more than the hour that a scenario takes", hint)
+    if clip.tracks > 1:
+        hint = f"Keep one: `ffmpeg -i {path.name} -map 0:v:0 -map 0:a:0? -c copy NEW{path.suffix}`."
+        raise MediaError(path, f"has {clip.tracks} video tracks, and one is sent", hint)
+    for remark in remarks_on(clip):
+        warnings.warn(f"{path} {remark}", ScenarioWarning, stacklevel=2)
+    return clip
+
+
+@lru_cache(maxsize=8)
+def _read_once(path: Path, _modified: int, _bytes: int) -> Clip:
+    """Read a film once for all runs of a sweep; one that has changed is read anew."""
+    return read_clip(path)
+
+
+def remarks_on(clip: Clip) -> Iterator[str]:
+    """Say what a film has that its owner may not know: a frame rate that varies, no stated duration."""
+    gaps = np.diff(clip.times)
+    usual, longest = float(np.median(gaps)), float(gaps.max())
+    if longest > UNEVEN * usual:
+        span = f"{1e3 * float(gaps.min()):.0f} to {1e3 * longest:.0f} ms from frame to frame"
+        yield f"has a variable frame rate ({span}): each frame is sent at its own time."
+    if not clip.states_length:
+        yield f"states no duration: it ends with its last frame, after {clip.length:.1f} s."
+
+
 def check_is_readable(path: Path) -> None:
     """Reject what is not a file with something in it, before FFmpeg says so less clearly."""
     if path.is_dir():
@@ -128,10 +199,23 @@ def read_container(path: Path, container: InputContainer) -> Clip:
     times = decode_times(path, frames)
     sizes = np.array([frame.size for frame in frames], dtype=np.int64)
     last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
-    audio = None if sound is None else sound_of_frames(times + first_time(frames), streams[sound])
+    start, length = first_time(frames), float(times[-1]) + last
+    packets = None if sound is None else packets_of_sound(streams[sound], start, length)
+    audio = None if packets is None else sound_of_frames(times, *packets)
     if audio is not None:
         sizes += audio
-    return Clip(path, stream.codec_context.name, times, sizes, float(times[-1]) + last, audio)
+    return Clip(
+        path,
+        stream.codec_context.name,
+        times,
+        sizes,
+        length,
+        audio,
+        kinds_of(frames),
+        packets,
+        tracks=len(films_in(container)),
+        states_length=bool(container.duration or stream.duration),
+    )
 
 
 def first_time(frames: list[Frame]) -> float:
@@ -139,25 +223,50 @@ def first_time(frames: list[Frame]) -> float:
     return min(frame.time for frame in frames if frame.time is not None)
 
 
-def sound_of_frames(times: NDArray[np.float64], packets: list[Frame]) -> NDArray[np.int64] | None:
-    """Add up the bytes of sound that are needed by each frame's time, and not by that of the frame before."""
-    heard = [(packet.time, packet.size) for packet in packets if packet.time is not None]
+def packets_of_sound(
+    packets: list[Frame], start: float, length: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """Return when packets of sound are needed after the film's first frame, within the film, and their bytes."""
+    heard = sorted((packet.time - start, packet.size) for packet in packets if packet.time is not None)
     if not heard:
         return None
-    moments, sizes = (np.array(column) for column in zip(*heard, strict=True))
+    moments, sizes = zip(*heard, strict=True)
+    return np.clip(np.array(moments, dtype=np.float64), 0, length), np.array(sizes, dtype=np.int64)
+
+
+def sound_of_frames(
+    times: NDArray[np.float64], moments: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Add up the bytes of sound that are needed by each frame's time, and not by that of the frame before."""
     places = np.minimum(np.searchsorted(times, moments), len(times) - 1)
     return np.bincount(places, weights=sizes, minlength=len(times)).astype(np.int64)
 
 
+def kinds_of(frames: list[Frame]) -> str:
+    """Write a letter for each frame: key frames are marked, and B frames are shown before one decoded earlier."""
+    latest = -math.inf
+    letters = []
+    for frame in frames:
+        shown = frame.presentation if frame.presentation is not None else math.inf
+        letters.append("I" if frame.is_key else "B" if shown < latest else "P")
+        latest = max(latest, shown) if math.isfinite(shown) else latest
+    return "".join(letters)
+
+
 def video_stream(path: Path, container: InputContainer) -> VideoStream:
     """Find the first video stream that is not a record's cover picture."""
-    films = [stream for stream in container.streams.video if not is_cover(stream)]
+    films = films_in(container)
     if films and not container.format.name.startswith(STILL_FORMATS):
         return films[0]
     kinds = sorted({stream.type for stream in container.streams} - {"video"})
     found = f"only {' and '.join(kinds)}" if kinds else container.format.long_name
     hint = "Give a file with moving pictures, such as an MP4 or Matroska film."
     raise MediaError(path, f"has no video stream ({found})", hint)
+
+
+def films_in(container: InputContainer) -> list[VideoStream]:
+    """List the video streams that are no record's cover picture."""
+    return [stream for stream in container.streams.video if not is_cover(stream)]
 
 
 def is_cover(stream: VideoStream) -> bool:

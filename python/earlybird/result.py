@@ -149,6 +149,11 @@ class Result:
         return self.table("deliveries")
 
     @property
+    def encoder(self) -> pl.DataFrame:
+        """When frames of live streams were dropped (``dropped``: their kind), and the rates of their encoders."""
+        return self.table("encoder")
+
+    @property
     def bursts(self) -> pl.DataFrame:
         """What each burst of losses did to the media flows (with ``measure.bursts``)."""
         return self.table("bursts")

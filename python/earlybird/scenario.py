@@ -306,6 +306,22 @@ How slow start ends.
 
 
 @dataclass(kw_only=True)
+class Sound:
+    """
+    Packets of sound.
+    """
+
+    sizes: list[int | Parameter] | Parameter
+    """
+    Bytes of each.
+    """
+    times: list[float | Parameter] | Parameter
+    """
+    When each is needed, in seconds from the start of the film, never falling.
+    """
+
+
+@dataclass(kw_only=True)
 class Surge:
     """
     User equivalents of SURGE (Barford and Crovella, SIGMETRICS 1998): one object after the other, with pauses.
@@ -828,6 +844,38 @@ class Duplicate:
 
 
 @dataclass(kw_only=True)
+class Encoder:
+    """
+    A made-up encoder: all pictures of a kind are alike.
+    """
+
+    audio: Rate | None = None
+    """
+    Rate of the sound, in packets of 1024 samples at 48 kHz (AAC; default 160kb/s, as in OBS Studio).
+    """
+    b_frame_size: float | Parameter | None = None
+    """
+    Size of a B picture ÷ that of a P picture (default 0.5).
+    """
+    b_frames: int | Parameter | None = None
+    """
+    B pictures between two others (default 2: `bf` of OBS Studio's NVENC encoder).
+    """
+    frame_rate: int | Parameter | None = None
+    """
+    Pictures per second (default 30).
+    """
+    key_frame_size: float | Parameter | None = None
+    """
+    Size of a key frame ÷ that of a P picture (default 5).
+    """
+    keyframe_interval: Time | None = None
+    """
+    From one key frame to the next (default 2 s, as streaming services ask for).
+    """
+
+
+@dataclass(kw_only=True)
 class Fading:
     """
     Times of random (exponential) length in which nothing gets through. They come and go whatever is sent: with equal seeds
@@ -845,6 +893,34 @@ class Fading:
     flow: str | None = None
     """
     Loses only the packets of this flow or group.
+    """
+
+
+@dataclass(kw_only=True)
+class Film:
+    """
+    Pictures and sound of a film.
+    """
+
+    kinds: str
+    """
+    A letter for each picture: I (key frame), P, or B (to which no other one refers, or few).
+    """
+    length: float | Parameter
+    """
+    Length of the film in seconds, after which it starts again.
+    """
+    sizes: list[int | Parameter] | Parameter
+    """
+    Bytes of each picture.
+    """
+    times: list[float | Parameter] | Parameter
+    """
+    When the decoder needs each picture, in seconds from the start of the film, never falling.
+    """
+    audio: Sound | None = None
+    """
+    Its sound, packet by packet (default: none).
     """
 
 
@@ -986,6 +1062,46 @@ class HttpSimple:
     think: Time | None = None
     """
     Mean of the exponential pause between pages (default 3 s).
+    """
+
+
+@dataclass(kw_only=True)
+class Ingest:
+    """
+    A live stream from an encoder to a server over one TCP connection, as OBS Studio sends it over RTMP.
+
+    Each packet of the encoder is written when the socket has taken the one before (`endpoint.send-buffer`, `endpoint.unsent-limit`); what
+    comes meanwhile waits in a queue. Pictures in it are dropped by its playing time, or the encoder's rate follows
+    (`plugins/obs-outputs/rtmp-stream.c` of OBS Studio).
+    """
+
+    drop_threshold: Time | None = None
+    """
+    Playing time in the queue beyond which pictures are dropped that no other one, or few, refer to (B), until the next one
+    of another kind (default 700 ms: `drop_threshold_ms`).
+    """
+    dynamic_bitrate: bool | Parameter | None = None
+    """
+    Lower the encoder's rate in place of dropping when 200 ms wait, and raise it by a tenth of `rate` every 4 s (default
+    false: "Dynamically change bitrate to manage congestion").
+    """
+    encoder: Encoder | None = None
+    """
+    The encoder, where no `media` is given.
+    """
+    media: Film | None = None
+    """
+    Pictures and sound (default: what `encoder` makes up). The name of a video file may stand in place of the table, from the
+    scenario's folder: the Python package puts there what is in it.
+    """
+    pframe_drop_threshold: Time | None = None
+    """
+    Playing time beyond which all pictures but key frames are dropped, until the next key frame (default 900 ms:
+    `pframe_drop_threshold_ms`; OBS Studio takes at least 200 ms more than `drop-threshold`).
+    """
+    rate: Rate | None = None
+    """
+    Mean rate of the pictures (default: 6Mb/s, or that of the video file).
     """
 
 
@@ -1501,11 +1617,16 @@ class Application:
     """
     media: Media | None = None
     """
-    Frames with given times and sizes; judged as media.
+    Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
+    scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with the sound that goes with it.
     """
     frames: Frames | None = None
     """
     Frames from a file of their sizes; judged as media.
+    """
+    ingest: Ingest | None = None
+    """
+    A live stream to a server, with OBS Studio's rules for congestion; judged as media.
     """
 
 
@@ -1814,6 +1935,11 @@ class Endpoint:
     """
     The retransmission timer.
     """
+    send_buffer: int | Parameter | None = None
+    """
+    Bytes written and not acknowledged that the socket holds, `SO_SNDBUF` (default: no limit; with `ingest` 128 KiB, the least
+    write buffer of OBS Studio).
+    """
     spurious_rto_detection: bool | Parameter | None = None
     """
     F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
@@ -1835,6 +1961,10 @@ class Endpoint:
     """
     What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`; `linux` where
     it can be: `either`).
+    """
+    unsent_limit: int | Parameter | None = None
+    """
+    While so many bytes written have not been sent, the socket takes no more: `TCP_NOTSENT_LOWAT` (default: no limit).
     """
     vegas: Vegas | None = None
     """

@@ -1,10 +1,14 @@
 """Reading films: the project's own clip, the same in other containers, and everything that is not a film."""
 
+import dataclasses
 import hashlib
+import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -12,13 +16,26 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from earlybird.media import Clip, MediaError, read_clip
+import earlybird
+from earlybird.errors import ScenarioWarning
+from earlybird.media import Clip, MediaError, film_document, read_clip, remarks_on
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
 HAS_X264 = "libx264" in av.codecs_available
 
 Maker = Callable[[Path], Path]
+
+LINE = """
+duration = "12.5s"
+[network.dumbbell]
+bottleneck = { rate = "10Mb/s", delay = "10ms" }
+access = { rate = "1Gb/s", delay = "0s" }
+[[flows]]
+name = "film"
+from = "left"
+to = "right"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +220,87 @@ def test_the_script_makes_the_same_clip_twice(tmp_path: Path) -> None:
     one, two = (hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("one.mp4", "two.mp4"))
     assert one == two
     assert read_clip(tmp_path / "one.mp4").frames == 300
+
+
+def retimed(path: Path, times: Callable[[int], int]) -> Path:
+    """Copy the clip's packets with other times, in hundredths of a second."""
+    with av.open(str(CLIP)) as source, av.open(str(path), "w") as target:
+        stream = target.add_stream_from_template(source.streams.video[0])
+        packets = [packet for packet in source.demux(source.streams.video[0]) if packet.dts is not None]
+        for number, packet in enumerate(packets):
+            packet.stream, packet.time_base = stream, Fraction(1, 100)
+            packet.dts = packet.pts = times(number)
+            packet.duration = 4
+            target.mux(packet)
+    return path
+
+
+def two_tracks(folder: Path) -> Path:
+    """Copy the clip's packets into two video tracks of one file."""
+    path = folder / "two.mkv"
+    with av.open(str(CLIP)) as source, av.open(str(path), "w") as target:
+        tracks = [target.add_stream_from_template(source.streams.video[0]) for _ in range(2)]
+        for packet in source.demux(source.streams.video[0]):
+            if packet.dts is not None:
+                packet.stream = tracks[packet.is_keyframe]
+                target.mux(packet)
+    return path
+
+
+def test_a_film_for_a_scenario_has_the_kinds_of_its_frames(clip: Clip) -> None:
+    document = json.loads(film_document(CLIP))
+    letters = Counter(document["kinds"])
+    assert (letters["I"], sum(letters.values())) == (7, 300)
+    assert document["kinds"].startswith("IPBBBP")  # x264's pyramid: the second picture shown is the fourth decoded
+    assert (document["sizes"], document["length"]) == (clip.sizes.tolist(), 12.0)
+    assert "audio" not in document
+
+
+def test_sound_stands_beside_the_pictures_of_a_film() -> None:
+    sound = (np.array([0.0, 0.5, 1.0]), np.array([10, 20, 30]))
+    clip = Clip(Path("film"), "h264", np.array([0.0, 1.0]), np.array([110, 250]), 2.0, np.array([10, 50]), "IP", sound)
+    assert clip.film()["sizes"] == [100, 200]
+    assert clip.film()["audio"] == {"times": [0.0, 0.5, 1.0], "sizes": [10, 20, 30]}
+    half = clip.first(1.0)
+    assert (half.kinds, half.film()["audio"]["times"]) == ("I", [0.0, 0.5])
+
+
+@pytest.mark.parametrize("application", ['media = "{clip}"', 'ingest = {{ media = "{clip}", rate = "2Mb/s" }}'])
+def test_a_scenario_takes_a_video_file(application: str) -> None:
+    result = earlybird.run(LINE + f"application = {{ {application.format(clip=CLIP)} }}\n")
+    (flow,) = result.scenario["flows"]
+    settings = flow["application"].get("media") or flow["application"]["ingest"]["media"]
+    assert len(settings["times"]) == 300
+    assert result.flows["units_delivered"][0] == pytest.approx(12.5 * 24, abs=15)
+
+
+def test_a_file_that_is_missing_is_named_with_its_key() -> None:
+    with pytest.raises(earlybird.ScenarioError, match=r"flows\.film\.application\.media: `none\.mp4` does not exist"):
+        earlybird.run(LINE + 'application = { media = "none.mp4" }\n')
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (two_tracks, "has 2 video tracks, and one is sent"),
+        (lambda folder: retimed(folder / "long.mkv", lambda number: 1300 * number), "lasts 65 min, more than the hour"),
+    ],
+)
+def test_films_that_no_scenario_takes_are_refused_in_a_line(make: Maker, problem: str, tmp_path: Path) -> None:
+    path = make(tmp_path)
+    with pytest.raises(earlybird.ScenarioError, match=problem) as caught:
+        earlybird.run(LINE + f'application = {{ media = "{path}" }}\n')
+    assert caught.value.path == "flows.film.application.media"
+    assert "ffmpeg -i" in caught.value.hint
+    assert "\n" not in str(caught.value)
+
+
+def test_a_frame_rate_that_varies_is_said(tmp_path: Path) -> None:
+    path = retimed(tmp_path / "uneven.mkv", lambda number: 4 * number + 8 * (number // 100))
+    with pytest.warns(ScenarioWarning, match=r"variable frame rate \(40 to 120 ms from frame to frame\)"):
+        film_document(path)
+
+
+def test_a_film_that_states_no_duration_is_said(clip: Clip) -> None:
+    (remark,) = remarks_on(dataclasses.replace(clip, states_length=False))
+    assert remark.startswith("states no duration")

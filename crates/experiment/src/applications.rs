@@ -1,10 +1,10 @@
 //! The applications at both ends of a flow: who writes, and who listens.
 
 use crate::endpoint::real_time::mean_period;
-use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Kind, Preset, Time};
+use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Ingest, Kind, Preset, Time};
 use earlybird_traffic::{
-    Application as Source, Bulk, Deadline, Feedback, Frame, Media, PathId, PlaybackDelay, Rebuffer, StartRule,
-    Timetable, Viewer,
+    Application as Source, Bulk, Content, Deadline, DropThresholds, Feedback, Film, Frame, Media, Packet, PathId,
+    Picture, PlaybackDelay, Rebuffer, Relief, StartRule, Timetable, Viewer,
 };
 use earlybird_units::Duration;
 use std::sync::Arc;
@@ -14,14 +14,49 @@ pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn Source> {
     match (timetable(flow), &flow.application) {
         (Some(timetable), _) => Box::new(Media::new(path, timetable)),
         (None, Application::Bulk(bulk)) => Box::new(Bulk::new(path, bulk.bytes)),
+        (None, Application::Ingest(ingest)) => Box::new(live(ingest, path, lead_of(flow))),
         // Web sessions are made elsewhere, and files have become media when a scenario is complete.
         (None, _) => Box::new(Bulk::new(path, Some(0))),
     }
 }
 
+fn lead_of(flow: &Flow) -> Duration {
+    flow.lead_time.map_or(Duration::ZERO, Time::duration)
+}
+
+/// Makes what streams live.
+fn live(ingest: &Ingest, path: PathId, lead: Duration) -> earlybird_traffic::Ingest {
+    let film = ingest.film();
+    let kilobits = |rate: f64| (rate / 1e3) as u64;
+    let relief = if ingest.dynamic_bitrate {
+        Relief::Bitrate { pictures: kilobits(film.picture_rate()), sound: kilobits(film.sound_rate()) }
+    } else {
+        let [both, earlier] = ingest.thresholds().map(Time::duration);
+        Relief::Drop(DropThresholds { both, earlier })
+    };
+    earlybird_traffic::Ingest::new(path, packets_of(&film), lead, relief)
+}
+
+/// Gives pictures and sound in order of time; of both at one time the picture first.
+fn packets_of(film: &earlybird_scenario::Film) -> Film {
+    let packet = |content| {
+        move |(at, bytes): (&f64, &u32)| Packet { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes), content }
+    };
+    let kind = |letter| match letter {
+        'I' => Picture::Key,
+        'P' => Picture::Earlier,
+        _ => Picture::Both,
+    };
+    let pictures = film.times.iter().zip(&film.sizes).zip(film.kinds.chars());
+    let pictures = pictures.map(|(row, letter)| packet(Content::Picture(kind(letter)))(row));
+    let sound = film.audio.iter().flat_map(|sound| sound.times.iter().zip(&sound.sizes)).map(packet(Content::Sound));
+    let mut packets: Vec<Packet> = pictures.chain(sound).collect();
+    packets.sort_by_key(|packet| packet.at);
+    Film::new(packets.into(), Duration::from_secs_f64(film.length))
+}
+
 /// Gives what a media flow writes, and when.
 fn timetable(flow: &Flow) -> Option<Timetable> {
-    let lead = flow.lead_time.map_or(Duration::ZERO, Time::duration);
     let timetable = match &flow.application {
         Application::Cbr(cbr) => {
             let packet = u64::from(cbr.packet);
@@ -37,7 +72,7 @@ fn timetable(flow: &Flow) -> Option<Timetable> {
         }
         _ => return None,
     };
-    Some(timetable.led_by(lead))
+    Some(timetable.led_by(lead_of(flow)))
 }
 
 /// Makes who listens to a flow, if anybody does.

@@ -5,7 +5,7 @@ pub(crate) mod real_time;
 use earlybird_datagram as datagram;
 use earlybird_datagram::srt;
 use earlybird_scenario as scenario;
-use earlybird_scenario::{Datagram, Endpoint, Flow, Kind, Profile};
+use earlybird_scenario::{Application, Datagram, Endpoint, Flow, Kind, Profile};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
 use earlybird_tcp::{Config, Control, RtoConfig};
 use earlybird_units::Duration;
@@ -65,13 +65,26 @@ fn headers_of(endpoint: &Endpoint) -> HeaderSize {
 /// Gives the settings of both ends of a flow's connections.
 fn settings_of(endpoint: &Endpoint, flow: &Flow) -> EndpointSettings {
     let deadline = real_time::playback_delay(endpoint.transport.kind, flow);
-    let opener = Config { real_time: real_time::mode_of(endpoint, flow), ..endpoint.config(deadline) };
+    let opener = with_send_buffer(endpoint.config(deadline), flow);
+    let opener = Config { real_time: real_time::mode_of(endpoint, flow), ..opener };
     let is_ns2 = endpoint.profile == Profile::Ns2;
     EndpointSettings {
         opener,
         listener: if is_ns2 { sink_of(opener) } else { opener },
         headers: headers_of(endpoint),
         closes_with_fin: !is_ns2,
+    }
+}
+
+/// The least write buffer of OBS Studio in bytes (`init_send` of `plugins/obs-outputs/rtmp-stream.c`, `ideal_buffer_size`).
+const SEND_BUFFER: u64 = 131_072;
+
+/// Live streams have rules for what finds no room at the socket, which has to end somewhere.
+fn with_send_buffer(config: Config, flow: &Flow) -> Config {
+    let is_limited = config.send_buffer.or(config.unsent_limit).is_some();
+    match flow.application {
+        Application::Ingest(_) if !is_limited => Config { send_buffer: Some(SEND_BUFFER), ..config },
+        _ => config,
     }
 }
 

@@ -189,6 +189,11 @@ impl View<'_> {
                 (span / period + 1.0).min(cbr.packets.map_or(f64::INFINITY, |packets| packets as f64))
             }
             Application::Media(media) => (span / media.length + 1.0) * media.sizes.len() as f64,
+            Application::Ingest(ingest) => {
+                let film = ingest.film();
+                let units = film.sizes.len() + film.audio.as_ref().map_or(0, |sound| sound.sizes.len());
+                (span / film.length + 1.0) * units as f64
+            }
             _ => 0.0,
         }
     }
@@ -208,6 +213,10 @@ impl View<'_> {
             Application::Media(media) => {
                 media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / media.sizes.len().max(1) as f64
             }
+            Application::Ingest(ingest) => {
+                let film = ingest.film();
+                film.picture_rate() / 8.0 * film.length / film.sizes.len() as f64
+            }
             _ => 0.0,
         };
         let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
@@ -218,7 +227,7 @@ impl View<'_> {
         let windowfuls = self.seconds / self.least_round_trip();
         let packets = match &group.flow.application {
             Application::Bulk(bulk) => bulk.bytes.map_or(f64::INFINITY, |bytes| (bytes as f64 / mss(group)).ceil()),
-            Application::Cbr(_) | Application::Media(_) | Application::Frames(_) => 0.0,
+            Application::Cbr(_) | Application::Media(_) | Application::Frames(_) | Application::Ingest(_) => 0.0,
             Application::Webtraf(web) => return self.web_packets(web.sessions, web.think, web.object_packets),
             Application::HttpSimple(web) => {
                 let bytes = web.page as f64 + f64::from(web.objects) * web.object as f64;

@@ -8,6 +8,7 @@ mod capture;
 mod chance;
 mod chronicle;
 mod emulation;
+mod encoder;
 mod endpoint;
 mod estimate;
 mod loss;

@@ -1,5 +1,6 @@
 //! Watches a world and keeps what the tables need.
 
+use crate::encoder::EncoderLog;
 use crate::media::MediaLog;
 use crate::plan::{GroupPlan, Plan};
 use crate::playout::PlayoutLog;
@@ -10,7 +11,7 @@ use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{DropCause, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
-use earlybird_traffic::Playout;
+use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -58,6 +59,8 @@ pub(crate) struct FlowRecord {
     pub(crate) transmissions: Option<TransmissionLog>,
     /// What its viewer saw, if it has one.
     pub(crate) playout: Option<PlayoutLog>,
+    /// What its encoder did, if it streams live.
+    pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// When and why the window of a media flow was closed, if bursts are measured.
@@ -141,19 +144,20 @@ impl Recorder {
         let end = Instant::ZERO + scenario.duration.duration();
         let delays: Vec<Duration> = scenario.measure.start_up_delays.iter().map(|delay| delay.duration()).collect();
         let measures_bursts = scenario.measure.bursts.is_some();
-        let record = |group: &GroupPlan| {
+        let record = |group: &GroupPlan, start: Instant| {
             let is_media = group.flow.application.is_media();
             let media = || MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts);
             FlowRecord {
                 media: is_media.then(media),
                 transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
                 playout: group.flow.listener(group.transport.kind).as_ref().map(PlayoutLog::new),
+                encoder: EncoderLog::of(&group.flow, start),
                 is_web: group.flow.application.is_web(),
                 ..FlowRecord::default()
             }
         };
         Self {
-            flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group])).collect(),
+            flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group], flow.start)).collect(),
             timeouts: Vec::new(),
             duplicates: Vec::new(),
             series: Series::default(),
@@ -261,6 +265,12 @@ impl Observer for Recorder {
     fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
         if let Some(playout) = &mut self.flow(flow).playout {
             playout.take(at, event);
+        }
+    }
+
+    fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
+        if let Some(encoder) = &mut self.flow(flow).encoder {
+            encoder.take(at, event);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The tables of a run.
 
 use crate::bursts;
+use crate::encoder;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::playout;
@@ -30,6 +31,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
         ("drops", drops(plan, recorder, network)),
         ("timeouts", timeouts(plan, recorder)),
     ];
+    tables.extend(encoder::table(plan, recorder).map(|table| ("encoder", table)));
     if scenario.measure.duplicates {
         tables.push(("duplicates", duplicates(plan, recorder)));
     }
@@ -99,7 +101,8 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
             records().map(|flow| share(flow, flow.limited.application + flow.limited.idle)),
         );
     let table = playout::columns(media_columns(table, recorder), &recorder.flows, plan.end);
-    playout::real_time_columns(table, &recorder.flows)
+    let table = playout::real_time_columns(table, &recorder.flows);
+    encoder::columns(table, &recorder.flows, plan.end)
 }
 
 /// Gives the share of the time in which the flow's connections were open; NaN for flows that have none.

@@ -1,6 +1,7 @@
 //! A run in a few numbers.
 
 use crate::bursts;
+use crate::encoder::EncoderLog;
 use crate::plan::Plan;
 use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
@@ -57,6 +58,7 @@ pub(crate) fn summarise(
         ("units_lost".into(), view.mean_over_viewers(|log| log.lost as f64)),
         ("lost_share".into(), view.mean_over_viewers(PlayoutLog::lost_share)),
         ("playback_delay_s".into(), view.mean_over_viewers(PlayoutLog::mean_delay)),
+        ("frames_dropped_share".into(), view.mean_over_encoders(EncoderLog::dropped_share)),
         ("stalls".into(), view.mean_over_viewers(|log| log.stalls as f64)),
         ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
@@ -122,6 +124,11 @@ impl View<'_> {
         (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
     }
 
+    fn mean_over_encoders(&self, value: impl Fn(&EncoderLog) -> f64) -> Option<Value> {
+        let values: Vec<f64> = self.recorder.flows.iter().filter_map(|flow| flow.encoder.as_ref()).map(value).collect();
+        (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
+    }
+
     fn buffer(&self) -> Option<u64> {
         let name = &self.plan.bottleneck;
         let queue = match &self.scenario.network {
@@ -148,6 +155,7 @@ impl View<'_> {
             Application::Media(media) => {
                 Some(media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() * 8.0 / media.length)
             }
+            Application::Ingest(ingest) => Some(ingest.picture_rate() + ingest.film().sound_rate()),
             _ => None,
         }
     }
@@ -233,9 +241,7 @@ impl View<'_> {
 
     fn media_drop_rate(&self) -> Option<f64> {
         let link = self.bottleneck?;
-        let is_media = |group: &usize| {
-            matches!(self.plan.groups[*group].flow.application, Application::Cbr(_) | Application::Media(_))
-        };
+        let is_media = |group: &usize| self.plan.groups[*group].flow.application.is_media();
         let counters = (0..link.groups.len()).filter(is_media).map(|group| link.groups[group]);
         let (dropped, offered) = counters
             .fold((0, 0), |(dropped, offered), group| (dropped + group.packets_dropped, offered + group.packets_in));

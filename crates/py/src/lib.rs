@@ -2,6 +2,7 @@
 
 mod capture;
 mod emulate;
+mod media;
 mod transmit;
 
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
@@ -48,7 +49,9 @@ fn run_error(error: RunError) -> PyErr {
 #[pyo3(signature = (text, overrides, folder=""))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
 fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResult<String> {
-    let scenario = earlybird_scenario::resolve_in(Path::new(folder), text, &overrides).map_err(scenario_error)?;
+    let folder = Path::new(folder);
+    let scenario = earlybird_scenario::resolve_with(&media::WithPython, folder, text, &overrides);
+    let scenario = scenario.map_err(scenario_error)?;
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
 

@@ -1,6 +1,6 @@
 //! What no world in real time can do, and how a world says what it cannot.
 
-use earlybird_scenario::{Flow, Scenario, ScenarioError};
+use earlybird_scenario::{Application, Flow, Scenario, ScenarioError};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -30,11 +30,13 @@ impl Refusals {
     }
 
     pub(crate) fn check_application(&self, flow: &Flow) -> Result<(), ScenarioError> {
-        if flow.application.web_sessions().is_none() {
-            return Ok(());
-        }
+        let what = match &flow.application {
+            Application::Ingest(_) => "ingest",
+            application if application.is_web() => "web sessions",
+            _ => return Ok(()),
+        };
         let path = format!("flows.{}.application", flow.name);
-        Err(self.refusal(path, &"web sessions", "cannot be run", "`cbr`, `media`, `frames`, `bulk`", OTHER_WORLD))
+        Err(self.refusal(path, &what, "cannot be run", "`cbr`, `media`, `frames`, `bulk`", OTHER_WORLD))
     }
 
     pub(crate) fn check_count(&self, scenario: &Scenario) -> Result<(), ScenarioError> {

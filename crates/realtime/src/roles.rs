@@ -3,7 +3,7 @@
 use crate::hosts::Hosts;
 use crate::performance::Performance;
 use earlybird_sim::{FlowId, Observer};
-use earlybird_traffic::{ConnectionId, Io, ListenerIo, Part, PathId, Playout};
+use earlybird_traffic::{ConnectionId, Encoding, Io, ListenerIo, Part, PathId, Playout};
 use earlybird_units::Instant;
 
 /// A source's view of a run.
@@ -33,8 +33,18 @@ impl<H: Hosts> Io for SourceIo<'_, H> {
         self.performance.write(connection, bytes);
     }
 
-    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        self.performance.write_unit(self.now, connection, bytes);
+    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant) {
+        self.performance.write_unit(made, connection, bytes);
+    }
+
+    /// What waits for room is not asked for here: the applications that ask are refused.
+    fn is_blocked(&self, _: ConnectionId) -> bool {
+        false
+    }
+
+    fn tell(&mut self, event: Encoding) {
+        let flow = self.performance.actors[self.actor].flow;
+        self.performance.recorder.on_encoding(self.now, FlowId(flow as u32), event);
     }
 
     fn close(&mut self, connection: ConnectionId) {

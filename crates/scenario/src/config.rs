@@ -49,6 +49,8 @@ impl Endpoint {
             segmentation: Segmentation::Simulated,
             window: self.window.unwrap_or(base.window),
             receive_buffer: self.receive_buffer.map_or(base.receive_buffer, |size| ReceiveBuffer::Fixed(size.into())),
+            send_buffer: self.send_buffer.map(u64::from),
+            unsent_limit: self.unsent_limit.map(u64::from),
             limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
             holds_new_data: self.hold_new_data.unwrap_or(base.holds_new_data),
             precise_halving: self.precise_halving.unwrap_or(base.precise_halving),

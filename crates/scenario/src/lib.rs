@@ -16,6 +16,7 @@ mod document;
 mod endpoints;
 mod error;
 mod frames;
+mod media;
 mod model;
 mod names;
 mod nearby;
@@ -35,6 +36,7 @@ pub use controls::{
     PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,
 };
 pub use error::ScenarioError;
+pub use media::{ReadMedia, Wanted};
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
@@ -64,6 +66,19 @@ pub fn resolve(text: &str, overrides: &[(String, String)]) -> Result<Scenario, S
 /// # Errors
 /// The first thing that is wrong, see [`ScenarioError`].
 pub fn resolve_in(folder: &Path, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    resolve_with(&media::NoMedia, folder, text, overrides)
+}
+
+/// Does the same as [`resolve_in`] for a scenario that may name video files: what `reader` finds in them becomes part of it.
+///
+/// # Errors
+/// The first thing that is wrong, see [`ScenarioError`].
+pub fn resolve_with(
+    reader: &dyn ReadMedia,
+    folder: &Path,
+    text: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
     let mut document = document::parse(text)?;
     let variants = declarations::take_variants(&mut document)?;
     let paths = parameters::assign(&mut document, overrides)?;
@@ -72,7 +87,8 @@ pub fn resolve_in(folder: &Path, text: &str, overrides: &[(String, String)]) -> 
         overrides::set(&mut document, key, value)?;
     }
     let mut filled = parameters::substitute(&document)?;
-    let scenario = traces::read(&mut filled, folder).and_then(|()| build(&filled, folder));
+    let files = traces::read(&mut filled, folder).and_then(|()| media::read(&mut filled, folder, reader));
+    let scenario = files.and_then(|()| build(&filled, folder));
     scenario.map_err(|error| parameters::blame(error, &document))
 }
 

@@ -3,6 +3,7 @@
 mod channel;
 mod datagrams;
 mod endpoint;
+mod ingest;
 mod network;
 mod policies;
 mod queue;
@@ -23,6 +24,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     positive(scenario.duration, "duration")?;
     endpoint::validate(scenario)?;
     traffic::validate(scenario)?;
+    ingest::validate(scenario)?;
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
     rate::validate(scenario)?;

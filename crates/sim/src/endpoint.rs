@@ -187,18 +187,26 @@ impl Agent {
     }
 
     /// An application that goes on writing after the connection has ended writes to nobody, as on a real host: it is told
-    /// of the end by its own event.
-    pub(crate) fn write(&mut self, bytes: u64) {
+    /// of the end by its own event. Gives the bytes for which the send buffer has no room: they are to be written again when
+    /// it has.
+    pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         match self {
-            Self::Tcp(connection) => drop(connection.write(bytes)),
-            Self::Datagrams(endpoint) => endpoint.write(bytes),
+            Self::Tcp(connection) => bytes - connection.write(bytes).unwrap_or(bytes),
+            Self::Datagrams(endpoint) => {
+                endpoint.write(bytes);
+                0
+            }
         }
     }
 
-    pub(crate) fn write_unit(&mut self, bytes: u64) {
+    /// The same for a unit of media.
+    pub(crate) fn write_unit(&mut self, bytes: u64) -> u64 {
         match self {
             Self::Tcp(_) => self.write(bytes),
-            Self::Datagrams(endpoint) => endpoint.write_unit(bytes),
+            Self::Datagrams(endpoint) => {
+                endpoint.write_unit(bytes);
+                0
+            }
         }
     }
 
@@ -243,6 +251,8 @@ pub(crate) struct Endpoint {
     pub(crate) reader: Reader,
     /// Nobody needs to be told of what can be read here.
     pub(crate) reads_untold: bool,
+    /// Bytes that the application has written and the send buffer has no room for.
+    pub(crate) unwritten: u64,
     /// What was written here, if the peer's reader asks what it is.
     pub(crate) ledger: Option<Box<Ledger>>,
 }

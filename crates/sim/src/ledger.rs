@@ -44,16 +44,20 @@ impl Ledger {
         !self.writes_frames && !self.reads_frames && !self.skips
     }
 
-    /// Writes a unit.
-    pub(crate) fn write_unit(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, bytes: u64, mss: u64) {
-        match agent {
-            Agent::Tcp(connection) if self.writes_frames => self.write_frames(connection, cx, bytes, mss),
-            agent => {
-                agent.write_unit(bytes);
-                self.put(bytes, Part::whole(self.units));
+    /// Writes a unit; gives the bytes for which there is no room yet.
+    pub(crate) fn write_unit(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, bytes: u64, mss: u64) -> u64 {
+        let refused = match agent {
+            Agent::Tcp(connection) if self.writes_frames => {
+                self.write_frames(connection, cx, bytes, mss);
+                0
             }
-        }
+            agent => {
+                self.put(bytes, Part::whole(self.units));
+                agent.write_unit(bytes)
+            }
+        };
         self.units += 1;
+        refused
     }
 
     fn put(&mut self, bytes: u64, part: Part) {

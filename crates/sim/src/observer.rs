@@ -4,7 +4,7 @@ use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, TraceEvent};
-use earlybird_traffic::Playout;
+use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::Instant;
 
 /// Why a link dropped a packet.
@@ -54,6 +54,8 @@ pub trait Observer {
     fn on_unit_delivered(&mut self, _at: Instant, _flow: FlowId, _unit: u32) {}
     /// The listener of a flow played a unit, lost one, or did something else that is worth counting.
     fn on_playout(&mut self, _at: Instant, _flow: FlowId, _event: Playout) {}
+    /// The encoder of a flow, or who streams for it, did something that is worth counting.
+    fn on_encoding(&mut self, _at: Instant, _flow: FlowId, _event: Encoding) {}
     /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
     fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
     /// A connection came to its end, or the run did: the side that opened it, and the other one.
@@ -112,6 +114,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
         pass_on!(self, each => each.on_playout(at, flow, event));
+    }
+
+    fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
+        pass_on!(self, each => each.on_encoding(at, flow, event));
     }
 
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {

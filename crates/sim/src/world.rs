@@ -222,6 +222,7 @@ impl<O: Observer> World<O> {
         match event {
             TcpEvent::Readable => self.on_readable(id),
             TcpEvent::Drained if id.is_opener() => self.on_drained(id),
+            TcpEvent::Writable if id.is_opener() => self.on_writable(id),
             TcpEvent::PeerClosed => self.shut_down(id),
             TcpEvent::Closed
             | TcpEvent::Reset
@@ -245,7 +246,20 @@ impl<O: Observer> World<O> {
         }
     }
 
+    /// Hands over what found no room before.
+    fn on_writable(&mut self, id: EndpointId) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.unwritten = endpoint.agent.write(endpoint.unwritten);
+        if endpoint.unwritten == 0 {
+            let app = endpoint.app;
+            self.with_app(app, |application, io| application.on_writable(io, ConnectionId(id.0 / 2)));
+        }
+    }
+
     fn on_drained(&mut self, id: EndpointId) {
+        if self.endpoints[id.0 as usize].unwritten > 0 {
+            return;
+        }
         let app = self.endpoints[id.0 as usize].app;
         self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
     }
@@ -349,6 +363,7 @@ impl<O: Observer> World<O> {
                 is_in_use: true,
                 reader: Reader::Anyone,
                 reads_untold: id.is_opener() || !has_units,
+                unwritten: 0,
                 ledger: None,
             };
             self.put(id, endpoint);

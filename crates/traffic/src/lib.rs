@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod bulk;
+mod ingest;
 mod listener;
 mod media;
 mod timetable;
@@ -15,6 +16,7 @@ mod viewer;
 mod web;
 
 pub use bulk::Bulk;
+pub use ingest::{Content, DropThresholds, Encoding, Film, Ingest, Packet, Picture, Relief};
 pub use listener::{Completion, Listener, ListenerIo, Part, Playout, Reception, cut};
 pub use media::Media;
 pub use timetable::{Frame, Timetable};
@@ -44,7 +46,15 @@ pub trait Io {
     fn write(&mut self, connection: ConnectionId, bytes: u64);
     /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing. A transport
     /// that frames cuts it into frames of one segment each (see [`cut`]), which are given up together.
-    fn write_unit(&mut self, connection: ConnectionId, bytes: u64);
+    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
+        self.write_unit_made(connection, bytes, self.now());
+    }
+    /// The same for a unit that was there earlier, and is judged against that time.
+    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant);
+    /// Says whether something that was written has found no room at the socket yet: a write of a thread would still block.
+    fn is_blocked(&self, connection: ConnectionId) -> bool;
+    /// Tells whoever watches.
+    fn tell(&mut self, event: Encoding);
     /// Closes a connection whose data are all acknowledged.
     fn close(&mut self, connection: ConnectionId);
     /// Asks to be woken; an earlier wish that has not come true is forgotten.
@@ -64,4 +74,6 @@ pub trait Application: Debug + Send {
     fn on_wake(&mut self, io: &mut dyn Io);
     /// Learns that everything written to a connection was acknowledged.
     fn on_drained(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
+    /// Learns that the socket has room again for all that was written.
+    fn on_writable(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
 }

@@ -2,7 +2,8 @@
 
 use earlybird_conformance::{Area, conforms};
 use earlybird_traffic::{
-    Application, Browser, ConnectionId, Exchange, HttpSimple, Io, Mah, Pages, PathId, Persistence, Sites, Surge,
+    Application, Browser, ConnectionId, Encoding, Exchange, HttpSimple, Io, Mah, Pages, PathId, Persistence, Sites,
+    Surge,
 };
 use earlybird_units::{Duration, Instant, Random, SeedTree};
 use std::sync::Arc;
@@ -37,8 +38,16 @@ impl Io for Wire {
         self.most_under_way = self.most_under_way.max(self.under_way.len());
     }
 
-    fn write_unit(&mut self, _connection: ConnectionId, _bytes: u64) {
+    fn write_unit_made(&mut self, _connection: ConnectionId, _bytes: u64, _made: Instant) {
         unreachable!("no media here");
+    }
+
+    fn is_blocked(&self, _connection: ConnectionId) -> bool {
+        false
+    }
+
+    fn tell(&mut self, _event: Encoding) {
+        unreachable!("nothing is encoded here");
     }
 
     fn close(&mut self, connection: ConnectionId) {

@@ -14,6 +14,7 @@ from earlybird.cli import (
     new,
     plan,
     plot,
+    quality,
     run,
     schema,
     study,
@@ -41,7 +42,23 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (demo, new, run, plan, plot, sweep, validate, schema, transports, compare, emulate, transmit, top, bench):
+for module in (
+    demo,
+    new,
+    run,
+    plan,
+    plot,
+    quality,
+    sweep,
+    validate,
+    schema,
+    transports,
+    compare,
+    emulate,
+    transmit,
+    top,
+    bench,
+):
     application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
 application.add_typer(study.application)
 application.add_typer(kernel.application)

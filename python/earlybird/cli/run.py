@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.plain import say, say_aside, show_json
 from earlybird.description import warn_about_outputs
+from earlybird.result import Result
 from earlybird.runs import DEFAULT_SEED, run
 from earlybird.store import run_key
 from earlybird.worlds import World
@@ -86,14 +87,26 @@ def command(
     resolved = json_module.dumps(result.scenario)
     warn_about_outputs(resolved, trace=trace_name, qlog=qlog_name, trace_flows=trace_flow, pcap=pcap_name)
     if json:
-        show_json(result.summary)
+        show_json(result.summary | films_of(result))
         return
     from earlybird.cli.display import show_result
+    from earlybird.window import window_notes
 
     show_result(result)
+    for note in window_notes(result):
+        say_aside(note)
     if out:
         say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
     written = {"Trace": trace, "qlog": qlog, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
     for what, file in written.items():
         if file:
             say(f"{what} written to {file}")
+
+
+def films_of(result: Result) -> dict[str, object]:
+    """Return what viewers got of the films of a run that kept their deliveries, by flow; else nothing."""
+    if "deliveries" not in result.tables:
+        return {}
+    from earlybird.quality import viewings
+
+    return {"quality": [viewing.quality().to_dict() for viewing in viewings(result)]}

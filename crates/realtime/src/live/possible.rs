@@ -36,5 +36,11 @@ fn check_endpoint(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError>
         let problem = "is not TCP, and cannot be run";
         return Err(LIVE.refusal(transport_path(flow), &endpoint.transport, problem, "", OTHER_WORLD));
     }
+    for (key, bytes) in [("send-buffer", endpoint.send_buffer), ("unsent-limit", endpoint.unsent_limit)] {
+        if let Some(bytes) = bytes {
+            let problem = "is not what the sockets have, which is the same for all,";
+            return Err(LIVE.refusal(path_of(flow, key), &bytes, problem, "", OTHER_WORLD));
+        }
+    }
     LIVE.check_segment(flow, endpoint.mss, SEGMENTS)
 }

@@ -45,6 +45,15 @@ pub struct Endpoint {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<u32>,
+    /// Bytes written and not acknowledged that the socket holds, `SO_SNDBUF` (default: no limit; with `ingest` 128 KiB, the least
+    /// write buffer of OBS Studio).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<u32>,
+    /// While so many bytes written have not been sent, the socket takes no more: `TCP_NOTSENT_LOWAT` (default: no limit).
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsent_limit: Option<u32>,
     /// Window after the handshake in segments (`ns2`: 2, `rfc`: RFC 3390, `linux`: 10).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]

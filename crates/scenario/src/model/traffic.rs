@@ -1,4 +1,4 @@
-use super::{Client, Endpoint, Frames, HttpSimple, Mah, Surge, Webtraf};
+use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Surge, Webtraf};
 use crate::quantity::{Fraction, Rate, Time};
 use crate::transport::Transport;
 use earlybird_units::Duration;
@@ -100,10 +100,13 @@ pub enum Application {
     Surge(Surge),
     /// Web sessions whose pages are all alike.
     HttpSimple(HttpSimple),
-    /// Frames with given times and sizes; judged as media.
+    /// Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
+    /// scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with the sound that goes with it.
     Media(Media),
     /// Frames from a file of their sizes; judged as media.
     Frames(Frames),
+    /// A live stream to a server, with OBS Studio's rules for congestion; judged as media.
+    Ingest(Ingest),
 }
 
 /// A source of constant bit rate.

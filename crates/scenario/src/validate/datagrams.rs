@@ -78,6 +78,11 @@ fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioEr
         Application::Mah(_) => web("mah"),
         Application::Surge(_) => web("surge"),
         Application::HttpSimple(_) => web("http-simple"),
-        Application::Bulk(_) | Application::Cbr(_) | Application::Media(_) | Application::Frames(_) => Ok(()),
+        // A live stream was asked for TCP before.
+        Application::Bulk(_)
+        | Application::Cbr(_)
+        | Application::Media(_)
+        | Application::Frames(_)
+        | Application::Ingest(_) => Ok(()),
     }
 }

@@ -78,21 +78,26 @@ fn check_access_delay(delay: &AccessDelay, network: &Network, path: &str) -> Res
 }
 
 fn check_media(media: &Media, path: &str) -> Result<(), ScenarioError> {
+    check_times(&media.times, &media.sizes, media.length, path)
+}
+
+/// Checks that there is a size for each time, that times never fall, and that none lies behind the length.
+pub(super) fn check_times(times: &[f64], sizes: &[u32], length: f64, path: &str) -> Result<(), ScenarioError> {
     let error = |key: &str, problem: &str| ScenarioError::new(&format!("{path}.{key}"), problem);
-    ensure(media.sizes.len() == media.times.len(), || {
+    ensure(sizes.len() == times.len(), || {
         error("sizes", "does not have one size per frame")
-            .value(&json!(media.sizes))
-            .allowed(format!("a list of {}, as `{path}.times`", media.times.len()))
+            .value(&json!(sizes))
+            .allowed(format!("a list of {}, as `{path}.times`", times.len()))
     })?;
-    let mut pairs = media.times.iter().zip(media.times.iter().skip(1));
+    let mut pairs = times.iter().zip(times.iter().skip(1));
     if let Some((before, after)) = pairs.find(|(before, after)| after < before) {
         let order = format!("{before}, {after}");
         return Err(error("times", "goes back in time").text(&order).allowed("times that never fall"));
     }
-    let last = media.times.last().copied().unwrap_or_default();
-    ensure(media.length >= last, || {
+    let last = times.last().copied().unwrap_or_default();
+    ensure(length >= last, || {
         error("length", "is shorter than the frames last")
-            .text(&media.length.to_string())
+            .text(&length.to_string())
             .allowed(format!("a number of at least {last}, the time of the last frame"))
     })
 }

@@ -1,12 +1,12 @@
 //! What applications can do in a world.
 
 use super::World;
-use crate::endpoint::Agent;
+use crate::endpoint::Endpoint;
 use crate::events::{Event, Kind};
 use crate::ids::{AppId, EndpointId};
 use crate::moment::Moment;
 use crate::observer::Observer;
-use earlybird_traffic::{ConnectionId, Io, PathId};
+use earlybird_traffic::{ConnectionId, Encoding, Io, PathId};
 use earlybird_units::Instant;
 
 /// An application's view of the world.
@@ -31,9 +31,8 @@ impl<'a, O: Observer> AppIo<'a, O> {
         self.world.transit.events.appoint(Event::new(moment, Kind::Wake, self.app.0));
     }
 
-    fn agent(&mut self, id: ConnectionId) -> &mut Agent {
-        self.touched = Some(id);
-        &mut self.world.endpoints[id.0 as usize * 2].agent
+    fn endpoint(&mut self, id: ConnectionId) -> &mut Endpoint {
+        &mut self.world.endpoints[id.0 as usize * 2]
     }
 }
 
@@ -49,15 +48,26 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        self.agent(connection).write(bytes);
+        self.touched = Some(connection);
+        let endpoint = self.endpoint(connection);
+        endpoint.unwritten += endpoint.agent.write(bytes);
     }
 
-    fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
+    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant) {
         self.touched = Some(connection);
         self.world.write_unit(EndpointId(connection.0 * 2), bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
         self.world.note_units(flow);
-        self.world.transit.observer.on_unit(self.world.transit.now.at, flow, bytes);
+        self.world.transit.observer.on_unit(made, flow, bytes);
+    }
+
+    fn is_blocked(&self, connection: ConnectionId) -> bool {
+        self.world.endpoints[connection.0 as usize * 2].unwritten > 0
+    }
+
+    fn tell(&mut self, event: Encoding) {
+        let flow = self.world.apps[self.app.0 as usize].flow;
+        self.world.transit.observer.on_encoding(self.world.transit.now.at, flow, event);
     }
 
     fn close(&mut self, connection: ConnectionId) {

@@ -188,9 +188,9 @@ impl<O: Observer> World<O> {
             Some(ledger) => {
                 let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
                 let mss = self.flows[endpoint.flow.0 as usize].carrier.mss();
-                ledger.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
+                endpoint.unwritten += ledger.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
             }
-            None => endpoint.agent.write_unit(bytes),
+            None => endpoint.unwritten += endpoint.agent.write_unit(bytes),
         }
     }
 
@@ -198,10 +198,13 @@ impl<O: Observer> World<O> {
     fn write_message(&mut self, id: EndpointId, bytes: u64, number: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
-        let Agent::Tcp(connection) = &mut endpoint.agent else { return endpoint.agent.write(bytes) };
+        let Agent::Tcp(connection) = &mut endpoint.agent else {
+            endpoint.agent.write(bytes);
+            return;
+        };
         let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
         if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
-            endpoint.agent.write(bytes);
+            endpoint.unwritten += endpoint.agent.write(bytes);
         }
     }
 }

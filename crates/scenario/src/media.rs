@@ -1,0 +1,65 @@
+//! Video files: read when the scenario is resolved, so that the resolved scenario is all that a run needs.
+
+use crate::document::{parse, step_to};
+use crate::error::ScenarioError;
+use serde_json::Value;
+use std::path::Path;
+
+/// What of a video file is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The table `media` of an application: pictures, each with the sound that goes with it.
+    Media,
+    /// A [`Film`](crate::Film): pictures by kind, and sound apart.
+    Film,
+}
+
+/// Reads video files: whoever resolves scenarios brings what can. An error's path is not looked at.
+pub trait ReadMedia {
+    /// Gives what is wanted of a file, as JSON.
+    ///
+    /// # Errors
+    /// Says what is wrong with the file.
+    fn read(&self, file: &Path, wanted: Wanted) -> Result<String, ScenarioError>;
+}
+
+/// Reads none.
+pub(crate) struct NoMedia;
+
+impl ReadMedia for NoMedia {
+    fn read(&self, _: &Path, _: Wanted) -> Result<String, ScenarioError> {
+        let error = ScenarioError::new("", "is a video file, which cannot be read here");
+        Err(error.allowed("the frames themselves").hint("the Python package reads video files."))
+    }
+}
+
+/// Puts pictures and sound in the place of the names of video files, which count from `folder`.
+pub(crate) fn read(document: &mut Value, folder: &Path, reader: &dyn ReadMedia) -> Result<(), ScenarioError> {
+    let Some(Value::Array(flows)) = document.get_mut("flows") else { return Ok(()) };
+    for index in 0..flows.len() {
+        let path = format!("flows.{}.application", step_to(flows, index));
+        let Some(application) = flows[index].get_mut("application") else { continue };
+        read_one(application.get_mut("media"), &format!("{path}.media"), folder, reader, Wanted::Media)?;
+        for kind in ["ingest", "segments"] {
+            let media = application.get_mut(kind).and_then(|application| application.get_mut("media"));
+            read_one(media, &format!("{path}.{kind}.media"), folder, reader, Wanted::Film)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_one(
+    media: Option<&mut Value>,
+    path: &str,
+    folder: &Path,
+    reader: &dyn ReadMedia,
+    wanted: Wanted,
+) -> Result<(), ScenarioError> {
+    let Some((media, file)) = media.and_then(|media| media.as_str().map(str::to_owned).map(|file| (media, file)))
+    else {
+        return Ok(());
+    };
+    let read = reader.read(&folder.join(&file), wanted).and_then(|text| parse(&text));
+    *media = read.map_err(|error| ScenarioError { path: path.to_owned(), value: file, ..error })?;
+    Ok(())
+}

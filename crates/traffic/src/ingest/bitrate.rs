@@ -1,0 +1,157 @@
+//! How the encoder's rate follows the connection: `dbr_add_frame`, `dbr_bitrate_lowered` and `dbr_inc_bitrate` of OBS Studio's
+//! `plugins/obs-outputs/rtmp-stream.c`. Rates are whole kilobits per second, as there.
+
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+
+/// The rate is raised so long after it changed (`DBR_INC_TIMER`).
+const RAISE_AFTER: Duration = Duration::from_secs(4);
+/// It is lowered when so much playing time waits (`DBR_TRIGGER_USEC`).
+const LOWER_AT: Duration = Duration::from_millis(200);
+/// What was sent in the last so many milliseconds at least and at most says how much can be sent (`MIN_ESTIMATE_DURATION_MS`,
+/// `MAX_ESTIMATE_DURATION_MS`).
+const ESTIMATE_OVER: [u64; 2] = [1000, 2000];
+/// No estimate is below this (`dbr_add_frame`).
+const LEAST: u64 = 50;
+/// Estimates are rounded down to this (`dbr_bitrate_lowered`).
+const STEP: u64 = 100;
+/// A rise is this part of the rate at the beginning (`dbr_inc_bitrate`).
+const RISES: u64 = 10;
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    begun: Instant,
+    bytes: u64,
+}
+
+/// The rate of an encoder that can change it.
+#[derive(Clone, Debug)]
+pub(super) struct Bitrate {
+    sound: u64,
+    original: u64,
+    current: u64,
+    previous: Option<u64>,
+    raise_at: Option<Instant>,
+    sent: VecDeque<Sent>,
+    sent_bytes: u64,
+    estimate: Option<u64>,
+}
+
+impl Bitrate {
+    /// Makes one of pictures and sound at these rates in kilobits per second.
+    pub(super) const fn new(pictures: u64, sound: u64) -> Self {
+        Self {
+            sound,
+            original: pictures,
+            current: pictures,
+            previous: None,
+            raise_at: None,
+            sent: VecDeque::new(),
+            sent_bytes: 0,
+            estimate: None,
+        }
+    }
+
+    /// Gives the rate of the pictures in kilobits per second.
+    pub(super) const fn current(&self) -> u64 {
+        self.current
+    }
+
+    /// Gives the size of a picture that has `bytes` at the rate of the beginning.
+    pub(super) fn scale(&self, bytes: u64) -> u64 {
+        (bytes * self.current / self.original.max(1)).max(1)
+    }
+
+    /// Learns that the connection took a packet between two moments.
+    pub(super) fn on_sent(&mut self, begun: Instant, ended: Instant, bytes: u64) {
+        self.sent.push_back(Sent { begun, bytes });
+        self.sent_bytes += bytes;
+        let front = self.sent.front().copied().unwrap_or(Sent { begun, bytes });
+        let millis = (ended - front.begun).as_nanos() / 1_000_000;
+        let [least, most] = ESTIMATE_OVER;
+        if millis >= most {
+            self.sent_bytes -= front.bytes;
+            self.sent.pop_front();
+        }
+        let estimate = (millis >= least).then(|| self.sent_bytes * 1000 / millis * 8 / 1000).filter(|rate| *rate > 0);
+        self.estimate = estimate.map(|rate| rate.saturating_sub(self.sound).max(LEAST));
+    }
+
+    /// Raises the rate if it is time; says whether it changed.
+    pub(super) fn raise(&mut self, now: Instant) -> bool {
+        if self.raise_at.is_none_or(|at| now < at) {
+            return false;
+        }
+        self.previous = Some(self.current);
+        self.current = (self.current + self.original / RISES).min(self.original);
+        self.raise_at = (self.current < self.original).then_some(now + RAISE_AFTER);
+        true
+    }
+
+    /// Lowers the rate if so much playing time waits that it must be; says whether it changed.
+    pub(super) fn lower(&mut self, now: Instant, waiting: Duration) -> bool {
+        let Some(rate) = (waiting >= LOWER_AT).then(|| self.possible()).flatten() else { return false };
+        if rate == self.current {
+            return false;
+        }
+        (self.previous, self.current) = (None, rate);
+        self.raise_at = Some(now + RAISE_AFTER);
+        true
+    }
+
+    /// Gives what the connection takes, if that is less than the rate, or else the rate before the last rise.
+    fn possible(&mut self) -> Option<u64> {
+        let Some(estimate) = self.estimate.filter(|estimate| *estimate < self.current) else { return self.previous };
+        self.sent.clear();
+        self.sent_bytes = 0;
+        Some((estimate / STEP * STEP).max(LEAST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// Sends so many bytes in each of ten writes of 100 ms.
+    fn send(bitrate: &mut Bitrate, from: u64, bytes: u64) {
+        (0..10).for_each(|write| bitrate.on_sent(at(from + 100 * write), at(from + 100 * (write + 1)), bytes));
+    }
+
+    #[test]
+    fn the_rate_is_what_was_sent_without_the_sound_in_whole_hundreds() {
+        let mut bitrate = Bitrate::new(6000, 160);
+        send(&mut bitrate, 0, 39_000);
+        // 3120 kb/s, of which 160 are sound.
+        assert!(!bitrate.lower(at(1000), Duration::from_millis(199)), "little waits");
+        assert!(bitrate.lower(at(1000), LOWER_AT));
+        assert_eq!((bitrate.current(), bitrate.scale(6000)), (2900, 2900));
+        assert!(!bitrate.lower(at(1100), LOWER_AT), "the estimate is no lower, and nothing was tried before");
+    }
+
+    #[test]
+    fn a_tenth_is_added_every_four_seconds_up_to_the_beginning() {
+        let mut bitrate = Bitrate::new(6000, 0);
+        send(&mut bitrate, 0, 62_500);
+        assert!(bitrate.lower(at(1000), LOWER_AT));
+        let rises: Vec<_> = (1000..20_000).filter(|millis| bitrate.raise(at(*millis))).collect();
+        assert_eq!((rises, bitrate.current()), (vec![5000, 9000], 6000));
+    }
+
+    #[test]
+    fn a_rise_that_the_connection_does_not_bear_is_taken_back() {
+        let mut bitrate = Bitrate::new(6000, 0);
+        send(&mut bitrate, 0, 37_500);
+        assert!(bitrate.lower(at(1000), LOWER_AT) && bitrate.raise(at(5000)));
+        assert_eq!(bitrate.current(), 3600);
+        // A second was not sent since: nothing is known but the rate before.
+        bitrate.on_sent(at(5000), at(5100), 37_500);
+        assert!(bitrate.lower(at(5100), LOWER_AT));
+        assert_eq!(bitrate.current(), 3000);
+    }
+}

@@ -1,0 +1,87 @@
+//! What waits for the connection, and which frames are given up: `add_video_packet`, `check_to_drop_frames` and `drop_frames` of
+//! OBS Studio's `plugins/obs-outputs/rtmp-stream.c`.
+
+use super::film::{Content, Picture};
+use alloc::collections::VecDeque;
+use earlybird_units::{Duration, Instant};
+
+/// Nothing is done about fewer packets than this (`check_to_drop_frames`).
+const FEWEST: usize = 5;
+
+/// A packet with the moment at which the encoder gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) made: Instant,
+    pub(super) bytes: u64,
+    pub(super) content: Content,
+}
+
+/// Playing times in the queue beyond which pictures are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropThresholds {
+    /// Those that no other one, or few, refer to (B): `drop_threshold_ms`.
+    pub both: Duration,
+    /// All but key frames: `pframe_drop_threshold_ms`.
+    pub earlier: Duration,
+}
+
+/// The packets that no write has taken.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    packets: VecDeque<Waiting>,
+    /// When the encoder gave the newest picture that is, or was, in it.
+    last: Instant,
+    /// Pictures are dropped until one like this comes (`min_priority`).
+    until: Option<Picture>,
+}
+
+impl Queue {
+    pub(super) const fn new() -> Self {
+        Self { packets: VecDeque::new(), last: Instant::ZERO, until: None }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        self.packets.pop_front()
+    }
+
+    /// Gives the playing time from the first picture that is no key frame to the newest; `None` where nothing is to be done
+    /// about it.
+    pub(super) fn playing_time(&self) -> Option<Duration> {
+        let is_picture = |packet: &&Waiting| matches!(packet.content, Content::Picture(kind) if kind < Picture::Key);
+        let first = self.packets.iter().find(is_picture).filter(|_| self.packets.len() >= FEWEST)?;
+        Some(self.last - first.made)
+    }
+
+    /// Drops what the thresholds say, and tells of each picture.
+    pub(super) fn thin(&mut self, thresholds: DropThresholds, mut tell: impl FnMut(Picture)) {
+        for (below, threshold) in [(Picture::Earlier, thresholds.both), (Picture::Key, thresholds.earlier)] {
+            if self.playing_time().is_some_and(|time| time > threshold) {
+                self.drop_below(below, &mut tell);
+            }
+        }
+    }
+
+    fn drop_below(&mut self, kept: Picture, tell: &mut impl FnMut(Picture)) {
+        self.packets.retain(|packet| match packet.content {
+            Content::Picture(kind) if kind < kept => {
+                tell(kind);
+                false
+            }
+            _ => true,
+        });
+        self.until = self.until.max(Some(kept));
+    }
+
+    /// Takes a packet; says whether it did, and did not drop it.
+    pub(super) fn take(&mut self, packet: Waiting) -> bool {
+        if let Content::Picture(kind) = packet.content {
+            if self.until.is_some_and(|until| kind < until) {
+                return false;
+            }
+            self.until = None;
+            self.last = packet.made;
+        }
+        self.packets.push_back(packet);
+        true
+    }
+}

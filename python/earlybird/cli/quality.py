@@ -1,0 +1,108 @@
+"""`earlybird quality`: how good the films of a run were for their viewers."""
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from earlybird.cli.arguments import Json, examples
+from earlybird.cli.plain import say, show_json
+from earlybird.errors import InputError, because
+from earlybird.result import Result
+
+NAME = "quality"
+EXAMPLES = examples(
+    "earlybird run scenarios/obs-ingest.toml --out results",
+    "earlybird quality results/KEY",
+    "earlybird quality results/KEY --json --cmcd cmcd.json --p1203 p1203.json",
+)
+
+
+def command(
+    result: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULT",
+            help="A result's folder, as `run --out` names it, of a run with `measure.deliveries`.",
+            show_default=False,
+        ),
+    ],
+    *,
+    start_up: Annotated[
+        str, typer.Option(metavar="TIME", help="From the writing of the first frame to its playing.")
+    ] = "2s",
+    resolution: Annotated[
+        str, typer.Option(metavar="WxH", help="Picture size, for P.1203: runs know bytes and no pictures.")
+    ] = "1920x1080",
+    cmcd: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write what players would report each second (CTA-5004).")
+    ] = None,
+    p1203: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the input of ITU-T P.1203, mode 0.")
+    ] = None,
+    score: Annotated[
+        bool, typer.Option("--score", help="Score by ITU-T P.1203, if its reference software is installed.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print start-up, stalls, live latency, bit rate and switches of every film of a run that was kept."""
+    from earlybird.quality import score as score_of
+    from earlybird.quality import viewings
+
+    check_resolution(resolution)
+    shown = viewings(Result.load(result), start_up=duration_of(start_up))
+    inputs = {viewing.flow: viewing.p1203(resolution=resolution) for viewing in shown}
+    rows = [viewing.quality().to_dict() for viewing in shown]
+    if score:
+        rows = [{**row, "p1203_o46": round(score_of(inputs[row["flow"]]), 3)} for row in rows]
+    if json:
+        show_json(rows)
+    else:
+        show(rows)
+    for what, file, content in (
+        ("CMCD", cmcd, {viewing.flow: viewing.cmcd() for viewing in shown} if cmcd else None),
+        ("Input of P.1203", p1203, inputs),
+    ):
+        if file:
+            write(file, content)
+            if not json:
+                say(f"{what} written to {file}")
+
+
+def duration_of(text: str) -> float:
+    """Read a duration."""
+    from earlybird.quantities import seconds
+
+    length = seconds(text)
+    if length is None:
+        raise InputError(f"start-up: `{text}` is no duration; allowed: a number with its unit, such as 2s or 500ms.")
+    return length
+
+
+def check_resolution(text: str) -> None:
+    """Raise InputError if a text is no picture size."""
+    parts = text.split("x")
+    if len(parts) != 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise InputError(f"resolution: `{text}` is no picture size; allowed: width and height, such as 1920x1080.")
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print a line per flow; latency stands beside a score."""
+    for row in rows:
+        stalls = f"{row['stalls']} stalls, {row['stalled_s']:.2f} s ({100 * row['stall_ratio']:.1f} %)"
+        rate = "no bit rate" if row["bitrate_bps"] is None else f"{row['bitrate_bps'] / 1e6:.2f} Mb/s"
+        latency = "none" if row["live_latency_s"] is None else f"{row['live_latency_s']:.2f} s"
+        text = (
+            f"{row['flow']}: start-up {row['start_up_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
+            f"{row['switches']} switches; {row['frames_dropped']} frames dropped"
+        )
+        say(text + (f"; P.1203 {row['p1203_o46']:.2f} at that latency" if "p1203_o46" in row else ""))
+
+
+def write(file: Path, content: object) -> None:
+    """Write JSON, or say why not."""
+    try:
+        file.write_text(json_module.dumps(content, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {file}: {because(error)}.") from error

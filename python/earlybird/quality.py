@@ -1,0 +1,357 @@
+"""How good a film was for its viewers, by the names of the field: six figures, CMCD, the input of ITU-T P.1203.
+
+A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
+time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
+to be shown; that does not pause the film.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from earlybird import _core
+from earlybird.errors import InputError
+from earlybird.player import Playback, play
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from earlybird.result import Result
+
+START_UP: Final = 2.0
+"""Seconds from the writing of the first frame to its playing, as in `earlybird compare`."""
+
+SEGMENT: Final = 1.0
+"""Seconds of film over which a bit rate is given to P.1203, and between two reports by CMCD."""
+
+RESOLUTION: Final = "1920x1080"
+"""Picture size that P.1203 is told where nobody says another one; runs know bytes and no pictures."""
+
+FRAME_RATE: Final = 30.0
+"""Pictures per second of a made-up encoder that says nothing else (`ingest.encoder.frame-rate`)."""
+
+ROUND_KBPS: Final = 100
+ROUND_MS: Final = 100
+"""CTA-5004, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Quality:
+    """What the viewer of one flow got.
+
+    Attributes
+    ----------
+    flow : str
+        The flow.
+    start_up_s : float
+        From the writing of the first frame to its playing.
+    stalls : int
+        Pauses after that.
+    stalled_s, mean_stall_s : float
+        Their length together, and on average (not a number without stalls).
+    stall_ratio : float
+        Share of the time since playback began that they took.
+    live_latency_s, live_latency_max_s : float
+        From the writing of a frame to its playing, on average and at most.
+    bitrate_bps : float
+        Bits of film per second of it that was played.
+    switches : int
+        Changes of the encoder's rate.
+    frames_dropped : int
+        Frames that a live stream gave up before it sent them.
+    played_s : float
+        Seconds of film that were played.
+    """
+
+    flow: str
+    start_up_s: float
+    stalls: int
+    stalled_s: float
+    mean_stall_s: float
+    stall_ratio: float
+    live_latency_s: float
+    live_latency_max_s: float
+    bitrate_bps: float
+    switches: int
+    frames_dropped: int
+    played_s: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures by name; a number that does not exist is None."""
+        values = dataclasses.asdict(self)
+        return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Viewing:
+    """One flow as its viewer saw it: the frames that came, when they were played, and the pauses.
+
+    Attributes
+    ----------
+    flow : str
+        The flow.
+    written, delivered, shown : NDArray[np.float64]
+        When each frame was written, when it was there, and when it was played; seconds of the run.
+    sizes : NDArray[np.int64]
+        Their bytes.
+    playback : Playback
+        The pauses.
+    start_up : float
+        From the writing of the first frame to its playing, in seconds.
+    end : float
+        When the run ended.
+    rates : NDArray[np.float64]
+        When the encoder's rate changed, and to how many bits per second: two rows. Empty without an encoder.
+    dropped : int
+        Frames given up before they were sent.
+    frame_rate : float
+        Pictures per second.
+    """
+
+    flow: str
+    written: NDArray[np.float64]
+    delivered: NDArray[np.float64]
+    shown: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    playback: Playback
+    start_up: float
+    end: float
+    rates: NDArray[np.float64]
+    dropped: int
+    frame_rate: float
+
+    @property
+    def is_played(self) -> NDArray[np.bool_]:
+        """Tell which frames were played before the run ended."""
+        return self.shown < self.end
+
+    def quality(self) -> Quality:
+        """Return the figures."""
+        played, playback = self.is_played, self.playback
+        latencies = (self.shown - self.written)[played]
+        bits = 8 * float(self.sizes[played].sum())
+        return Quality(
+            flow=self.flow,
+            start_up_s=self.start_up,
+            stalls=len(playback.stalls),
+            stalled_s=playback.stalled,
+            mean_stall_s=playback.mean_stall,
+            stall_ratio=playback.stall_ratio,
+            live_latency_s=float(latencies.mean()) if len(latencies) else math.nan,
+            live_latency_max_s=float(latencies.max()) if len(latencies) else math.nan,
+            bitrate_bps=bits / playback.played if playback.played else math.nan,
+            switches=max(self.rates.shape[1] - 1, 0),
+            frames_dropped=self.dropped,
+            played_s=playback.played,
+        )
+
+    def cmcd(self) -> list[dict[str, Any]]:
+        """
+        Report what a player would tell its server every second, by the keys of CTA-5004.
+
+        Returns
+        -------
+        list of dict
+            `t` (seconds of the run; ours), `br` (kb/s: of the encoder, else of the second that is played), `tb` (the
+            largest of these), `bl` (ms of film that wait), `mtp` (kb/s that came in the last second), `pr` (0 while
+            nothing is played, 1 else), `sf` and `st` (`o`: no format of segments; `l`: live); `su` and `bs` are there
+            where they are true: playback has not begun or begins again, and the buffer ran empty since the last report.
+            `ltc` (ms behind the writing) is a key of CTA-5004-A.
+        """
+        reports = [self._report(second) for second in np.arange(self.written[0] + SEGMENT, self.end, SEGMENT)]
+        top = max((report["br"] for report in reports), default=0)
+        return [{**report, "tb": top} for report in reports]
+
+    def _report(self, now: float) -> dict[str, Any]:
+        came = float(self.sizes[(self.delivered > now - SEGMENT) & (self.delivered <= now)].sum()) * 8 / SEGMENT
+        position = self._position(now)
+        there = self.delivered <= now
+        newest = float(self.written[there].max()) if there.any() else position
+        stalls = [(self._stall_start(stall), length) for stall, length in enumerate(self.playback.stalls)]
+        stalled = any(start <= now < start + length for start, length in stalls)
+        has_begun = now >= self.shown[0]
+        report: dict[str, Any] = {
+            "t": round(now, 3),
+            "br": round(self._rate(position) / 1e3),
+            "bl": round(max(newest - position, 0.0) * 1e3 / ROUND_MS) * ROUND_MS,
+            "mtp": round(came / 1e3 / ROUND_KBPS) * ROUND_KBPS,
+            "pr": 1 if has_begun and not stalled else 0,
+            "sf": "o",
+            "st": "l",
+        }
+        if has_begun:
+            report["ltc"] = round((now - position) * 1e3)
+        if stalled or not has_begun:
+            report["su"] = True
+        if any(now - SEGMENT < start + length and start <= now for start, length in stalls):
+            report["bs"] = True
+        return report
+
+    def _stall_start(self, stall: int) -> float:
+        """Return when a pause began."""
+        before = math.fsum(self.playback.stalls[:stall])
+        return float(self.written[0]) + self.start_up + self.playback.positions[stall] + before
+
+    def _position(self, now: float) -> float:
+        """Return when the frame that is on the screen was written; that of the first one before."""
+        last = int(np.searchsorted(self.shown, now, side="right")) - 1
+        return float(self.written[max(last, 0)])
+
+    def _rate(self, position: float) -> float:
+        """Return the encoder's rate of that time, else the bits of the second that begins there."""
+        if self.rates.shape[1]:
+            return float(self.rates[1, max(int(np.searchsorted(self.rates[0], position, side="right")) - 1, 0)])
+        second = (self.written >= position) & (self.written < position + SEGMENT)
+        return 8 * float(self.sizes[second].sum()) / SEGMENT
+
+    def p1203(self, *, resolution: str = RESOLUTION, device: str = "pc") -> dict[str, Any]:
+        """
+        Write the input of ITU-T P.1203 in mode 0, as its reference software takes it.
+
+        Mode 0 knows bit rate, frame rate and picture size of segments, and the pauses; start-up is the pause at 0. The
+        film is taken as H.264 with the sound in it.
+
+        Parameters
+        ----------
+        resolution
+            Picture size, which no run knows.
+        device
+            ``pc`` or ``mobile``.
+        """
+        film = (self.written - self.written[0])[self.is_played]
+        sizes, played = self.sizes[self.is_played], self.playback.played
+        starts = np.arange(0.0, max(played, SEGMENT), SEGMENT)
+        segments = []
+        for start in starts[starts < played]:
+            length = min(SEGMENT, played - float(start))
+            bits = 8 * float(sizes[(film >= start) & (film < start + length)].sum())
+            segments.append(
+                {
+                    "bitrate": round(bits / length / 1e3, 3),
+                    "codec": "h264",
+                    "duration": round(length, 6),
+                    "fps": self.frame_rate,
+                    "resolution": resolution,
+                    "start": round(float(start), 6),
+                }
+            )
+        stalling = [[0.0, round(self.start_up, 6)]]
+        pauses = zip(self.playback.positions, self.playback.stalls, strict=True)
+        stalling += [[round(at, 6), round(length, 6)] for at, length in pauses]
+        return {
+            "I11": {"segments": [], "streamId": 1},
+            "I13": {"segments": segments, "streamId": 1},
+            "I23": {"stalling": stalling, "streamId": 1},
+            "IGen": {"device": device, "displaySize": resolution, "viewingDistance": "150cm"},
+        }
+
+
+def frame_rate(application: Mapping[str, Any]) -> float:
+    """Return the frames per second of an application of a complete scenario."""
+    ((kind, settings),) = application.items()
+    if kind == "cbr":
+        interval = settings.get("interval") or 8 * settings["packet"] / _core.rate(settings["rate"])
+        return round(1 / float(interval), 3)
+    film = settings if kind == "media" else settings.get("media")
+    if film is None:
+        return float((settings.get("encoder") or {}).get("frame-rate", FRAME_RATE))
+    return round(len(film["times"]) / float(film["length"]), 3)
+
+
+def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
+    """
+    Show every film of a run to a viewer.
+
+    Parameters
+    ----------
+    result : Result
+        A run with the table of deliveries.
+    start_up : float
+        From the writing of the first frame to its playing in seconds, if it is there by then.
+
+    Raises
+    ------
+    InputError
+        If the run kept no deliveries, or no film was sent.
+    """
+    end = float(result.summary["duration_s"])
+    groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
+    rates = {
+        flow: frame_rate(groups[group])
+        for flow, group in result.flows.select("flow", "group").iter_rows()
+        if flow in result.deliveries["flow"]
+    }
+    frames = result.deliveries.sort("unit").partition_by("flow", as_dict=True, maintain_order=True)
+    shown = (_viewing(result, str(name), table, start_up, end, rates[str(name)]) for (name,), table in frames.items())
+    found = [viewing for viewing in shown if viewing is not None]
+    if not found:
+        raise InputError("the run has no film of which a frame came. Give it a flow of media, and time.")
+    return found
+
+
+def _viewing(
+    result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float, frame_rate: float
+) -> Viewing | None:
+    kept = frames.filter(pl.col("delivered_s").is_finite() | (pl.col("unit") > _last_that_came(frames)))
+    written, delivered = (kept[name].to_numpy() for name in ("written_s", "delivered_s"))
+    if not len(written) or not math.isfinite(delivered[0]):
+        return None
+    delivered = np.maximum.accumulate(delivered)
+    begins = max(start_up, float(delivered[0] - written[0]))
+    playback = play(written, delivered, start_up=begins, end=end)
+    moments = written - written[0]
+    pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
+    shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), moments, side="right")]
+    # A pause that lasts to the end shows nothing behind it.
+    shown = np.where(moments > playback.played, np.inf, shown)
+    rates, dropped = _encoder(result, flow)
+    sizes = kept["bytes"].to_numpy()
+    return Viewing(flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped, frame_rate)
+
+
+def _last_that_came(frames: pl.DataFrame) -> int:
+    came = frames.filter(pl.col("delivered_s").is_finite())["unit"]
+    return int(came.to_numpy().max()) if len(came) else -1
+
+
+def _encoder(result: Result, flow: str) -> tuple[NDArray[np.float64], int]:
+    """Return the rates of a flow's encoder and how many frames were dropped, if it has one."""
+    if "encoder" not in result.tables:
+        return np.empty((2, 0)), 0
+    events = result.encoder.filter(pl.col("flow") == flow)
+    rates = events.filter(pl.col("bitrate_bps").is_not_nan())
+    return rates.select("time_s", "bitrate_bps").to_numpy().T, events.height - rates.height
+
+
+def score(document: Mapping[str, Any]) -> float:
+    """
+    Score what `Viewing.p1203` gives from 1 (bad) to 5 (excellent), with the reference software if the user has it.
+
+    Its licence keeps it from being a part of this package. A score knows nothing of live latency: tell both.
+
+    Returns
+    -------
+    float
+        O46, the overall quality.
+
+    Raises
+    ------
+    InputError
+        If the module `itu_p1203` is not installed.
+    """
+    try:
+        standalone = importlib.import_module("itu_p1203").P1203Standalone
+    except ImportError as error:
+        raise InputError(
+            "--score: the reference software of ITU-T P.1203 is not installed. Its licence allows research only, so it "
+            "is yours to choose: `pip install itu_p1203`; or give the file of --p1203 to another program."
+        ) from error
+    return float(standalone(dict(document)).calculate_complete()["O46"])

@@ -1,0 +1,49 @@
+"""Flows that their own window held back, which no network did: told with the results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from earlybird.result import Result
+
+NOTICED: Final = 0.01
+"""Share of its time from which on a flow's window is told to have held it back."""
+
+
+def window_notes(result: Result) -> Iterator[str]:
+    """
+    Tell which groups of flows the largest window of their senders held back, and what it lets through.
+
+    Yields
+    ------
+    str
+        A sentence per group: the share of its time, the rate that the window allows over the shortest round trip, and
+        which key to set.
+    """
+    held = result.flows.filter(pl.col("limited_by_window") > NOTICED)
+    for (group,), flows in held.group_by("group", maintain_order=True):
+        endpoint = _endpoint(result.scenario, str(group))
+        share = float(flows["limited_by_window"].to_numpy().mean())
+        round_trip = float(flows["min_rtt_ms"].to_numpy().min())
+        window = f" of {endpoint['window']} segments" if "window" in endpoint else ""
+        cause = ", which the profile `ns2` sets to 64 segments," if _is_usual_of_ns2(endpoint) else ""
+        yield (
+            f"{group}: its largest window{window}{cause} held it back {100 * share:.0f} % of the time, over a round "
+            f"trip of {round_trip:.0f} ms or more: it sends no more than a window in each. `endpoint.window` of at "
+            "least rate × round trip leaves it to the network."
+        )
+
+
+def _endpoint(scenario: dict[str, Any], group: str) -> dict[str, Any]:
+    """Return the endpoint settings of a group: the scenario's, with its own on top."""
+    own = next((flow.get("endpoint", {}) for flow in scenario["flows"] if flow["name"] == group), {})
+    return {**scenario.get("endpoint", {}), **own}
+
+
+def _is_usual_of_ns2(endpoint: dict[str, Any]) -> bool:
+    return endpoint.get("profile") == "ns2" and "window" not in endpoint

@@ -1,0 +1,189 @@
+"""Quality figures: by hand on a film whose deliveries are known, and of whole runs."""
+
+import importlib
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import earlybird
+from earlybird.errors import InputError
+from earlybird.quality import frame_rate, score, viewings
+from earlybird.result import Result
+from earlybird.window import window_notes
+
+REPOSITORY = Path(__file__).parents[2]
+INGEST = REPOSITORY / "scenarios" / "obs-ingest.toml"
+
+
+def result_of(delays: list[float], end: float) -> Result:
+    """Make a result of one film of 10 frames a second, 12,500 bytes each, with these delays."""
+    written = 1.0 + 0.1 * np.arange(len(delays))
+    deliveries = {
+        "flow": ["film0"] * len(delays),
+        "unit": range(len(delays)),
+        "bytes": [12_500] * len(delays),
+        "written_s": written,
+        "delivered_s": written + delays,
+    }
+    film = {"media": {"times": [0.0], "sizes": [12_500], "length": 0.1}}
+    tables = {"deliveries": pl.DataFrame(deliveries), "flows": pl.DataFrame({"flow": ["film0"], "group": ["film"]})}
+    sources = {name: (lambda table=table: table) for name, table in tables.items()}
+    return Result({"flows": [{"name": "film", "application": film}]}, 1, {"duration_s": end}, sources)
+
+
+def test_a_film_on_time_has_the_latency_of_its_start_up() -> None:
+    (viewing,) = viewings(result_of([0.05] * 60, end=7.0), start_up=1.0)
+    quality = viewing.quality()
+    assert (quality.start_up_s, quality.stalls, quality.stalled_s, quality.stall_ratio) == (1.0, 0, 0.0, 0.0)
+    assert quality.live_latency_s == pytest.approx(1.0)
+    assert quality.bitrate_bps == pytest.approx(1e6, rel=0.02)
+    assert (quality.switches, quality.frames_dropped, math.isnan(quality.mean_stall_s)) == (0, 0, True)
+    assert quality.to_dict()["mean_stall_s"] is None
+
+
+def test_a_start_that_comes_late_is_the_start_up() -> None:
+    (viewing,) = viewings(result_of([1.5] * 60, end=9.0), start_up=1.0)
+    assert viewing.quality().start_up_s == pytest.approx(1.5)
+
+
+def test_a_stall_is_counted_and_adds_to_the_latency() -> None:
+    # Frames 20 to 29 wait for a repair until 6 s: 20 was due at 1 + 2 + 1 = 4 s. Half a second of film comes with them.
+    delays = [0.05] * 20 + [6.0 - (3.0 + 0.1 * number) for number in range(10)] + [0.05] * 70
+    (viewing,) = viewings(result_of(delays, end=11.0), start_up=1.0)
+    quality = viewing.quality()
+    assert (quality.stalls, round(quality.stalled_s, 6)) == (1, 2.0)
+    # 20 frames a second behind, and 50 three seconds: the film's fifth second is shown in the run's eleventh.
+    assert quality.live_latency_max_s == pytest.approx(3.0)
+    assert quality.live_latency_s == pytest.approx((20 * 1 + 50 * 3) / 70, rel=0.02)
+    assert quality.stall_ratio == pytest.approx(2 / 9, rel=0.01)
+    starved = [report["t"] for report in viewing.cmcd() if "bs" in report]
+    assert starved == [4.0, 5.0, 6.0]
+    assert [report["pr"] for report in viewing.cmcd()][:6] == [1, 1, 0, 0, 1, 1]
+    stalling = viewing.p1203()["I23"]["stalling"]
+    assert stalling == [[0.0, 1.0], [2.0, 2.0]]
+
+
+def test_what_never_came_while_later_frames_did_makes_no_pause() -> None:
+    delays = [0.05] * 20 + [math.inf] * 5 + [0.05] * 35
+    (viewing,) = viewings(result_of(delays, end=7.0), start_up=1.0)
+    assert (viewing.quality().stalls, len(viewing.written)) == (0, 55)
+
+
+def test_the_input_of_p1203_has_the_rate_of_each_second() -> None:
+    (viewing,) = viewings(result_of([0.05] * 60, end=5.5), start_up=1.0)
+    document = viewing.p1203(resolution="1280x720")
+    segments = document["I13"]["segments"]
+    assert [segment["start"] for segment in segments] == [0.0, 1.0, 2.0, 3.0]
+    assert [segment["duration"] for segment in segments] == [1.0, 1.0, 1.0, 0.5]
+    assert all(segment["bitrate"] == pytest.approx(1000, rel=0.11) for segment in segments)
+    assert {segment["fps"] for segment in segments} == {10.0}
+    assert {segment["resolution"] for segment in segments} == {"1280x720"}
+
+
+@pytest.mark.parametrize(
+    ("application", "rate"),
+    [
+        ({"cbr": {"rate": "300kb/s", "packet": 1250}}, 30.0),
+        ({"cbr": {"rate": "300kb/s", "packet": 1250, "interval": 0.04}}, 25.0),
+        ({"ingest": {"encoder": {"frame-rate": 60}}}, 60.0),
+        ({"ingest": {}}, 30.0),
+        ({"ingest": {"media": {"times": [0.0, 0.5], "length": 1.0}}}, 2.0),
+    ],
+)
+def test_the_frame_rate_is_that_of_the_application(application: dict[str, object], rate: float) -> None:
+    assert frame_rate(application) == rate
+
+
+def test_a_score_needs_software_that_the_user_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> object:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(InputError, match="pip install itu_p1203"):
+        score({})
+    seen = []
+
+    class Standalone:
+        def __init__(self, document: object) -> None:
+            seen.append(document)
+
+        def calculate_complete(self) -> dict[str, float]:
+            return {"O46": 3.5}
+
+    monkeypatch.setattr(importlib, "import_module", lambda _: SimpleNamespace(P1203Standalone=Standalone))
+    assert (score({"I23": {}}), seen) == (3.5, [{"I23": {}}])
+
+
+def test_obs_drops_frames_while_the_line_has_half_the_rate() -> None:
+    result = earlybird.run(INGEST)
+    (flow,) = result.flows.to_dicts()
+    drops = result.encoder.filter(pl.col("dropped") != "")
+    first = {kind: drops.filter(dropped=kind)["time_s"].to_numpy().min() for kind in ("B", "P")}
+    assert flow["frames_dropped"] == drops.height == flow["b_frames_dropped"] + flow["p_frames_dropped"]
+    # 700 ms of queue, and what socket and line hold before; P frames need 900 ms.
+    assert 20.7 < first["B"] < first["P"] < 24
+    # Sound and key frames are all sent: at least the rate of the line gets through.
+    assert 0.15 < flow["frames_dropped_share"] < 0.35
+    assert drops["time_s"].to_numpy().max() < 42
+    assert result.summary["frames_dropped_share"] == flow["frames_dropped_share"]
+    (viewing,) = viewings(result)
+    assert viewing.quality().frames_dropped == drops.height
+
+
+def test_dynamic_bitrate_follows_the_line_and_drops_nothing() -> None:
+    result = earlybird.run(INGEST, overrides={"dynamic": True})
+    rates = result.encoder.select("time_s", "bitrate_bps").to_numpy()
+    (viewing,) = viewings(result)
+    assert result.flows["frames_dropped"].to_list() == [0]
+    assert viewing.quality().switches == len(rates) - 1 > 5
+    during = rates[(rates[:, 0] > 23) & (rates[:, 0] < 40), 1]
+    assert (during <= 3e6).all()
+    # Four seconds between rises of 600 kb/s, once the line has its rate again.
+    after = rates[rates[:, 0] > 42]
+    assert np.diff(after[:, 1]) == pytest.approx(6e5)
+    assert np.diff(after[:, 0]) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("world", ["live", "kernel"])
+def test_other_worlds_refuse_live_streams(world: str) -> None:
+    with pytest.raises(earlybird.ScenarioError, match=r"flows\.stream\.application: `ingest` cannot be run"):
+        earlybird.run(INGEST, world=world)  # type: ignore[arg-type]
+
+
+FILM = """
+duration = "40s"
+[network.dumbbell]
+bottleneck = { rate = "50Mb/s", delay = "50ms", queue = { bytes = 625000 } }
+access = { rate = "1Gb/s", delay = "0s" }
+"""
+
+
+def film_over_a_long_line(profile: str) -> Result:
+    """Send 8 Mb/s with a key frame five times as large as others every 2 s."""
+    sizes = [round(8e6 * 2 / 8 / 52 * weight) for weight in [5] + [1] * 47]
+    film = {"times": [round(number / 24, 6) for number in range(48)], "sizes": sizes, "length": 2.0}
+    flow = f'[[flows]]\nname = "film"\nfrom = "left"\nto = "right"\n[flows.application]\nmedia = {{ {toml(film)} }}\n'
+    return earlybird.run(f'{FILM}[endpoint]\nprofile = "{profile}"\n{flow}')
+
+
+def toml(table: dict[str, object]) -> str:
+    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items())
+
+
+@pytest.mark.parametrize("profile", ["rfc", "linux"])
+def test_no_window_holds_a_film_back_on_a_long_line(profile: str) -> None:
+    result = film_over_a_long_line(profile)
+    assert result.flows["required_sud_s"][0] < 0.7
+    assert list(window_notes(result)) == []
+
+
+def test_a_window_that_holds_a_film_back_is_told() -> None:
+    result = film_over_a_long_line("ns2")
+    assert result.flows["required_sud_s"][0] > 11
+    (note,) = window_notes(result)
+    assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
