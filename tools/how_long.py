@@ -1,0 +1,287 @@
+"""
+Write docs/how-long-to-wait.md and its picture from the study how-long.
+
+    earlybird study run how-long --scale medium
+    python tools/how_long.py --scale medium      # reads the results, keeps what they say in studies/how-long/table.csv
+    python tools/how_long.py --page              # writes the page and its picture from that table again
+    python tools/how_long.py --check             # says whether the page is what the table says
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import operator
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from earlybird.planning.answer import delay_text
+from earlybird.planning.case import SessionCase
+from earlybird.planning.choice import typical_estimate
+from earlybird.planning.estimates import SRT_ROUND_TRIPS
+from earlybird.study.evaluation import evaluate_study
+from earlybird.study.plan import plan
+from generated import REPOSITORY, write_or_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from matplotlib.axes import Axes
+
+STUDY: Final = "how-long"
+TABLE: Final = REPOSITORY / "studies" / STUDY / "table.csv"
+PAGE: Final = REPOSITORY / "docs" / "how-long-to-wait.md"
+PICTURE: Final = REPOSITORY / "docs" / "images" / "how-long-to-wait.png"
+
+SENDERS: Final = {
+    "cubic": "CUBIC",
+    "bbr-rack": "BBR v3",
+    "pert-rack": "PERT",
+    "earlybird-rt": "earlybird-rt",
+    "srt": "SRT",
+}
+TCP: Final = ("cubic", "bbr-rack", "pert-rack")
+"""The senders that are tried with everything."""
+COLOURS: Final = dict(zip(SENDERS, ("#d95f02", "#1f77b4", "#2ca02c", "#9467bd", "#555555"), strict=True))
+LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
+ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
+PUBLISHED: Final = "SRT's table"
+NEVER: Final = "never"
+ON_THE_WAY: Final = 0.5
+"""Round trips from sender to receiver, which a latency of SRT leaves out."""
+HALVES_UP_TO: Final = 10
+"""Round trips up to which a half more counts."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What nine of ten sessions of a cell do with, in seconds."""
+
+    case: SessionCase
+    need: float
+    sessions: int
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether some delay would do, shorter than the film."""
+        return self.need < self.case.length
+
+    @cached_property
+    def round_trips(self) -> float:
+        """Round trips beside the largest frame's time on the line."""
+        return (self.need - self.case.largest_frame_s) / self.case.round_trip
+
+    @property
+    def rounded(self) -> float:
+        """Return the same as one would set it: rounded up to half a round trip, long ones to a whole one."""
+        halves = math.ceil(2 * self.round_trips - 1e-6) / 2
+        return halves if halves <= HALVES_UP_TO else math.ceil(self.round_trips - 1e-6)
+
+    @property
+    def text(self) -> str:
+        """Write the round trips."""
+        return f"{self.rounded:g}" if self.is_possible else NEVER
+
+    @property
+    def seconds_text(self) -> str:
+        """Write the delay."""
+        return delay_text(self.need).removesuffix(" s") if self.is_possible else NEVER
+
+
+AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")
+"""Of the study."""
+KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)
+"""What of a session's case is varied."""
+
+ROUNDED: Final = operator.attrgetter("text")
+
+Waits = dict[tuple[object, ...], Wait]
+Columns = Mapping[str, Mapping[str, object]]
+"""What is changed for each."""
+
+
+def key(case: SessionCase) -> tuple[object, ...]:
+    """Name a cell."""
+    return tuple(getattr(case, name) for name in KEYS)
+
+
+def measured(scale: str, out: Path) -> pl.DataFrame:
+    """Read the study's results: a row per cell."""
+    evaluation = evaluate_study(STUDY, scale, out=out)
+    cells: dict[tuple[object, ...], list[float]] = {}
+    for run in evaluation.measurements.observations:
+        cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["wait"])
+    order = dict.fromkeys(tuple(run.axes[name] for name in AXES) for run in plan(evaluation.study, scale))
+    return pl.DataFrame([row(cell, cells[cell]) for cell in order if cell in cells])
+
+
+def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
+    """Put the sessions of a cell together."""
+    found = typical_estimate(np.array(waits))
+    numbers = {"need_s": found.mean, "low_s": found.low, "high_s": found.high}
+    return {**dict(zip(KEYS, cell, strict=True)), **{name: round(n, 4) for name, n in numbers.items()}} | {
+        "sessions": found.count
+    }
+
+
+def waits(table: pl.DataFrame) -> Waits:
+    """Read the table of cells."""
+    found = [
+        Wait(SessionCase(**{name: each[name] for name in KEYS}), each["need_s"], each["sessions"])
+        for each in table.iter_rows(named=True)
+    ]
+    return {key(wait.case): wait for wait in found}
+
+
+def cell(known: Waits, *, write: Callable[[Wait], str], **changes: object) -> str:
+    """Write a cell; a dash where it was not run."""
+    wait = known.get(key(SessionCase(**changes)))  # type: ignore[arg-type]
+    return write(wait) if wait else "–"
+
+
+def published(loss: float) -> str:
+    """Write what SRT's table advises, from writing to playing."""
+    return next(f"{trips + ON_THE_WAY:g}" for most, trips in SRT_ROUND_TRIPS if loss <= most)
+
+
+def share(loss: float) -> str:
+    """Write a loss."""
+    return f"{100 * loss:g} %"
+
+
+def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table with numbers to the right."""
+    lines = [headings, ["---:"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def by_way(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed: object) -> str:
+    """Write a row per loss, and a cell of three round trips for each column."""
+
+    def one(column: Mapping[str, object], loss: float) -> str:
+        texts = [cell(known, write=write, loss=loss, rtt=rtt, **{**fixed, **column}) for rtt in ROUND_TRIPS]
+        return " / ".join(texts) if len(set(texts)) > 1 else texts[0]
+
+    return by_loss({title: partial(one, column) for title, column in columns.items()})
+
+
+def by_loss(columns: Mapping[str, Callable[[float], str]]) -> str:
+    """Write a row per loss."""
+    return markdown(
+        ["lost", *columns], ([share(loss), *(write(loss) for write in columns.values())] for loss in LOSSES)
+    )
+
+
+def with_published(table: str) -> str:
+    """Add the column of SRT's own table."""
+    extra = [PUBLISHED, "---:", *map(published, LOSSES)]
+    return "\n".join(f"{line} {text} |" for line, text in zip(table.splitlines(), extra, strict=True))
+
+
+def by_film(known: Waits, films: Columns, senders: Iterable[str]) -> str:
+    """Write a row per loss and a column per film, of one number for each sender."""
+
+    def one(film: Mapping[str, object], loss: float) -> str:
+        return " / ".join(cell(known, write=ROUNDED, sender=sender, loss=loss, **film) for sender in senders)
+
+    return by_loss({title: partial(one, film) for title, film in films.items()})
+
+
+def draw(known: Waits) -> None:
+    """Draw the round trips over the loss: a row for how packets are lost, a panel per round trip."""
+    figure = Figure(figsize=(11, 5.4), layout="constrained")
+    grid = figure.subplots(2, len(ROUND_TRIPS), sharex=True, sharey=True)
+    for axes_row, (burst, how) in zip(grid, ((1.0, "one by one"), (3.5, "in bursts of 3.5")), strict=True):
+        for axes, rtt in zip(axes_row, ROUND_TRIPS, strict=True):
+            axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="pre", color="#bbbbbb", linewidth=5)
+            for sender in SENDERS:
+                _line(axes, sender, [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES])
+            axes.set_title(f"{rtt.removesuffix('ms')} ms, lost {how}", fontsize=10)
+            axes.set(xscale="log", yscale="log", ylim=(1.4, ROOF * 1.25))
+            axes.set_xticks(LOSSES, [f"{100 * loss:g}" for loss in LOSSES])
+            axes.set_yticks(TICKS, [*(f"{tick:g}" for tick in TICKS[:-1]), "more or\nnever"])
+            axes.minorticks_off()
+            axes.grid(alpha=0.3)
+    figure.supxlabel("packets lost, %", fontsize=10)
+    figure.supylabel("round trips of delay, and the largest frame's time", fontsize=10)
+    handles = [Line2D([], [], color="#bbbbbb", linewidth=5), *(Line2D([], [], **_style(sender)) for sender in SENDERS)]
+    figure.legend(handles, [PUBLISHED, *SENDERS.values()], loc="outside upper center", ncols=6, frameon=False)
+    figure.savefig(PICTURE, dpi=110)
+
+
+ROOF: Final = 100.0
+TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)
+"""Round trips; what is longer is drawn at the top."""
+
+
+def _line(axes: Axes, sender: str, found: Sequence[Wait | None]) -> None:
+    heights = [min(wait.round_trips, ROOF) if wait else math.nan for wait in found]
+    axes.plot(LOSSES, heights, **_style(sender))
+
+
+def _style(sender: str) -> dict[str, Any]:
+    return {"color": COLOURS[sender], "marker": "o", "markersize": 3, "linestyle": "--" if sender == "srt" else "-"}
+
+
+def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
+    """Return the case of a film of half the line."""
+    return SessionCase(sender, loss, rtt, HALF, burst)
+
+
+HALF: Final = 0.5
+TEXT: Final = (REPOSITORY / "studies" / STUDY / "page.md").read_text(encoding="utf-8")
+
+
+def page(known: Waits) -> str:
+    """Write the page."""
+    senders: dict[str, dict[str, object]] = {title: {"sender": sender} for sender, title in SENDERS.items()}
+    tcp: dict[str, dict[str, object]] = {SENDERS[sender]: {"sender": sender} for sender in TCP}
+    films: dict[str, dict[str, object]] = {
+        "300 ms": {"rtt": "300ms"},
+        "1 Mb/s": {"bitrate": "1Mb/s"},
+        "16 Mb/s": {"bitrate": "16Mb/s"},
+        "up to 1 % late": {"late": 0.01},
+    }
+    others: dict[str, dict[str, object]] = {
+        title: {"rtt": "60ms", "ratio": HALF, **film} for title, film in films.items()
+    }
+    even: dict[str, dict[str, object]] = {"SRT, even": {"sender": "srt", "key_frame": 1.0}}
+    return TEXT.format(
+        half=with_published(by_way(known, senders | even, ROUNDED, ratio=HALF)),
+        bursts=with_published(by_way(known, senders, ROUNDED, ratio=HALF, burst=3.5)),
+        quarter=by_way(known, tcp, ROUNDED, ratio=0.25),
+        full=by_way(known, tcp, ROUNDED, ratio=0.8),
+        others=by_film(known, others, TCP),
+        seconds=by_way(known, senders, operator.attrgetter("seconds_text"), ratio=HALF),
+        sessions=min(wait.sessions for wait in known.values()),
+    )
+
+
+def main() -> int:
+    """Read the results if asked to, then write or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--scale", help="read the study's results at this scale")
+    what.add_argument("--page", action="store_true", help="write the page from the table that is there")
+    what.add_argument("--check", action="store_true", help="tell whether the page is up to date")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "results", help="results folder")
+    wanted = parser.parse_args()
+    if wanted.scale:
+        measured(wanted.scale, wanted.out).write_csv(TABLE)
+    known = waits(pl.read_csv(TABLE))
+    if not wanted.check:
+        draw(known)
+    return write_or_check(PAGE, page(known), "python tools/how_long.py --page")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
