@@ -13,6 +13,7 @@ mod measure;
 mod network;
 mod newreno;
 mod queue;
+mod quic;
 mod rack;
 mod rate;
 mod real_time;
@@ -32,6 +33,7 @@ pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, 
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;
+pub use quic::{Quic, QuicControl};
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
 pub use rack::Rack;
 pub use rate::{RateStep, Speed, Trace};
