@@ -4,8 +4,8 @@ pub(crate) mod real_time;
 
 use earlybird_datagram as datagram;
 use earlybird_datagram::srt;
-use earlybird_scenario as scenario;
 use earlybird_quic::Carriage;
+use earlybird_scenario as scenario;
 use earlybird_scenario::{Datagram, Endpoint, Flow, Kind, Profile, QuicCarriage, QuicControl};
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, GuestSettings, HeaderSize};
 use earlybird_tcp::{Config, Control, RtoConfig};

@@ -286,7 +286,10 @@ impl Observer for Recorder {
 
     fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
         let GuestState { statistics, shortest_round_trip, .. } = *sender;
-        self.end_flow(flow, &FlowEnd { statistics, shortest_round_trip, bytes_delivered: received, ..FlowEnd::default() });
+        self.end_flow(
+            flow,
+            &FlowEnd { statistics, shortest_round_trip, bytes_delivered: received, ..FlowEnd::default() },
+        );
     }
 
     fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {

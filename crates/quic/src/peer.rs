@@ -34,7 +34,12 @@ pub(crate) struct Peer {
 impl fmt::Debug for Peer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { outbox, inbox, silence, .. } = self;
-        formatter.debug_struct("Peer").field("out", outbox).field("in", inbox).field("silence", silence).finish_non_exhaustive()
+        formatter
+            .debug_struct("Peer")
+            .field("out", outbox)
+            .field("in", inbox)
+            .field("silence", silence)
+            .finish_non_exhaustive()
     }
 }
 

@@ -33,8 +33,8 @@ pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, 
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use newreno::NewReno;
-pub use quic::{Quic, QuicControl};
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, Red};
+pub use quic::{Quic, QuicControl};
 pub use rack::Rack;
 pub use rate::{RateStep, Speed, Trace};
 pub use real_time::{Backlog, Delivery, RealTime, SendLimit, WindowLimit};

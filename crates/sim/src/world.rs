@@ -251,11 +251,12 @@ impl<O: Observer> World<O> {
         match event {
             GuestEvent::Readable => self.on_readable(id),
             GuestEvent::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
-            GuestEvent::Delivered(_) => {}
-            GuestEvent::Timeout { timer, freeze } => {
+            GuestEvent::Timeout { timer, freeze } if id.is_opener() => {
                 let flow = self.endpoints[id.0 as usize].flow;
                 self.transit.observer.on_trace(self.transit.now.at, flow, TraceEvent::Timeout { timer, freeze });
             }
+            // A sender is told nothing by itself, and a receiver waits for nothing of the application.
+            GuestEvent::Delivered(_) | GuestEvent::Timeout { .. } => {}
         }
     }
 

@@ -74,10 +74,7 @@ fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioEr
     let error = |name: &str, problem: &str| {
         ScenarioError::new(&format!("flows.{}.application.{name}", flow.name), problem).allowed(allowed)
     };
-    let web = |name: &str| {
-        Err(error(name, &why_not)
-            .hint("choose a transport of TCP for this flow."))
-    };
+    let web = |name: &str| Err(error(name, &why_not).hint("choose a transport of TCP for this flow."));
     match &flow.application {
         Application::Bulk(_) if !has_rate => {
             Err(error("bulk", &format!("sends as fast as the transport lets it, and {transport} sets no limit"))
