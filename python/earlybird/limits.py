@@ -13,7 +13,8 @@ from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
 from earlybird.worlds import SIMULATOR, world_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 SHARE_OF_MEMORY: Final = 0.8
 """Share of the memory that is available at the start that a run may take; the rest is for everything else."""
@@ -28,8 +29,8 @@ MOST_RUNS: Final = 1_000_000
 SECONDS_PER_RESULT: Final = 0.03
 """What writing a result takes on a machine as slow as the one that `cost_of` has in mind."""
 
-SECONDS_PER_MODEL: Final = 5.0
-"""What a Markov chain takes there, in the middle."""
+SECONDS_PER_MODEL: Final = {"streaming-chain": 5.0, "session": 0.3}
+"""What a Markov chain takes there, and a session of a plan, in the middle."""
 
 SECONDS_PER_START = 4.0
 """What starting and ending a player takes, beside the film."""
@@ -83,7 +84,11 @@ def seconds_of(scenario: str, pace: float = 1.0) -> float:
     document = json.loads(scenario)
     if "testbed" in document:
         return float(document["testbed"]["film"]["seconds"]) + SECONDS_PER_START
-    return pace * (SECONDS_PER_RESULT + (SECONDS_PER_MODEL if "model" in document else cost_of(scenario).seconds))
+    return pace * (SECONDS_PER_RESULT + _computing(document, scenario))
+
+
+def _computing(document: Mapping[str, Any], scenario: str) -> float:
+    return SECONDS_PER_MODEL[document["model"]] if "model" in document else cost_of(scenario).seconds
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:

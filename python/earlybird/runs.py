@@ -206,7 +206,7 @@ def make(resolved: str, seed: int) -> Result:
 
         return make_play(document, checked_seed(seed))
     if "model" in document:
-        from earlybird.models.case import compute
+        from earlybird.cases import compute
 
         return compute(document, checked_seed(seed))
     return simulate(resolved, seed)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import ClassVar
 
 from earlybird import _core
 from earlybird.result import Result
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-STREAMING_CHAIN = "streaming-chain"
 REVISION = 2
 """Raised when the model's numbers change, so that results of the old one are not taken for those of the new one."""
 
@@ -21,6 +17,8 @@ REVISION = 2
 @dataclass(frozen=True, slots=True)
 class StreamingCase:
     """A live video over the sender of `earlybird.models.streaming_chain`."""
+
+    name: ClassVar[str] = "streaming-chain"
 
     loss: float
     """Probability that a packet is lost."""
@@ -40,43 +38,34 @@ class StreamingCase:
 
     def document(self) -> str:
         """Return the description as canonical JSON, which stands where a simulation has its scenario."""
-        return json.dumps({"model": STREAMING_CHAIN, "revision": REVISION, "case": asdict(self)}, sort_keys=True)
+        return json.dumps({"model": self.name, "revision": REVISION, "case": asdict(self)}, sort_keys=True)
 
+    def result(self, seed: int) -> Result:
+        """
+        Compute the case.
 
-def compute(document: Mapping[str, Any], seed: int) -> Result:
-    """
-    Compute the case of a model.
+        Returns
+        -------
+        Result
+            With the table ``lateness``; the summary has packets per second of the sender (``throughput_pps``) and of
+            the PFTK model (``pftk_pps``), the variance rate of the sender (``variance_rate``), and seconds until
+            0.01 % of the packets are late by the diffusion form (``diffusion_delay_s``).
+        """
+        import polars as pl
 
-    Parameters
-    ----------
-    document
-        What `StreamingCase.document` says.
-    seed
-        Of the random numbers.
+        from earlybird.models import pftk_throughput, streaming_chain
 
-    Returns
-    -------
-    Result
-        With the table ``lateness``; the summary has packets per second of the sender (``throughput_pps``) and of the
-        PFTK model (``pftk_pps``), the variance rate of the sender (``variance_rate``), and seconds until 0.01 % of the
-        packets are late by the diffusion form (``diffusion_delay_s``).
-    """
-    import polars as pl
-
-    from earlybird.models import pftk_throughput, streaming_chain
-
-    case = StreamingCase(**document["case"])
-    timeout = case.timeout * case.round_trip
-    chain = streaming_chain(case.loss, case.round_trip, timeout, window=case.window, per_ack=case.per_ack)
-    rate = chain.throughput / case.load
-    late = chain.late_share(rate, case.start_up_delays, steps=case.steps, seed=seed)
-    summary = {
-        "seed": seed,
-        "throughput_pps": chain.throughput,
-        "pftk_pps": pftk_throughput(case.loss, case.round_trip, timeout, window=case.window, per_ack=case.per_ack),
-        "variance_rate": chain.variance_rate,
-        "diffusion_delay_s": chain.diffusion_delay(rate, 1e-4),
-        "code_version": _core.code_version(),
-    }
-    columns = {"sud_s": list(case.start_up_delays), "late_share": late}
-    return Result(dict(document), seed, summary, {"lateness": partial(pl.DataFrame, columns)})
+        timeout = self.timeout * self.round_trip
+        chain = streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)
+        rate = chain.throughput / self.load
+        late = chain.late_share(rate, self.start_up_delays, steps=self.steps, seed=seed)
+        summary = {
+            "seed": seed,
+            "throughput_pps": chain.throughput,
+            "pftk_pps": pftk_throughput(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack),
+            "variance_rate": chain.variance_rate,
+            "diffusion_delay_s": chain.diffusion_delay(rate, 1e-4),
+            "code_version": _core.code_version(),
+        }
+        columns = {"sud_s": list(self.start_up_delays), "late_share": late}
+        return Result(json.loads(self.document()), seed, summary, {"lateness": partial(pl.DataFrame, columns)})

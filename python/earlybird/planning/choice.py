@@ -127,19 +127,36 @@ def standing(needs: NDArray[np.float64], noticeable: float, level: float = LEVEL
     level
         Of the intervals.
     """
-    sessions = len(needs)
-    # The same sessions give the same answer.
-    draws = np.random.default_rng(sessions).integers(sessions, size=(RESAMPLES, sessions))
-    redrawn = typical(needs[draws], axis=1)
-    best = typical(needs)
-    ends = np.quantile(redrawn, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
-    estimates = tuple(
-        Estimate(float(need), float(low), float(high), sessions) for need, low, high in zip(best, *ends, strict=True)
-    )
+    sessions, redrawn, best = len(needs), _redrawn(needs), typical(needs)
+    estimates = tuple(_estimate(need, drawn, sessions, level) for need, drawn in zip(best, redrawn.T, strict=True))
     support, leads = (
         _shares(places, needs.shape[1]) for places in (choices(redrawn, noticeable), redrawn.argmin(axis=1))
     )
     return Standing(estimates, choose(best, noticeable), support, leads, sessions)
+
+
+def typical_estimate(needs: NDArray[np.float64], level: float = LEVEL) -> Estimate:
+    """Estimate the delay that nine of ten sessions of one sender do with."""
+    return _estimate(float(typical(needs)), _redrawn(needs), len(needs), level)
+
+
+def typical_difference(needs: NDArray[np.float64], level: float = LEVEL) -> Estimate:
+    """Estimate by how much the first of two columns' delays is longer; rows are seeds, and delays are finite."""
+    first, second = typical(needs)
+    return _estimate(float(first - second), np.subtract(*_redrawn(needs).T), len(needs), level)
+
+
+def _redrawn(needs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Draw the sessions anew many times over; return what nine of ten do with in each set."""
+    sessions = len(needs)
+    # The same sessions give the same answer.
+    draws = np.random.default_rng(sessions).integers(sessions, size=(RESAMPLES, sessions))
+    return typical(needs[draws], axis=1)
+
+
+def _estimate(value: float, redrawn: NDArray[np.float64], sessions: int, level: float) -> Estimate:
+    low, high = np.quantile(redrawn, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    return Estimate(float(value), float(low), float(high), sessions)
 
 
 def _shares(places: NDArray[np.int_], count: int) -> tuple[float, ...]:

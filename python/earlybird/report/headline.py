@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from earlybird.statistics import student_interval
 from earlybird.study.definition import LEVELS, Level
+from earlybird.study.estimation import estimate
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.metrics import metric
 from earlybird.study.quantities import Quantity
@@ -64,4 +64,4 @@ def _outcomes(outcomes: Counter[Holds]) -> str:
 def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:
     unit = metric(str(point.pop("metric")))
     values = evaluation.measurements.by_seed(Quantity(unit.name, point))
-    return unit.with_unit(student_interval(list(values.values())).mean)
+    return unit.with_unit(estimate(unit.name, values).mean)

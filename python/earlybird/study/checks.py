@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from earlybird.statistics import Estimate, paired_difference, student_interval
+from earlybird.statistics import Estimate
+from earlybird.study import estimation
 from earlybird.study.definition import Check, Item, Number, Point, Scalar
 from earlybird.study.metrics import metric
 from earlybird.study.names import point_name
@@ -126,11 +127,12 @@ def _order(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
 
 def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measurements: Measurements) -> Finding:
     lower, upper = measurements.samples([Quantity(check.metric, point) for point in points])
-    difference = paired_difference(lower, {seed: check.factor * value + check.margin for seed, value in upper.items()})
+    allowed = {seed: check.factor * value + check.margin for seed, value in upper.items()}
+    difference = estimation.difference(check.metric, lower, allowed)
     is_exact = all(map(measurements.is_exact, points))
     holds, note = order_holds(check.level, difference, is_exact=is_exact)
     unit, text = metric(check.metric), printer(check.metric, points[0])
-    means = [student_interval(list(side.values())).mean for side in (lower, upper)]
+    means = [estimation.estimate(check.metric, side).mean for side in (lower, upper)]
     names = [point_name(measurements.study, own) for own in _differing(*points)]
     bound = check.factor * means[1] + check.margin
     return Finding(
@@ -237,7 +239,7 @@ def _cells(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
 
 
 def _estimate(quantity: Quantity, measurements: Measurements) -> Estimate:
-    return student_interval(list(measurements.by_seed(quantity).values()))
+    return estimation.estimate(quantity.metric, measurements.by_seed(quantity))
 
 
 def _differing(first: Point, second: Point) -> tuple[Point, Point]:

@@ -7,9 +7,9 @@ from functools import cache
 from itertools import filterfalse
 from pathlib import Path
 
+from earlybird.cases import case_named
 from earlybird.description import override_texts, resolve
-from earlybird.errors import InputError, ScenarioWarning
-from earlybird.models.case import STREAMING_CHAIN, StreamingCase
+from earlybird.errors import ScenarioWarning
 from earlybird.paths import RESULTS
 from earlybird.result import Result
 from earlybird.shards import Shard
@@ -205,18 +205,17 @@ def resolved(run: StudyRun) -> PlannedRun:
         With its complete scenario.
     """
     if run.part.model:
-        return PlannedRun(_model_case(run).document(), run.seed, dict(run.axes))
+        return PlannedRun(_document(run), run.seed, dict(run.axes))
     if run.part.is_played:
         return PlannedRun(load(run.part.testbed, run.settings)[0].scenario, run.seed, dict(run.axes))
     overrides = tuple(override_texts(run.settings))
     return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
 
 
-def _model_case(run: StudyRun) -> StreamingCase:
+def _document(run: StudyRun) -> str:
+    """Describe the case of a model that a run is."""
     where = f"parts.{run.part.name}"
-    if run.part.model != STREAMING_CHAIN:
-        raise InputError(f"{where}: there is no model {run.part.model!r}; there is {STREAMING_CHAIN}.")
-    return build(StreamingCase, run.settings, where)
+    return build(case_named(run.part.model, where), run.settings, where).document()
 
 
 @cache

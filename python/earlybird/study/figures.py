@@ -16,12 +16,12 @@ from earlybird.plots.dots import dots_chart, dots_figure
 from earlybird.plots.lines import Wording, lines_chart, lines_figure
 from earlybird.plots.packets import packets_chart, packets_figure
 from earlybird.plots.sensitivity import Scale, sensitivity_chart, sensitivity_figure
-from earlybird.statistics import student_interval
 from earlybird.store import Store
 from earlybird.study.ages import duplicate_bins, duplicate_history
 from earlybird.study.bursts import delays
 from earlybird.study.checks import combinations
 from earlybird.study.definition import Plot, Point, Scalar, Study
+from earlybird.study.estimation import estimate
 from earlybird.study.execution import results
 from earlybird.study.metrics import metric
 from earlybird.study.names import picture_name, tick_name, value_name
@@ -112,8 +112,8 @@ def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ..
         for line in combinations(plot.lines):
             for place, coordinate in _places(plot, {**base, **panel, **line}, measurements):
                 point = {**base, **panel, **line, **coordinate}
-                estimate = student_interval(list(measurements.by_seed(Quantity(plot.metric, point)).values()))
-                numbers = (estimate.mean, estimate.low, estimate.high, measurements.stated(plot.metric, point))
+                found = estimate(plot.metric, measurements.by_seed(Quantity(plot.metric, point)))
+                numbers = (found.mean, found.low, found.high, measurements.stated(plot.metric, point))
                 title, name = picture_name(study, panel), picture_name(study, line)
                 yield title, "-".join(map(str, line.values())), name, place, *(_finite(unit.scale * n) for n in numbers)
 

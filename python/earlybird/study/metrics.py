@@ -150,6 +150,8 @@ METRICS = {
         Metric("repeats", "retransmissions per flow", digits=1),
         _short_time("repair", "time from first to last transmission of a lost packet, median"),
         _short_time("repair-95", "time from first to last transmission of a lost packet, 95th percentile"),
+        Metric("wait", "delay that nine of ten sessions do with", "s", digits=3),
+        Metric("wait-round-trips", "the same without the largest frame's time on the line", "round trips", digits=1),
         Metric("recovery", "length of the recovery", "round trips", digits=2),
     )
 }

@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from earlybird.planning.case import SessionCase
+from earlybird.quantities import seconds
 from earlybird.result import Result
 from earlybird.study.observations import Observation
 from earlybird.study.plan import StudyRun
@@ -27,8 +29,22 @@ def observe_model(run: StudyRun, result: Result) -> Observation:
     Returns
     -------
     Observation
-        Of one flow. Whether a flow is in time is not known: the model has shares of packets only.
+        Of one flow.
     """
+    return _session(run, result) if run.part.model == SessionCase.name else _chain(run, result)
+
+
+def _session(run: StudyRun, result: Result) -> Observation:
+    """Reduce a session; what no delay would do for has to wait for the whole film."""
+    case, nothing = SessionCase(**result.scenario["case"]), np.empty(0)
+    wait = min(result.table("session")["need_s"].item(), case.length)
+    trips = (wait - case.largest_frame_s) / seconds(case.rtt)
+    values = {"wait": wait, "wait-round-trips": trips}
+    return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)
+
+
+def _chain(run: StudyRun, result: Result) -> Observation:
+    """Reduce a chain. Whether a flow is in time is not known: the model has shares of packets only."""
     summary, lateness = result.summary, result.lateness
     delays, late = lateness["sud_s"].to_numpy(), lateness["late_share"].to_numpy()
     values = {

@@ -1,0 +1,87 @@
+"""One session of a plan as a run: a description that names its result, a seed, and the delay that it takes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from earlybird import _core
+from earlybird.planning.candidates import candidate
+from earlybird.planning.film import HEADERS, SEGMENT, Broadcast, made_up
+from earlybird.planning.line import Findings, Line, line_of
+from earlybird.planning.session import Theatre, scenario
+from earlybird.player import LATE_SHARE_ALLOWED
+from earlybird.quantities import bits_per_second, seconds
+from earlybird.result import Result
+
+if TYPE_CHECKING:
+    from typing import Any
+
+REVISION: Final = 1
+"""Raised when a session's numbers change, so that results of the old ones are not taken for those of the new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCase:
+    """A live film over a line, as `earlybird plan` plays it."""
+
+    name: ClassVar[str] = "session"
+
+    sender: str
+    """As `earlybird plan --transport` takes it."""
+    loss: float
+    """Share of the packets that get lost."""
+    rtt: str
+    """The empty line's."""
+    ratio: float
+    """The film's bit rate ÷ the line's rate."""
+    burst: float = 1.0
+    """Packets that are lost one behind the other, on average."""
+    bitrate: str = "4Mb/s"
+    late: float = LATE_SHARE_ALLOWED
+    """Share of the frames below which those that are late have to stay."""
+    length: float = 60.0
+    """Seconds that the viewer watches."""
+
+    @property
+    def film(self) -> Broadcast:
+        """What is sent."""
+        return Broadcast.of(made_up(bits_per_second(self.bitrate), "live"), "live", self.length)
+
+    @property
+    def line(self) -> Line:
+        """What it is sent over."""
+        rate = bits_per_second(self.bitrate) / self.ratio
+        return line_of(Findings(rate, seconds(self.rtt), self.loss, self.burst))
+
+    @property
+    def largest_frame_s(self) -> float:
+        """Seconds that the largest frame takes on the line, with its headers."""
+        return 8 * self.film.clip.largest_frame * (1 + HEADERS / SEGMENT) / self.line.rate
+
+    def document(self) -> str:
+        """Return the description as canonical JSON, which stands where a simulation has its scenario."""
+        return json.dumps({"model": self.name, "revision": REVISION, "case": asdict(self)}, sort_keys=True)
+
+    def scenario(self, delay: float | None = None) -> dict[str, Any]:
+        """Write the session as a scenario; `delay` is for senders that give up what is late."""
+        return scenario(self.line, self.film, candidate(self.sender), delay)
+
+    def result(self, seed: int) -> Result:
+        """
+        Play the session.
+
+        Returns
+        -------
+        Result
+            Its only table, ``session``, has a row: the delay that would have done (``need_s``, infinite if none), the
+            share of the time in which a window or buffer held the sender back, and the share of the frames that came.
+        """
+        import polars as pl
+
+        played = Theatre(self.line, self.film, candidate(self.sender), self.late).play(seed)
+        columns = {"need_s": [played.need], "held_back": [played.held_back], "carried": [played.carried]}
+        summary = {"seed": seed, "code_version": _core.code_version()}
+        return Result(json.loads(self.document()), seed, summary, {"session": partial(pl.DataFrame, columns)})
