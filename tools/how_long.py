@@ -1,0 +1,309 @@
+"""
+Write docs/how-long-to-wait.md and its picture from the study how-long.
+
+    earlybird study run how-long --scale medium
+    python tools/how_long.py --scale medium      # reads the results, keeps what they say in studies/how-long/table.csv
+    python tools/how_long.py --page              # writes the page and its picture from that table again
+    python tools/how_long.py --check             # says whether the page is what the table says
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from earlybird.planning.answer import delay_text
+from earlybird.planning.case import SessionCase
+from earlybird.planning.choice import typical_estimate
+from earlybird.planning.estimates import SRT_ROUND_TRIPS
+from earlybird.planning.film import SEGMENT
+from earlybird.quantities import bits_per_second, seconds
+from earlybird.study.evaluation import evaluate_study
+from earlybird.study.plan import plan
+from generated import REPOSITORY, write_or_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+STUDY: Final = "how-long"
+TABLE: Final = REPOSITORY / "studies" / STUDY / "table.csv"
+PAGE: Final = REPOSITORY / "docs" / "how-long-to-wait.md"
+PICTURE: Final = REPOSITORY / "docs" / "images" / "how-long-to-wait.png"
+
+SENDERS: Final = {
+    "cubic": "CUBIC",
+    "bbr-rack": "BBR v3",
+    "pert-rack": "PERT",
+    "earlybird-rt": "earlybird-rt",
+    "srt": "SRT",
+}
+COLOURS: Final = dict(zip(SENDERS, ("#d95f02", "#1f77b4", "#2ca02c", "#9467bd", "#555555"), strict=True))
+LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
+ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
+PUBLISHED: Final = "SRT's table"
+NEVER: Final = "never"
+ON_THE_WAY: Final = 0.5
+"""Round trips from sender to receiver, which a latency of SRT leaves out."""
+HALVES_UP_TO: Final = 10
+"""Round trips up to which a half more counts."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What nine of ten sessions of a cell do with, in seconds, and its 90 % interval."""
+
+    case: SessionCase
+    need: float
+    low: float
+    high: float
+    sessions: int
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether some delay would do, shorter than the film."""
+        return self.need < self.case.length
+
+    @cached_property
+    def round_trips(self) -> float:
+        """Round trips beside the largest frame's time on the line."""
+        return (self.need - self.case.largest_frame_s) / seconds(self.case.rtt)
+
+    @property
+    def rounded(self) -> float:
+        """Return the same as one would set it: rounded up to half a round trip, long ones to a whole one."""
+        halves = math.ceil(2 * self.round_trips - 1e-6) / 2
+        return halves if halves <= HALVES_UP_TO else math.ceil(self.round_trips - 1e-6)
+
+    @property
+    def text(self) -> str:
+        """Write the round trips."""
+        return f"{self.rounded:g}" if self.is_possible else NEVER
+
+    @property
+    def seconds_text(self) -> str:
+        """Write the delay."""
+        return delay_text(self.need).removesuffix(" s") if self.is_possible else NEVER
+
+
+KEYS: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late")
+"""What of a session's case is varied."""
+
+Waits = dict[tuple[object, ...], Wait]
+
+
+def key(case: SessionCase) -> tuple[object, ...]:
+    """Name a cell."""
+    return tuple(getattr(case, name) for name in KEYS)
+
+
+def measured(scale: str, out: Path) -> pl.DataFrame:
+    """Read the study's results: a row per cell."""
+    evaluation = evaluate_study(STUDY, scale, out=out)
+    cells: dict[tuple[object, ...], list[float]] = {}
+    for run in evaluation.measurements.observations:
+        cells.setdefault(tuple(run.axes[name] for name in KEYS), []).append(run.values["wait"])
+    order = dict.fromkeys(tuple(run.axes[name] for name in KEYS) for run in plan(evaluation.study, scale))
+    return pl.DataFrame([row(cell, cells[cell]) for cell in order if cell in cells])
+
+
+def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
+    """Put the sessions of a cell together."""
+    found = typical_estimate(np.array(waits))
+    numbers = {"need_s": found.mean, "low_s": found.low, "high_s": found.high}
+    return {**dict(zip(KEYS, cell, strict=True)), **{name: round(n, 4) for name, n in numbers.items()}} | {
+        "sessions": found.count
+    }
+
+
+def waits(table: pl.DataFrame) -> Waits:
+    """Read the table of cells."""
+    found = [
+        Wait(SessionCase(**{name: each[name] for name in KEYS}), *(each[n] for n in ("need_s", "low_s", "high_s")), each["sessions"])
+        for each in table.iter_rows(named=True)
+    ]
+    return {key(wait.case): wait for wait in found}
+
+
+def cell(known: Waits, *, write: Callable[[Wait], str], **changes: object) -> str:
+    """Write a cell; a dash where it was not run."""
+    wait = known.get(key(SessionCase(**changes)))  # type: ignore[arg-type]
+    return write(wait) if wait else "–"
+
+
+def published(loss: float) -> str:
+    """Write what SRT's table advises, from writing to playing."""
+    return next(f"{trips + ON_THE_WAY:g}" for most, trips in SRT_ROUND_TRIPS if loss <= most)
+
+
+def share(loss: float) -> str:
+    """Write a loss."""
+    return f"{100 * loss:g} %"
+
+
+def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table with numbers to the right."""
+    lines = [headings, ["---:"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def by_way(known: Waits, senders: Sequence[str], write: Callable[[Wait], str], **fixed: object) -> str:
+    """Write a row per loss and a column per sender, of three round trips each."""
+    def one(sender: str, loss: float) -> str:
+        texts = [cell(known, write=write, sender=sender, loss=loss, rtt=rtt, **fixed) for rtt in ROUND_TRIPS]
+        return " / ".join(texts) if len(set(texts)) > 1 else texts[0]
+
+    rows = ([share(loss), *(one(sender, loss) for sender in senders)] for loss in LOSSES)
+    return markdown(["lost", *(SENDERS[sender] for sender in senders)], rows)
+
+
+def with_published(table: str) -> str:
+    """Add the column of SRT's own table."""
+    extra = [PUBLISHED, "---:", *map(published, LOSSES)]
+    return "\n".join(f"{line} {text} |" for line, text in zip(table.splitlines(), extra, strict=True))
+
+
+def by_film(known: Waits, columns: Mapping[str, Mapping[str, object]], senders: Sequence[str]) -> str:
+    """Write a row per loss and a column per film, of one number for each sender."""
+    def one(loss: float, film: Mapping[str, object]) -> str:
+        return " / ".join(cell(known, write=lambda w: w.text, sender=s, loss=loss, **film) for s in senders)
+
+    return markdown(["lost", *columns], ([share(loss), *(one(loss, film) for film in columns.values())] for loss in LOSSES))
+
+
+def draw(known: Waits) -> None:
+    """Draw the round trips over the loss: a row for how packets are lost, a panel per round trip."""
+    figure = Figure(figsize=(11, 5.4), layout="constrained")
+    grid = figure.subplots(2, len(ROUND_TRIPS), sharex=True, sharey=True)
+    for axes_row, (burst, how) in zip(grid, ((1.0, "one by one"), (3.5, "in bursts of 3.5")), strict=True):
+        for axes, rtt in zip(axes_row, ROUND_TRIPS, strict=True):
+            axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="mid", color="#bbbbbb", linewidth=5)
+            for sender in SENDERS:
+                _line(axes, sender, [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES])
+            axes.set_title(f"{seconds(rtt) * 1e3:g} ms, lost {how}", fontsize=10)
+            axes.set(xscale="log", yscale="log", ylim=(1.4, ROOF * 1.25))
+            axes.set_xticks(LOSSES, [f"{100 * loss:g}" for loss in LOSSES])
+            axes.set_yticks(TICKS, [*(f"{tick:g}" for tick in TICKS[:-1]), "more or\nnever"])
+            axes.minorticks_off()
+            axes.grid(alpha=0.3)
+    figure.supxlabel("packets lost, %", fontsize=10)
+    figure.supylabel("round trips of delay, and the largest frame's time", fontsize=10)
+    handles = [grid[0][0].lines[0], *grid[0][0].lines[1:]]
+    figure.legend(handles, [PUBLISHED, *SENDERS.values()], loc="outside upper center", ncols=6, frameon=False)
+    figure.savefig(PICTURE, dpi=110)
+
+
+ROOF: Final = 100.0
+TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)
+"""Round trips; what is longer is drawn at the top."""
+
+
+def _line(axes: Axes, sender: str, found: Sequence[Wait | None]) -> None:
+    drawn = [(loss, min(wait.round_trips, ROOF)) for loss, wait in zip(LOSSES, found, strict=True) if wait]
+    style = "--" if sender == "srt" else "-"
+    axes.plot(*zip(*drawn, strict=True), color=COLOURS[sender], marker="o", markersize=3, linestyle=style)
+
+
+def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
+    """Return the case of a film of half the line."""
+    return SessionCase(sender, loss, rtt, HALF, burst)
+
+
+HALF: Final = 0.5
+TEXT: Final = """<!-- Written by tools/how_long.py from studies/how-long/table.csv. -->
+
+# How long to wait over TCP
+
+![Round trips of delay by loss, sender and round trip, beside SRT's table](images/how-long-to-wait.png)
+
+**Delay = the number below × round trip + 0.19 s × (film ÷ line).** With it nine of ten viewers see a minute of live film without \
+one late frame. It counts from writing a frame to playing it. The second term is the time that a key frame takes on the line (every two seconds, \
+five times as large as the others); with frames of even size it is 0.04 s × (film ÷ line).
+
+**Film of half the line, packets lost one by one; round trips of 20 / 60 / 150 ms.** SRT's table advises latencies of 3, 4, 5 and 6 round \
+trips; latency does not count the way there, which is half a round trip more.
+
+{half}
+
+**The same, in bursts of 3.5 packets.**
+
+{bursts}
+
+**A film of a quarter of the line, and of four fifths**, lost one by one.
+
+{quarter}
+
+{full}
+
+**Other films and viewers** (CUBIC / BBR v3 / PERT): half of the line, lost one by one, 60 ms unless said otherwise.
+
+{others}
+
+**In seconds**, the largest frame's time included: half of the line, lost one by one.
+
+{seconds}
+
+*Never*: playback falls behind whatever one waits. How many packets are under way decides for CUBIC and PERT: a film of 4 Mb/s has \
+{packets} in a round trip of 60 ms; read another film's row where it has as many. Round a loss, a round trip and a share up to \
+the next that is here.
+
+*From {sessions} simulated sessions of 60 s for each number, of a 4 Mb/s film alone on a line whose queue holds a round trip; \
+Linux's rules ([profile `linux`](profiles.md)). Rounded up to half a round trip. Senders: CUBIC as Linux has it, BBR version 3 and PERT with RACK-TLP \
+([transports](transports.md)), [earlybird-rt](real-time-mode.md) and SRT, which give up what is late, tried with delays 5 % apart. \
+The [study](../studies/how-long/README.md) has the intervals and [what was stated](../studies/how-long/README.md#found); \
+for a line of your own: [`earlybird plan`](plan.md). SRT's table: Haivision, “SRT Deployment Guide” v1.1.*
+"""
+
+
+def page(known: Waits) -> str:
+    """Write the page."""
+    text = lambda wait: wait.text  # noqa: E731
+    films = {
+        "300 ms": {"rtt": "300ms"},
+        "1 Mb/s": {"bitrate": "1Mb/s"},
+        "16 Mb/s": {"bitrate": "16Mb/s"},
+        "fewer than 1 % late": {"late": 0.01},
+    }
+    others = {name: {"rtt": "60ms", "ratio": HALF, **film} for name, film in films.items()}
+    sample = next(iter(known.values())).case
+    return TEXT.format(
+        half=with_published(by_way(known, tuple(SENDERS), text, ratio=HALF)),
+        bursts=with_published(by_way(known, tuple(SENDERS), text, ratio=HALF, burst=3.5)),
+        quarter=by_way(known, tuple(SENDERS), text, ratio=0.25),
+        full=by_way(known, tuple(SENDERS), text, ratio=0.8),
+        others=by_film(known, others, ("cubic", "bbr-rack", "pert-rack")),
+        seconds=by_way(known, tuple(SENDERS), lambda wait: wait.seconds_text, ratio=HALF),
+        packets=round(bits_per_second(sample.bitrate) * 0.06 / 8 / SEGMENT),
+        sessions=min(wait.sessions for wait in known.values()),
+    )
+
+
+def main() -> int:
+    """Read the results if asked to, then write or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--scale", help="read the study's results at this scale")
+    what.add_argument("--page", action="store_true", help="write the page from the table that is there")
+    what.add_argument("--check", action="store_true", help="tell whether the page is up to date")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "results", help="results folder")
+    wanted = parser.parse_args()
+    if wanted.scale:
+        measured(wanted.scale, wanted.out).write_csv(TABLE)
+    known = waits(pl.read_csv(TABLE))
+    if not wanted.check:
+        draw(known)
+    return write_or_check(PAGE, page(known), "python tools/how_long.py --page")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
