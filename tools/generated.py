@@ -1,4 +1,4 @@
-"""Files that are written from the JSON schema, and kept in the repository."""
+"""Files that are written from the JSON schema or from results, and kept in the repository."""
 
 import sys
 from pathlib import Path
@@ -27,6 +27,6 @@ def write_or_check(target: Path, text: str, command: str) -> int:
     if "--check" not in sys.argv:
         target.write_text(text, encoding="utf-8")
     elif not target.exists() or text != target.read_text(encoding="utf-8"):
-        print(f"{target} does not fit the schema: run `{command}`", file=sys.stderr)
+        print(f"{target} is not what it is written from: run `{command}`", file=sys.stderr)
         return 1
     return 0

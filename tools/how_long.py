@@ -11,28 +11,30 @@ from __future__ import annotations
 
 import argparse
 import math
+import operator
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from earlybird.planning.answer import delay_text
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_estimate
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
-from earlybird.planning.film import SEGMENT
-from earlybird.quantities import bits_per_second, seconds
+from earlybird.quantities import seconds
 from earlybird.study.evaluation import evaluate_study
 from earlybird.study.plan import plan
 from generated import REPOSITORY, write_or_check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -48,6 +50,8 @@ SENDERS: Final = {
     "earlybird-rt": "earlybird-rt",
     "srt": "SRT",
 }
+TCP: Final = ("cubic", "bbr-rack", "pert-rack")
+"""The senders that are tried with everything."""
 COLOURS: Final = dict(zip(SENDERS, ("#d95f02", "#1f77b4", "#2ca02c", "#9467bd", "#555555"), strict=True))
 LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
@@ -96,10 +100,16 @@ class Wait:
         return delay_text(self.need).removesuffix(" s") if self.is_possible else NEVER
 
 
-KEYS: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late")
+AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")
+"""Of the study."""
+KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)
 """What of a session's case is varied."""
 
+ROUNDED: Final = operator.attrgetter("text")
+
 Waits = dict[tuple[object, ...], Wait]
+Columns = Mapping[str, Mapping[str, object]]
+"""What is changed for each."""
 
 
 def key(case: SessionCase) -> tuple[object, ...]:
@@ -112,8 +122,8 @@ def measured(scale: str, out: Path) -> pl.DataFrame:
     evaluation = evaluate_study(STUDY, scale, out=out)
     cells: dict[tuple[object, ...], list[float]] = {}
     for run in evaluation.measurements.observations:
-        cells.setdefault(tuple(run.axes[name] for name in KEYS), []).append(run.values["wait"])
-    order = dict.fromkeys(tuple(run.axes[name] for name in KEYS) for run in plan(evaluation.study, scale))
+        cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["wait"])
+    order = dict.fromkeys(tuple(run.axes[name] for name in AXES) for run in plan(evaluation.study, scale))
     return pl.DataFrame([row(cell, cells[cell]) for cell in order if cell in cells])
 
 
@@ -129,7 +139,11 @@ def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
 def waits(table: pl.DataFrame) -> Waits:
     """Read the table of cells."""
     found = [
-        Wait(SessionCase(**{name: each[name] for name in KEYS}), *(each[n] for n in ("need_s", "low_s", "high_s")), each["sessions"])
+        Wait(
+            SessionCase(**{name: each[name] for name in KEYS}),
+            *(each[n] for n in ("need_s", "low_s", "high_s")),
+            each["sessions"],
+        )
         for each in table.iter_rows(named=True)
     ]
     return {key(wait.case): wait for wait in found}
@@ -157,14 +171,21 @@ def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def by_way(known: Waits, senders: Sequence[str], write: Callable[[Wait], str], **fixed: object) -> str:
-    """Write a row per loss and a column per sender, of three round trips each."""
-    def one(sender: str, loss: float) -> str:
-        texts = [cell(known, write=write, sender=sender, loss=loss, rtt=rtt, **fixed) for rtt in ROUND_TRIPS]
+def by_way(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed: object) -> str:
+    """Write a row per loss, and a cell of three round trips for each column."""
+
+    def one(column: Mapping[str, object], loss: float) -> str:
+        texts = [cell(known, write=write, loss=loss, rtt=rtt, **{**fixed, **column}) for rtt in ROUND_TRIPS]
         return " / ".join(texts) if len(set(texts)) > 1 else texts[0]
 
-    rows = ([share(loss), *(one(sender, loss) for sender in senders)] for loss in LOSSES)
-    return markdown(["lost", *(SENDERS[sender] for sender in senders)], rows)
+    return by_loss({title: partial(one, column) for title, column in columns.items()})
+
+
+def by_loss(columns: Mapping[str, Callable[[float], str]]) -> str:
+    """Write a row per loss."""
+    return markdown(
+        ["lost", *columns], ([share(loss), *(write(loss) for write in columns.values())] for loss in LOSSES)
+    )
 
 
 def with_published(table: str) -> str:
@@ -173,12 +194,13 @@ def with_published(table: str) -> str:
     return "\n".join(f"{line} {text} |" for line, text in zip(table.splitlines(), extra, strict=True))
 
 
-def by_film(known: Waits, columns: Mapping[str, Mapping[str, object]], senders: Sequence[str]) -> str:
+def by_film(known: Waits, films: Columns, senders: Iterable[str]) -> str:
     """Write a row per loss and a column per film, of one number for each sender."""
-    def one(loss: float, film: Mapping[str, object]) -> str:
-        return " / ".join(cell(known, write=lambda w: w.text, sender=s, loss=loss, **film) for s in senders)
 
-    return markdown(["lost", *columns], ([share(loss), *(one(loss, film) for film in columns.values())] for loss in LOSSES))
+    def one(film: Mapping[str, object], loss: float) -> str:
+        return " / ".join(cell(known, write=ROUNDED, sender=sender, loss=loss, **film) for sender in senders)
+
+    return by_loss({title: partial(one, film) for title, film in films.items()})
 
 
 def draw(known: Waits) -> None:
@@ -187,7 +209,7 @@ def draw(known: Waits) -> None:
     grid = figure.subplots(2, len(ROUND_TRIPS), sharex=True, sharey=True)
     for axes_row, (burst, how) in zip(grid, ((1.0, "one by one"), (3.5, "in bursts of 3.5")), strict=True):
         for axes, rtt in zip(axes_row, ROUND_TRIPS, strict=True):
-            axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="mid", color="#bbbbbb", linewidth=5)
+            axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="pre", color="#bbbbbb", linewidth=5)
             for sender in SENDERS:
                 _line(axes, sender, [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES])
             axes.set_title(f"{seconds(rtt) * 1e3:g} ms, lost {how}", fontsize=10)
@@ -198,7 +220,7 @@ def draw(known: Waits) -> None:
             axes.grid(alpha=0.3)
     figure.supxlabel("packets lost, %", fontsize=10)
     figure.supylabel("round trips of delay, and the largest frame's time", fontsize=10)
-    handles = [grid[0][0].lines[0], *grid[0][0].lines[1:]]
+    handles = [Line2D([], [], color="#bbbbbb", linewidth=5), *(Line2D([], [], **_style(sender)) for sender in SENDERS)]
     figure.legend(handles, [PUBLISHED, *SENDERS.values()], loc="outside upper center", ncols=6, frameon=False)
     figure.savefig(PICTURE, dpi=110)
 
@@ -209,9 +231,12 @@ TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)
 
 
 def _line(axes: Axes, sender: str, found: Sequence[Wait | None]) -> None:
-    drawn = [(loss, min(wait.round_trips, ROOF)) for loss, wait in zip(LOSSES, found, strict=True) if wait]
-    style = "--" if sender == "srt" else "-"
-    axes.plot(*zip(*drawn, strict=True), color=COLOURS[sender], marker="o", markersize=3, linestyle=style)
+    heights = [min(wait.round_trips, ROOF) if wait else math.nan for wait in found]
+    axes.plot(LOSSES, heights, **_style(sender))
+
+
+def _style(sender: str) -> dict[str, Any]:
+    return {"color": COLOURS[sender], "marker": "o", "markersize": 3, "linestyle": "--" if sender == "srt" else "-"}
 
 
 def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
@@ -220,70 +245,28 @@ def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
 
 
 HALF: Final = 0.5
-TEXT: Final = """<!-- Written by tools/how_long.py from studies/how-long/table.csv. -->
-
-# How long to wait over TCP
-
-![Round trips of delay by loss, sender and round trip, beside SRT's table](images/how-long-to-wait.png)
-
-**Delay = the number below × round trip + 0.19 s × (film ÷ line).** With it nine of ten viewers see a minute of live film without \
-one late frame. It counts from writing a frame to playing it. The second term is the time that a key frame takes on the line (every two seconds, \
-five times as large as the others); with frames of even size it is 0.04 s × (film ÷ line).
-
-**Film of half the line, packets lost one by one; round trips of 20 / 60 / 150 ms.** SRT's table advises latencies of 3, 4, 5 and 6 round \
-trips; latency does not count the way there, which is half a round trip more.
-
-{half}
-
-**The same, in bursts of 3.5 packets.**
-
-{bursts}
-
-**A film of a quarter of the line, and of four fifths**, lost one by one.
-
-{quarter}
-
-{full}
-
-**Other films and viewers** (CUBIC / BBR v3 / PERT): half of the line, lost one by one, 60 ms unless said otherwise.
-
-{others}
-
-**In seconds**, the largest frame's time included: half of the line, lost one by one.
-
-{seconds}
-
-*Never*: playback falls behind whatever one waits. How many packets are under way decides for CUBIC and PERT: a film of 4 Mb/s has \
-{packets} in a round trip of 60 ms; read another film's row where it has as many. Round a loss, a round trip and a share up to \
-the next that is here.
-
-*From {sessions} simulated sessions of 60 s for each number, of a 4 Mb/s film alone on a line whose queue holds a round trip; \
-Linux's rules ([profile `linux`](profiles.md)). Rounded up to half a round trip. Senders: CUBIC as Linux has it, BBR version 3 and PERT with RACK-TLP \
-([transports](transports.md)), [earlybird-rt](real-time-mode.md) and SRT, which give up what is late, tried with delays 5 % apart. \
-The [study](../studies/how-long/README.md) has the intervals and [what was stated](../studies/how-long/README.md#found); \
-for a line of your own: [`earlybird plan`](plan.md). SRT's table: Haivision, “SRT Deployment Guide” v1.1.*
-"""
+TEXT: Final = (REPOSITORY / "studies" / STUDY / "page.md").read_text(encoding="utf-8")
 
 
 def page(known: Waits) -> str:
     """Write the page."""
-    text = lambda wait: wait.text  # noqa: E731
+    senders = {title: {"sender": sender} for sender, title in SENDERS.items()}
+    tcp = {SENDERS[sender]: {"sender": sender} for sender in TCP}
     films = {
         "300 ms": {"rtt": "300ms"},
         "1 Mb/s": {"bitrate": "1Mb/s"},
         "16 Mb/s": {"bitrate": "16Mb/s"},
-        "fewer than 1 % late": {"late": 0.01},
+        "up to 1 % late": {"late": 0.01},
     }
-    others = {name: {"rtt": "60ms", "ratio": HALF, **film} for name, film in films.items()}
-    sample = next(iter(known.values())).case
+    others = {title: {"rtt": "60ms", "ratio": HALF, **film} for title, film in films.items()}
+    even = {"SRT, even": {"sender": "srt", "key_frame": 1.0}}
     return TEXT.format(
-        half=with_published(by_way(known, tuple(SENDERS), text, ratio=HALF)),
-        bursts=with_published(by_way(known, tuple(SENDERS), text, ratio=HALF, burst=3.5)),
-        quarter=by_way(known, tuple(SENDERS), text, ratio=0.25),
-        full=by_way(known, tuple(SENDERS), text, ratio=0.8),
-        others=by_film(known, others, ("cubic", "bbr-rack", "pert-rack")),
-        seconds=by_way(known, tuple(SENDERS), lambda wait: wait.seconds_text, ratio=HALF),
-        packets=round(bits_per_second(sample.bitrate) * 0.06 / 8 / SEGMENT),
+        half=with_published(by_way(known, senders | even, ROUNDED, ratio=HALF)),
+        bursts=with_published(by_way(known, senders, ROUNDED, ratio=HALF, burst=3.5)),
+        quarter=by_way(known, tcp, ROUNDED, ratio=0.25),
+        full=by_way(known, tcp, ROUNDED, ratio=0.8),
+        others=by_film(known, others, TCP),
+        seconds=by_way(known, senders, operator.attrgetter("seconds_text"), ratio=HALF),
         sessions=min(wait.sessions for wait in known.values()),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from earlybird import _core
 from earlybird.planning.candidates import candidate
-from earlybird.planning.film import HEADERS, SEGMENT, Broadcast, made_up
+from earlybird.planning.film import HEADERS, KEY_FRAME_SIZE, SEGMENT, Broadcast, made_up
 from earlybird.planning.line import Findings, Line, line_of
 from earlybird.planning.session import Theatre, scenario
 from earlybird.player import LATE_SHARE_ALLOWED
@@ -42,13 +42,15 @@ class SessionCase:
     bitrate: str = "4Mb/s"
     late: float = LATE_SHARE_ALLOWED
     """Share of the frames below which those that are late have to stay."""
+    key_frame: float = KEY_FRAME_SIZE
+    """Size of a key frame ÷ another frame's."""
     length: float = 60.0
     """Seconds that the viewer watches."""
 
     @property
     def film(self) -> Broadcast:
         """What is sent."""
-        return Broadcast.of(made_up(bits_per_second(self.bitrate), "live"), "live", self.length)
+        return Broadcast.of(made_up(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
 
     @property
     def line(self) -> Line:

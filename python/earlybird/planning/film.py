@@ -30,9 +30,9 @@ SOUND_RATE: Final = 200e3
 """Bits per second up to which a conversation is one of sound alone."""
 
 
-def made_up(rate: float, goal: Goal) -> Clip:
+def made_up(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
     """
-    Make up a film of a bit rate: a key frame every two seconds, five times as large as the others; or sound alone.
+    Make up a film of a bit rate: a key frame every two seconds, larger than the others; or sound alone.
 
     Parameters
     ----------
@@ -40,12 +40,14 @@ def made_up(rate: float, goal: Goal) -> Clip:
         Bits per second.
     goal
         What it is for: a conversation of little rate is sound in packets of 20 ms.
+    key_frame
+        Size of a key frame ÷ another frame's (default 5).
     """
     is_sound = goal == "call" and rate <= SOUND_RATE
     period = SOUND_PERIOD if is_sound else 1 / FRAMES_PER_SECOND
     frames = round(KEY_FRAME_EVERY / period)
     weights = np.ones(frames)
-    weights[0] = 1.0 if is_sound else KEY_FRAME_SIZE
+    weights[0] = 1.0 if is_sound else key_frame
     sizes = np.maximum(np.rint(weights * rate * KEY_FRAME_EVERY / 8 / weights.sum()), 1).astype(np.int64)
     kind = "sound" if is_sound else "film"
     return Clip(

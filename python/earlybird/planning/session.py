@@ -108,6 +108,41 @@ def scenario(line: Line, film: Broadcast, candidate: Candidate, delay: float | N
     }
 
 
+def needed(
+    due: NDArray[np.float64],
+    delivered: NDArray[np.float64],
+    end: float,
+    late: float = LATE_SHARE_ALLOWED,
+    delay: float | None = None,
+) -> float:
+    """
+    Say with what delay fewer frames than allowed would have been late.
+
+    Parameters
+    ----------
+    due, delivered
+        When each frame was written and when it was there, in seconds after the first was written.
+    end
+        When the run ended.
+    late
+        Share of the frames below which those that are late have to stay.
+    delay
+        The only delay that counts, of a sender that had it to go by.
+
+    Returns
+    -------
+    float
+        Seconds; infinite if no delay would do, or this one does not.
+    """
+    timeliness = Timeliness(due, delivered, end)
+    if delay is not None:
+        return delay if timeliness.late(delay) <= timeliness.allowed(late) else math.inf
+    came = due[np.isfinite(delivered)]
+    if not len(came) or came[-1] < (1 - NEAR_THE_END) * due[-1]:
+        return math.inf
+    return max(timeliness.needed_for(late), 0.0)
+
+
 class Theatre:
     """
     Plays sessions of one film over one line by one sender.
@@ -169,7 +204,7 @@ class Theatre:
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._film.run_length
         written, delivered = self._on_time(frames["written_s"], frames["delivered_s"])
         held_back = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))
-        need = self._need(written, delivered, end) if delay is None else self._fits(written, delivered, end, delay)
+        need = needed(written, delivered, end, self._late, delay)
         carried = float(np.isfinite(delivered).mean())
         return Session(need, written, delivered, end, held_back, carried)
 
@@ -180,14 +215,3 @@ class Theatre:
         begin = written[0]
         due = self._film.play_times[: len(written)] if self._film.goal == "vod" else written - begin
         return due, delivered - begin
-
-    def _need(self, due: NDArray[np.float64], delivered: NDArray[np.float64], end: float) -> float:
-        came = due[np.isfinite(delivered)]
-        if not len(came) or came[-1] < (1 - NEAR_THE_END) * due[-1]:
-            return math.inf
-        return max(Timeliness(due, delivered, end).needed_for(self._late), 0.0)
-
-    def _fits(self, due: NDArray[np.float64], delivered: NDArray[np.float64], end: float, delay: float) -> float:
-        """Return the delay if few enough frames were lost or late with it."""
-        timeliness = Timeliness(due, delivered, end)
-        return delay if timeliness.late(delay) <= timeliness.allowed(self._late) else math.inf

@@ -1,4 +1,4 @@
-"""What the case of a model shows, in the form in which runs are observed."""
+"""What the case of a model, or a session of a plan, shows, in the form in which runs are observed."""
 
 import math
 

@@ -1,0 +1,83 @@
+"""Sessions of a plan as runs of a study, and the page that is made of them."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from conftest import REPOSITORY
+from earlybird.planning.case import SessionCase
+from earlybird.planning.choice import typical_difference, typical_estimate
+from earlybird.planning.planner import plan as plan_for
+from earlybird.runs import make
+from earlybird.study import estimation
+from earlybird.study.definition import Part
+from earlybird.study.execution import resolved
+from earlybird.study.modelled import observe_model
+from earlybird.study.plan import StudyRun
+
+sys.path.insert(0, str(REPOSITORY / "tools"))
+from how_long import Wait, key
+from how_long_confirmed import upwards
+
+CASE = SessionCase("bbr-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
+
+
+def test_a_session_is_what_a_plan_plays_of_the_same_line() -> None:
+    told = plan_for(
+        bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr-rack"], seeds=[7]
+    )
+    expected = next(one for one in told.prospects if one.candidate.name == "bbr-rack").sessions[0].need
+    assert make(CASE.document(), 7).table("session")["need_s"].item() == expected
+
+
+def test_what_no_delay_would_do_for_waits_for_the_whole_film() -> None:
+    axes = {"sender": "cubic", "loss": 0.2, "rtt": "60ms", "ratio": 0.5, "length": 20.0}
+    run = StudyRun(Part("session", model="session"), axes, 1, axes)
+    made = make(resolved(run).scenario, 1)
+    assert made.table("session")["need_s"].item() == np.inf
+    assert observe_model(run, made).values["wait"] == 20.0
+
+
+def test_round_trips_leave_out_the_largest_frame() -> None:
+    axes = {"sender": "srt", "loss": 0.0, "rtt": "100ms", "ratio": 0.8, "key_frame": 1.0, "length": 10.0}
+    run = StudyRun(Part("session", model="session"), axes, 1, axes)
+    found = observe_model(run, make(resolved(run).scenario, 1)).values
+    assert SessionCase(**axes).largest_frame_s == pytest.approx(0.8 * 0.04 * 1500 / 1448, rel=0.01)
+    assert 0.5 <= found["wait-round-trips"] < 0.7, "half a round trip, and the next delay of those that are tried"
+
+
+def test_nine_of_ten_seeds_are_counted_of_what_sessions_need_and_the_mean_of_all_else() -> None:
+    by_seed = dict(enumerate([1.0] * 8 + [2.0, 60.0]))
+    assert estimation.estimate("wait", by_seed).mean == 2.0
+    assert estimation.estimate("rto", by_seed).mean == pytest.approx(7.0)
+    higher = {seed: value + 0.5 for seed, value in by_seed.items()}
+    assert estimation.difference("wait", by_seed, higher).mean == -0.5
+
+
+def test_the_interval_of_a_difference_is_that_of_pairs() -> None:
+    first = np.random.default_rng(1).exponential(size=40)
+    found = typical_difference(np.stack([first, first + 1], axis=1))
+    assert (found.mean, found.low, found.high) == pytest.approx((-1, -1, -1))
+    assert typical_estimate(first).low < typical_estimate(first).mean <= typical_estimate(first).high
+
+
+def test_the_page_is_read_upwards() -> None:
+    def cell(loss: float, rtt: str, ratio: float) -> Wait:
+        return Wait(SessionCase("cubic", loss, rtt, ratio), 0.3, 0.3, 0.3, 10)
+
+    cells = [cell(loss, rtt, ratio) for loss in (0.003, 0.01) for rtt in ("20ms", "60ms") for ratio in (0.25, 0.5)]
+    known = {key(one.case): one for one in cells}
+    found = upwards(known, SessionCase("cubic", 0.005, "40ms", 0.3))
+    assert found is not None
+    assert (found.case.loss, found.case.rtt, found.case.ratio) == (0.01, "60ms", 0.5)
+    assert upwards(known, SessionCase("cubic", 0.02, "40ms", 0.3)) is None
+
+
+def test_a_delay_is_rounded_up_to_half_a_round_trip() -> None:
+    case = SessionCase("cubic", 0.01, "100ms", 0.5)
+    texts = [Wait(case, case.largest_frame_s + need, 0, 0, 10).text for need in (0.31, 0.35, 1.21)]
+    assert texts == ["3.5", "3.5", "13"]
+    assert Wait(case, 60.0, 60, 60, 10).text == "never"

@@ -1,0 +1,169 @@
+"""
+Try the table of docs/how-long-to-wait.md on lines that it does not have: simulated, over our stack, over the kernel.
+
+    python tools/how_long_confirmed.py --worlds sim                       # moments
+    python tools/how_long_confirmed.py --worlds live kernel --at-once 4   # what is missing of five runs each
+    python tools/how_long_confirmed.py --attempts 0                       # shows what is there
+
+For each of ten lines the table is read as the page says: loss, round trip, share of the line and bursts up to the next
+that it has. A session is in time if it does with the delay that follows. After Ctrl-C the same command goes on; runs in
+real time that the machine disturbed are thrown away and repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from earlybird import _core
+from earlybird.planning.candidates import candidate
+from earlybird.planning.case import SessionCase
+from earlybird.planning.choice import typical
+from earlybird.planning.session import needed
+from earlybird.quantities import seconds
+from earlybird.store import Store
+from earlybird.sweeps import PlannedRun, complete
+from generated import REPOSITORY
+from how_long import TABLE, waits
+from worlds import LINUX, measure, unloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from how_long import Wait, Waits
+
+LINES: Final = (
+    {"loss": 0.002, "rtt": "40ms", "ratio": 0.4},
+    {"loss": 0.002, "rtt": "100ms", "ratio": 0.2},
+    {"loss": 0.005, "rtt": "15ms", "ratio": 0.5},
+    {"loss": 0.005, "rtt": "50ms", "ratio": 0.7},
+    {"loss": 0.005, "rtt": "120ms", "ratio": 0.4},
+    {"loss": 0.02, "rtt": "15ms", "ratio": 0.2},
+    {"loss": 0.02, "rtt": "40ms", "ratio": 0.4},
+    {"loss": 0.02, "rtt": "100ms", "ratio": 0.4},
+    {"loss": 0.005, "rtt": "40ms", "ratio": 0.4, "burst": 2.5},
+    {"loss": 0.02, "rtt": "80ms", "ratio": 0.4, "burst": 2.5},
+)
+"""Between the lines of the table, none of them in it."""
+SENDERS: Final = ("cubic", "bbr-rack", "pert-rack", "earlybird-rt")
+FIRST_SEED: Final = 1001
+"""No session of the table has these."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Sessions of a sender over a line in a world."""
+
+    case: SessionCase
+    delay: float
+    """What the table says, in seconds."""
+    world: str
+
+    @property
+    def _given(self) -> float | None:
+        """What a sender that gives up what is late is told."""
+        return self.delay if candidate(self.case.sender).has_deadline else None
+
+    def plan(self, runs: int) -> list[PlannedRun]:
+        """List its runs."""
+        document = {**self.case.scenario(self._given), "world": self.world}
+        scenario = _core.resolve(json.dumps(document), [])
+        return [PlannedRun(scenario, FIRST_SEED + number, {}) for number in range(runs)]
+
+    def needs(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
+        """Say what delay each session that was made would have done with."""
+        tables = [store.load(run.key).table("deliveries") for run in planned if store.has(run.key)]
+        return [self._need(frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()) for frames in tables]
+
+    def _need(self, written: np.ndarray, delivered: np.ndarray) -> float:  # type: ignore[type-arg]
+        begin = written[0]
+        return needed(written - begin, delivered - begin, self.case.film.run_length, self.case.late, self._given)
+
+
+def upwards(known: Waits, case: SessionCase) -> Wait | None:
+    """Find the row to read for a line: of those that are nowhere smaller, the nearest."""
+
+    def is_above(wait: Wait) -> bool:
+        other = wait.case
+        same = (other.sender, other.bitrate, other.late) == (case.sender, case.bitrate, case.late)
+        return same and all(mine <= theirs for mine, theirs in zip(_size(case), _size(other), strict=True))
+
+    return min(filter(is_above, known.values()), key=lambda wait: _size(wait.case), default=None)
+
+
+def _size(case: SessionCase) -> tuple[float, ...]:
+    return case.burst, case.loss, seconds(case.rtt) or 0.0, case.ratio
+
+
+def trials(known: Waits, worlds: Sequence[str]) -> list[Trial]:
+    """List what is tried: where the table has a delay, and the world has the sender."""
+    missing = unloaded() if "kernel" in worlds else []
+    found = []
+    for line in LINES:
+        for sender in SENDERS:
+            case = SessionCase(sender, **line)  # type: ignore[arg-type]
+            if (wait := upwards(known, case)) is None or not wait.is_possible:
+                continue
+            delay = wait.rounded * (seconds(case.rtt) or 0.0) + case.largest_frame_s
+            found += [Trial(case, delay, world) for world in worlds if _has(world, sender, missing)]
+    return found
+
+
+def _has(world: str, sender: str, missing: Sequence[str]) -> bool:
+    kernels = {**LINUX, "cubic": "cubic"}
+    return world != "kernel" or (sender in kernels and sender not in missing)
+
+
+def row(trial: Trial, needs: Sequence[float]) -> str:
+    """Write what came of a trial."""
+    case, in_time = trial.case, sum(need <= trial.delay for need in needs)
+    line = (
+        f"{100 * case.loss:g} %{f' in bursts of {case.burst:g}' if case.burst > 1 else ''}, {case.rtt}, {case.ratio:g}"
+    )
+    nine = float(typical(np.array(needs))) if needs else math.nan
+    text = f"{nine:.2f} s" if math.isfinite(nine) else "–"
+    return f"| {line} | {case.sender} | {trial.world} | {trial.delay:.2f} s | {text} | {in_time} of {len(needs)} |"
+
+
+def main() -> None:
+    """Make what runs are missing, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--worlds", nargs="+", default=["sim", "live", "kernel"], choices=["sim", "live", "kernel"])
+    parser.add_argument("--runs", type=int, default=5, help="in real time, each")
+    parser.add_argument("--seeds", type=int, default=20, help="simulated, each")
+    parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
+    parser.add_argument("--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "how-long-confirmed")
+    wanted = parser.parse_args()
+    known, store = waits(pl.read_csv(TABLE)), Store(wanted.out).open()
+    runs = {
+        trial: trial.plan(wanted.seeds if trial.world == "sim" else wanted.runs)
+        for trial in trials(known, wanted.worlds)
+    }
+    if wanted.attempts:
+        complete([run for trial, each in runs.items() if trial.world == "sim" for run in each], out=wanted.out)
+    real = [run for trial, each in runs.items() if trial.world != "sim" for run in each]
+    disturbed = measure(real, store, wanted.at_once, wanted.attempts)
+    print(
+        "| line (lost, round trip, film ÷ line) | sender | world | table | nine of ten need | in time |",
+        "|---" * 6 + "|",
+        sep="\n",
+    )
+    needs = {trial: trial.needs(each, store) for trial, each in runs.items()}
+    print(*(row(trial, found) for trial, found in needs.items()), sep="\n")
+    for world in wanted.worlds:
+        found = [(trial, needs[trial]) for trial in needs if trial.world == world]
+        count = sum(need <= trial.delay for trial, each in found for need in each)
+        print(f"{world}: {count} of {sum(len(each) for _, each in found)} sessions in time.")
+    print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
+
+
+if __name__ == "__main__":
+    main()
