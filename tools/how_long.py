@@ -28,7 +28,6 @@ from earlybird.planning.answer import delay_text
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_estimate
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
-from earlybird.quantities import seconds
 from earlybird.study.evaluation import evaluate_study
 from earlybird.study.plan import plan
 from generated import REPOSITORY, write_or_check
@@ -65,12 +64,10 @@ HALVES_UP_TO: Final = 10
 
 @dataclass(frozen=True)
 class Wait:
-    """What nine of ten sessions of a cell do with, in seconds, and its 90 % interval."""
+    """What nine of ten sessions of a cell do with, in seconds."""
 
     case: SessionCase
     need: float
-    low: float
-    high: float
     sessions: int
 
     @property
@@ -81,7 +78,7 @@ class Wait:
     @cached_property
     def round_trips(self) -> float:
         """Round trips beside the largest frame's time on the line."""
-        return (self.need - self.case.largest_frame_s) / seconds(self.case.rtt)
+        return (self.need - self.case.largest_frame_s) / self.case.round_trip
 
     @property
     def rounded(self) -> float:
@@ -139,11 +136,7 @@ def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
 def waits(table: pl.DataFrame) -> Waits:
     """Read the table of cells."""
     found = [
-        Wait(
-            SessionCase(**{name: each[name] for name in KEYS}),
-            *(each[n] for n in ("need_s", "low_s", "high_s")),
-            each["sessions"],
-        )
+        Wait(SessionCase(**{name: each[name] for name in KEYS}), each["need_s"], each["sessions"])
         for each in table.iter_rows(named=True)
     ]
     return {key(wait.case): wait for wait in found}
@@ -212,7 +205,7 @@ def draw(known: Waits) -> None:
             axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="pre", color="#bbbbbb", linewidth=5)
             for sender in SENDERS:
                 _line(axes, sender, [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES])
-            axes.set_title(f"{seconds(rtt) * 1e3:g} ms, lost {how}", fontsize=10)
+            axes.set_title(f"{rtt.removesuffix('ms')} ms, lost {how}", fontsize=10)
             axes.set(xscale="log", yscale="log", ylim=(1.4, ROOF * 1.25))
             axes.set_xticks(LOSSES, [f"{100 * loss:g}" for loss in LOSSES])
             axes.set_yticks(TICKS, [*(f"{tick:g}" for tick in TICKS[:-1]), "more or\nnever"])
@@ -250,16 +243,18 @@ TEXT: Final = (REPOSITORY / "studies" / STUDY / "page.md").read_text(encoding="u
 
 def page(known: Waits) -> str:
     """Write the page."""
-    senders = {title: {"sender": sender} for sender, title in SENDERS.items()}
-    tcp = {SENDERS[sender]: {"sender": sender} for sender in TCP}
-    films = {
+    senders: dict[str, dict[str, object]] = {title: {"sender": sender} for sender, title in SENDERS.items()}
+    tcp: dict[str, dict[str, object]] = {SENDERS[sender]: {"sender": sender} for sender in TCP}
+    films: dict[str, dict[str, object]] = {
         "300 ms": {"rtt": "300ms"},
         "1 Mb/s": {"bitrate": "1Mb/s"},
         "16 Mb/s": {"bitrate": "16Mb/s"},
         "up to 1 % late": {"late": 0.01},
     }
-    others = {title: {"rtt": "60ms", "ratio": HALF, **film} for title, film in films.items()}
-    even = {"SRT, even": {"sender": "srt", "key_frame": 1.0}}
+    others: dict[str, dict[str, object]] = {
+        title: {"rtt": "60ms", "ratio": HALF, **film} for title, film in films.items()
+    }
+    even: dict[str, dict[str, object]] = {"SRT, even": {"sender": "srt", "key_frame": 1.0}}
     return TEXT.format(
         half=with_published(by_way(known, senders | even, ROUNDED, ratio=HALF)),
         bursts=with_published(by_way(known, senders, ROUNDED, ratio=HALF, burst=3.5)),

@@ -27,7 +27,6 @@ from earlybird.planning.candidates import candidate
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical
 from earlybird.planning.session import needed
-from earlybird.quantities import seconds
 from earlybird.store import Store
 from earlybird.sweeps import PlannedRun, complete
 from generated import REPOSITORY
@@ -36,6 +35,8 @@ from worlds import LINUX, measure, unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from how_long import Wait, Waits
 
@@ -82,7 +83,7 @@ class Trial:
         tables = [store.load(run.key).table("deliveries") for run in planned if store.has(run.key)]
         return [self._need(frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()) for frames in tables]
 
-    def _need(self, written: np.ndarray, delivered: np.ndarray) -> float:  # type: ignore[type-arg]
+    def _need(self, written: NDArray[np.float64], delivered: NDArray[np.float64]) -> float:
         begin = written[0]
         return needed(written - begin, delivered - begin, self.case.film.run_length, self.case.late, self._given)
 
@@ -99,7 +100,7 @@ def upwards(known: Waits, case: SessionCase) -> Wait | None:
 
 
 def _size(case: SessionCase) -> tuple[float, ...]:
-    return case.burst, case.loss, seconds(case.rtt) or 0.0, case.ratio
+    return case.burst, case.loss, case.round_trip, case.ratio
 
 
 def trials(known: Waits, worlds: Sequence[str]) -> list[Trial]:
@@ -111,7 +112,7 @@ def trials(known: Waits, worlds: Sequence[str]) -> list[Trial]:
             case = SessionCase(sender, **line)  # type: ignore[arg-type]
             if (wait := upwards(known, case)) is None or not wait.is_possible:
                 continue
-            delay = wait.rounded * (seconds(case.rtt) or 0.0) + case.largest_frame_s
+            delay = wait.rounded * case.round_trip + case.largest_frame_s
             found += [Trial(case, delay, world) for world in worlds if _has(world, sender, missing)]
     return found
 

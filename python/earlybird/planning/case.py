@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from earlybird import _core
+from earlybird.errors import InputError
 from earlybird.planning.candidates import candidate
 from earlybird.planning.film import HEADERS, KEY_FRAME_SIZE, SEGMENT, Broadcast, made_up
 from earlybird.planning.line import Findings, Line, line_of
@@ -53,10 +54,18 @@ class SessionCase:
         return Broadcast.of(made_up(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
 
     @property
+    def round_trip(self) -> float:
+        """Seconds of the empty line's round trip; raise InputError if that is no time."""
+        value = seconds(self.rtt)
+        if not value:
+            raise InputError(f"rtt = {self.rtt}: a time above zero with its unit, such as 60ms.")
+        return value
+
+    @property
     def line(self) -> Line:
         """What it is sent over."""
         rate = bits_per_second(self.bitrate) / self.ratio
-        return line_of(Findings(rate, seconds(self.rtt), self.loss, self.burst))
+        return line_of(Findings(rate, self.round_trip, self.loss, self.burst))
 
     @property
     def largest_frame_s(self) -> float:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earlybird.planning.case import SessionCase
-from earlybird.quantities import seconds
 from earlybird.result import Result
 from earlybird.study.observations import Observation
 from earlybird.study.plan import StudyRun
@@ -38,7 +37,7 @@ def _session(run: StudyRun, result: Result) -> Observation:
     """Reduce a session; what no delay would do for has to wait for the whole film."""
     case, nothing = SessionCase(**result.scenario["case"]), np.empty(0)
     wait = min(result.table("session")["need_s"].item(), case.length)
-    trips = (wait - case.largest_frame_s) / seconds(case.rtt)
+    trips = (wait - case.largest_frame_s) / case.round_trip
     values = {"wait": wait, "wait-round-trips": trips}
     return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)
 
