@@ -145,6 +145,10 @@ class Clip:
         if self.length <= seconds:
             return self
         kept = int(np.searchsorted(self.times, seconds))
+        sound = self.sound
+        if sound is not None:
+            times, sizes = sound
+            sound = times[times < seconds], sizes[times < seconds]
         return dataclasses.replace(
             self,
             times=self.times[:kept],
@@ -152,7 +156,7 @@ class Clip:
             length=seconds,
             audio=None if self.audio is None else self.audio[:kept],
             kinds=self.kinds[:kept],
-            sound=None if self.sound is None else tuple(part[self.sound[0] < seconds] for part in self.sound),
+            sound=sound,
         )
 
     def application(self) -> dict[str, Any]:

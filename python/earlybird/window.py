@@ -41,7 +41,7 @@ def window_notes(result: Result) -> Iterator[str]:
 
 def _endpoint(scenario: dict[str, Any], group: str) -> dict[str, Any]:
     """Return the endpoint settings of a group: the scenario's, with its own on top."""
-    own = next((flow.get("endpoint", {}) for flow in scenario["flows"] if flow["name"] == group), {})
+    own: dict[str, Any] = next((flow.get("endpoint", {}) for flow in scenario["flows"] if flow["name"] == group), {})
     return {**scenario.get("endpoint", {}), **own}
 
 
