@@ -40,10 +40,8 @@ pub(crate) fn read(document: &mut Value, folder: &Path, reader: &dyn ReadMedia) 
         let path = format!("flows.{}.application", step_to(flows, index));
         let Some(application) = flows[index].get_mut("application") else { continue };
         read_one(application.get_mut("media"), &format!("{path}.media"), folder, reader, Wanted::Media)?;
-        for kind in ["ingest", "segments"] {
-            let media = application.get_mut(kind).and_then(|application| application.get_mut("media"));
-            read_one(media, &format!("{path}.{kind}.media"), folder, reader, Wanted::Film)?;
-        }
+        let media = application.get_mut("ingest").and_then(|ingest| ingest.get_mut("media"));
+        read_one(media, &format!("{path}.ingest.media"), folder, reader, Wanted::Film)?;
     }
     Ok(())
 }
