@@ -38,7 +38,7 @@ pub enum Carriage {
 pub enum Control {
     /// CUBIC (RFC 8312), its default.
     Cubic,
-    /// NewReno (RFC 9002 §7).
+    /// `NewReno` (RFC 9002 §7).
     NewReno,
 }
 

@@ -26,8 +26,8 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 fn check_buffers(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> {
     let endpoint = scenario.endpoint_of(flow)?;
     let given = [("send-buffer", endpoint.send_buffer), ("unsent-limit", endpoint.unsent_limit)];
-    let given = given.into_iter().filter(|_| endpoint.transport.kind.is_real_time());
-    for (key, bytes) in given.filter_map(|(key, bytes)| Some((key, bytes?))) {
+    let first = given.into_iter().find_map(|(key, bytes)| Some((key, bytes?)));
+    if let Some((key, bytes)) = first.filter(|_| endpoint.transport.kind.is_real_time()) {
         let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
         let problem = format!("limits streams, and {} carries frames", endpoint.transport);
         return Err(ScenarioError::new(&format!("{place}endpoint.{key}"), problem)

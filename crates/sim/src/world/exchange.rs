@@ -96,7 +96,7 @@ impl Endpoint {
                 packet.content = Content::Datagram(transmit.datagram);
                 Some((transmit.number, transmit.is_again))
             }
-            Agent::Guest(lodger) => lodger.write(now, packet, parcels).map(|number| (number, false)),
+            Agent::Guest(lodger) => lodger.write(now, packet, parcels),
         }
     }
 
@@ -140,16 +140,17 @@ impl Endpoint {
 }
 
 impl Lodger {
-    /// Writes what a guest wants to be sent next into a packet; gives its number if it carries data.
+    /// Writes what a guest wants to be sent next into a packet; gives its number if it carries data, and that it is sent for
+    /// the first time: QUIC repeats data in packets of new numbers (RFC 9002 §3).
     #[inline(never)]
-    fn write(&mut self, now: Instant, packet: &mut Packet, parcels: &mut Parcels) -> Option<Option<u64>> {
+    fn write(&mut self, now: Instant, packet: &mut Packet, parcels: &mut Parcels) -> Option<(Option<u64>, bool)> {
         let GuestDatagram { payload, ecn, is_data } = self.guest.poll_transmit(now)?;
         let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
         packet.content = Content::Datagram(Datagram { len: payload.len() as u16, ecn, ..Datagram::default() });
         packet.ticket = parcels.put(payload);
         let number = self.sent;
         self.sent += u64::from(is_data);
-        Some(is_data.then_some(number))
+        Some((is_data.then_some(number), false))
     }
 }
 
