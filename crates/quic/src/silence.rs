@@ -7,9 +7,10 @@ use quinn_proto::FrameStats;
 /// Watches a sender for probe timeouts (RFC 9002 §6.2).
 ///
 /// A timer after which something leaves that asks for an acknowledgement is a pacer's or the probe timer's, unless it found
-/// losses by their time. A pacer never waits a round trip – the smallest window is two packets, and these leave within 4/5 of
-/// one –, and the probe timer always waits longer than one: a round trip, four deviations of at least 1 ms, and the peer's
-/// longest delay of ACKs.
+/// losses by their time. The probe timer always waits longer than a round trip: that, four deviations of at least 1 ms, and the
+/// peer's longest delay of ACKs. Quinn's pacer waits until ten packets may go, for 8/window round trips with a window in packets
+/// (`pacing.rs`): less than one while the window is above eight. Below, a wait of the pacer may be taken for a timeout, so that
+/// these counts are upper bounds.
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
     /// When something left that asks for an acknowledgement.
