@@ -9,7 +9,7 @@ from earlybird.models.case import StreamingCase
 from earlybird.planning.case import SessionCase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from earlybird.result import Result
 
@@ -17,7 +17,7 @@ CASES: Final = {case.name: case for case in (StreamingCase, SessionCase)}
 """By name."""
 
 
-def case_named(name: str, where: str) -> type[StreamingCase] | type[SessionCase]:
+def case_named(name: str, where: str) -> Callable[..., StreamingCase | SessionCase]:
     """Find the kind of case that a study's part asks for; raise InputError, which says where, if there is none."""
     if name not in CASES:
         raise InputError(f"{where}: there is no model {name!r}; there is {', '.join(CASES)}.")
