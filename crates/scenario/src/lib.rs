@@ -41,9 +41,7 @@ pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
 pub use suggest::nearest;
-pub use transport::{
-    Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport, transport_names, transports_json,
-};
+pub use transport::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names, transports_json};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

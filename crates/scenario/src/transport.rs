@@ -32,8 +32,6 @@ pub enum Kind {
     Control(&'static str),
     /// What it carries datagrams with, in place of a TCP stream: not every byte arrives, and there is no timer to choose.
     Datagram(Datagram),
-    /// QUIC, with this way of carrying units.
-    Quic(QuicCarriage),
     /// A choice of policies for frames, each of which is worthless when late.
     RealTime(Preset),
 }
@@ -63,17 +61,6 @@ pub enum Datagram {
     Srt,
 }
 
-/// How QUIC carries units of media.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum QuicCarriage {
-    /// One behind the other in a stream.
-    Stream,
-    /// Each in a stream of its own.
-    Streams,
-    /// In datagrams, which are not repaired.
-    Datagrams,
-}
-
 /// A real-time mode of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Preset {
@@ -100,9 +87,9 @@ impl Default for Kind {
 }
 
 impl Kind {
-    /// Says whether its packets are datagrams of UDP and not segments of TCP.
+    /// Says whether it carries datagrams and not a TCP stream.
     pub const fn is_datagram(self) -> bool {
-        matches!(self, Self::Datagram(_) | Self::Quic(_))
+        matches!(self, Self::Datagram(_))
     }
 
     /// Says whether it carries frames, each of which is worthless when late.
@@ -209,34 +196,6 @@ const DATAGRAMS: &[Row] = &[
     },
 ];
 
-/// QUIC in its ways.
-const QUICS: &[Row] = &[
-    Row {
-        name: "quic",
-        kind: Kind::Quic(QuicCarriage::Stream),
-        title: "QUIC with all units in one stream",
-        source: "RFC 9000, RFC 9002; quinn-proto 0.11.19",
-        parameters: &["quic"],
-        detections: PLAIN,
-    },
-    Row {
-        name: "quic-streams",
-        kind: Kind::Quic(QuicCarriage::Streams),
-        title: "QUIC with a stream for each unit: all are repaired, and none waits for another one",
-        source: "RFC 9000 §2, RFC 9002; quinn-proto 0.11.19",
-        parameters: &["quic"],
-        detections: PLAIN,
-    },
-    Row {
-        name: "quic-datagrams",
-        kind: Kind::Quic(QuicCarriage::Datagrams),
-        title: "QUIC's datagrams: congestion-controlled, never repaired",
-        source: "RFC 9221, RFC 9002; quinn-proto 0.11.19",
-        parameters: &["quic"],
-        detections: PLAIN,
-    },
-];
-
 /// Real-time modes.
 const PRESETS: &[Row] = &[
     Row {
@@ -299,8 +258,8 @@ const PRESETS: &[Row] = &[
 
 /// Gives every transport by name, without ends.
 fn rows() -> impl Iterator<Item = Row> {
-    let [repairs, datagrams, quics, presets] = [REPAIRS, DATAGRAMS, QUICS, PRESETS].map(|rows| rows.iter().copied());
-    repairs.chain(controls::entries().map(Row::from)).chain(datagrams).chain(quics).chain(presets)
+    let [repairs, others] = [REPAIRS, DATAGRAMS].map(|rows| rows.iter().copied());
+    repairs.chain(controls::entries().map(Row::from)).chain(others).chain(PRESETS.iter().copied())
 }
 
 impl From<Entry> for Row {

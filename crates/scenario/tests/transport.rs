@@ -1,6 +1,6 @@
 //! Transports by name.
 
-use earlybird_scenario::{Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport, transport_names};
+use earlybird_scenario::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names};
 use rstest::rstest;
 
 #[rstest]
@@ -21,9 +21,6 @@ use rstest::rstest;
 #[case("udp", Kind::Datagram(Datagram::Udp), Detection::Duplicates, false)]
 #[case("tfrc", Kind::Datagram(Datagram::Tfrc), Detection::Duplicates, false)]
 #[case("srt", Kind::Datagram(Datagram::Srt), Detection::Duplicates, false)]
-#[case("quic", Kind::Quic(QuicCarriage::Stream), Detection::Duplicates, false)]
-#[case("quic-streams", Kind::Quic(QuicCarriage::Streams), Detection::Duplicates, false)]
-#[case("quic-datagrams", Kind::Quic(QuicCarriage::Datagrams), Detection::Duplicates, false)]
 #[case("pert-er-fg", Kind::Control("pert"), Detection::EarlyRetransmission, true)]
 #[case("mtcp-rack", Kind::RealTime(Preset::Mtcp), Detection::Rack, false)]
 #[case("pert-rack", Kind::Control("pert"), Detection::Rack, false)]

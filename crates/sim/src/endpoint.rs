@@ -1,6 +1,5 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
-use crate::guest::{Guest, GuestEvent, Stack};
 use crate::ids::{AppId, FlowId, GroupId, ListenerId, RouteId};
 use crate::ledger::Ledger;
 use crate::moment::Moment;
@@ -85,17 +84,6 @@ pub struct DatagramSettings {
     pub headers: HeaderSize,
 }
 
-/// What a flow over a stack from outside is made of. Its links count IPv4's header and UDP's.
-#[derive(Clone, Copy, Debug)]
-pub struct GuestSettings {
-    /// Makes its connections.
-    pub stack: &'static dyn Stack,
-    /// The largest payload of a datagram that it sends, in bytes.
-    pub mss: u16,
-    /// Whether queues may mark its packets; else they leave as if the stack could not do with marks, which it finds out.
-    pub ecn: bool,
-}
-
 /// What carries a flow.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few of them")]
@@ -104,8 +92,6 @@ pub enum Carrier {
     Tcp(EndpointSettings),
     /// Datagrams.
     Datagrams(DatagramSettings),
-    /// Connections of a stack from outside.
-    Guest(GuestSettings),
 }
 
 impl Carrier {
@@ -113,7 +99,6 @@ impl Carrier {
         match self {
             Self::Tcp(settings) => settings.opener.mss,
             Self::Datagrams(settings) => settings.config.mss,
-            Self::Guest(settings) => settings.mss,
         }
     }
 }
@@ -130,16 +115,6 @@ impl From<EndpointSettings> for Carrier {
 pub(crate) enum Agent {
     Tcp(Connection),
     Datagrams(datagram::Endpoint),
-    Guest(Lodger),
-}
-
-/// A guest, and what the world keeps for it.
-#[derive(Debug)]
-pub(crate) struct Lodger {
-    pub(crate) guest: Box<dyn Guest>,
-    /// Packets with data that it has sent.
-    pub(crate) sent: u64,
-    pub(crate) ecn: bool,
 }
 
 /// What an agent wants to be known.
@@ -147,17 +122,16 @@ pub(crate) struct Lodger {
 pub(crate) enum AgentEvent {
     Tcp(tcp::Event),
     Datagrams(datagram::Event),
-    Guest(GuestEvent),
 }
 
 impl Agent {
-    /// Takes what arrived; agents of different kinds never talk to each other, and guests get their payload elsewhere.
+    /// Takes what arrived; agents of different kinds never talk to each other.
     #[inline]
     pub(crate) fn on_packet(&mut self, cx: &mut Cx<'_>, content: &Content) {
         match (self, content) {
             (Self::Tcp(connection), Content::Segment(segment)) => drop(connection.on_segment(cx, segment)),
             (Self::Datagrams(endpoint), Content::Datagram(datagram)) => endpoint.on_datagram(cx.now, datagram),
-            _ => {}
+            (Self::Tcp(_), Content::Datagram(_)) | (Self::Datagrams(_), Content::Segment(_)) => {}
         }
     }
 
@@ -174,7 +148,7 @@ impl Agent {
     pub(crate) fn has_events(&self) -> bool {
         match self {
             Self::Tcp(connection) => connection.has_events(),
-            Self::Datagrams(_) | Self::Guest(_) => true,
+            Self::Datagrams(_) => true,
         }
     }
 
@@ -183,7 +157,6 @@ impl Agent {
         match self {
             Self::Tcp(connection) => connection.poll_event().map(AgentEvent::Tcp),
             Self::Datagrams(endpoint) => endpoint.poll_event().map(AgentEvent::Datagrams),
-            Self::Guest(lodger) => lodger.guest.poll_event().map(AgentEvent::Guest),
         }
     }
 
@@ -193,16 +166,15 @@ impl Agent {
     pub(crate) fn has_data(&self) -> bool {
         match self {
             Self::Tcp(connection) => connection.has_data(),
-            Self::Datagrams(_) | Self::Guest(_) => true,
+            Self::Datagrams(_) => true,
         }
     }
 
     #[inline]
-    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Tcp(connection) => connection.poll_timeout(),
             Self::Datagrams(endpoint) => endpoint.poll_timeout(),
-            Self::Guest(lodger) => lodger.guest.poll_timeout(),
         }
     }
 
@@ -211,7 +183,6 @@ impl Agent {
         match self {
             Self::Tcp(connection) => connection.on_timeout(cx),
             Self::Datagrams(endpoint) => endpoint.on_timeout(cx.now),
-            Self::Guest(lodger) => lodger.guest.on_timeout(cx.now),
         }
     }
 
@@ -225,10 +196,6 @@ impl Agent {
                 endpoint.write(bytes);
                 0
             }
-            Self::Guest(lodger) => {
-                lodger.guest.write(bytes);
-                0
-            }
         }
     }
 
@@ -240,10 +207,6 @@ impl Agent {
                 endpoint.write_unit(bytes);
                 0
             }
-            Self::Guest(lodger) => {
-                lodger.guest.write_unit(bytes);
-                0
-            }
         }
     }
 
@@ -252,7 +215,6 @@ impl Agent {
         match self {
             Self::Tcp(connection) => connection.received(),
             Self::Datagrams(endpoint) => endpoint.received(),
-            Self::Guest(lodger) => lodger.guest.received(),
         }
     }
 }

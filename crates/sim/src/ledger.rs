@@ -89,14 +89,7 @@ impl Ledger {
 
     /// Reads the next part, if need be with the will to step over what is missing.
     pub(crate) fn read(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, may_skip: bool) -> Option<Part> {
-        let connection = match agent {
-            Agent::Tcp(connection) => connection,
-            Agent::Datagrams(_) => return self.arrived.pop_front(),
-            Agent::Guest(lodger) => {
-                self.read = lodger.guest.in_order();
-                return self.next_whole().or_else(|| self.arrived.pop_front());
-            }
-        };
+        let Agent::Tcp(connection) = agent else { return self.arrived.pop_front() };
         loop {
             if let Some(part) = self.next_whole() {
                 return Some(part);

@@ -28,8 +28,7 @@ pub struct Packet {
     pub bytes: u32,
     /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
-    /// What it is known by outside, if it came from there; see [`Courier`](crate::Courier). Copies have the same. In a world,
-    /// the number of a [`Guest`](crate::Guest)'s payload; else 0.
+    /// What it is known by outside, if it came from there; see [`Courier`](crate::Courier). Copies have the same.
     pub ticket: u32,
     /// What it carries.
     pub content: Content,

@@ -8,8 +8,7 @@ use crate::events::Event;
 use crate::ids::LinkId;
 use crate::moment::Moment;
 use crate::network::{Network, Step};
-use crate::observer::{DropCause, Observer, PacketEvent};
-use crate::parcels::Parcels;
+use crate::observer::{Observer, PacketEvent};
 use crate::slots::{Place, Slot};
 use earlybird_units::Instant;
 use impaired::Stragglers;
@@ -20,7 +19,6 @@ pub(crate) struct Transit<O> {
     pub(crate) now: Moment,
     pub(crate) events: Calendar,
     pub(crate) network: Network,
-    pub(crate) parcels: Parcels,
     stragglers: Stragglers,
     pub(crate) observer: O,
 }
@@ -28,8 +26,8 @@ pub(crate) struct Transit<O> {
 impl<O: Observer> Transit<O> {
     pub(crate) fn new(mut network: Network, observer: O) -> Self {
         network.settle();
-        let (events, parcels, stragglers) = (Calendar::default(), Parcels::default(), Stragglers::default());
-        Self { now: Moment::ZERO, events, network, parcels, stragglers, observer }
+        let (events, stragglers) = (Calendar::default(), Stragglers::default());
+        Self { now: Moment::ZERO, events, network, stragglers, observer }
     }
 
     /// Lets a packet go that an endpoint has sent.
@@ -85,22 +83,7 @@ impl<O: Observer> Transit<O> {
     #[cold]
     fn drop_at(&mut self, link: LinkId, at: Instant, place: Place) {
         let cause = self.network.link(link).drop_cause();
-        self.tell_dropped(link, cause, at, place);
-        self.events.slots.set_free(place);
-    }
-
-    /// Tells of a packet that a link has dropped, and lets its payload go.
-    fn tell_dropped(&mut self, link: LinkId, cause: DropCause, at: Instant, place: Place) {
-        let packet = &self.events.slots.get(place).packet;
-        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), packet);
-        self.claim(place);
-    }
-
-    /// Takes the payload of a packet that is under way no longer, if it has one.
-    pub(crate) fn claim(&mut self, place: Place) -> Option<Vec<u8>> {
-        // The slot may be another kind of packet's next.
-        let ticket = std::mem::take(&mut self.events.slots.get_mut(place).packet.ticket);
-        self.parcels.take(ticket)
+        self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.slots.set_free(place));
     }
 
     /// Enters the arrival of a packet at the far end of a link.

@@ -4,9 +4,8 @@ mod exchange;
 mod io;
 mod listening;
 
-use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Lodger, Reader};
+use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{Event, Kind};
-use crate::guest::GuestEvent;
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
 use crate::network::Network;
@@ -14,7 +13,7 @@ use crate::observer::Observer;
 use crate::slots::Place;
 use crate::transit::Transit;
 use earlybird_datagram as datagram;
-use earlybird_tcp::{Connection, Cx, Event as TcpEvent, TraceEvent};
+use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
 use exchange::Tracer;
@@ -211,7 +210,6 @@ impl<O: Observer> World<O> {
             match event {
                 AgentEvent::Tcp(event) => self.on_tcp_event(id, event),
                 AgentEvent::Datagrams(event) => self.on_datagram_event(id, event),
-                AgentEvent::Guest(event) => self.on_guest_event(id, event),
             }
             if self.endpoints[id.0 as usize].generation != generation {
                 return false;
@@ -255,19 +253,6 @@ impl<O: Observer> World<O> {
         if endpoint.unwritten == 0 {
             let app = endpoint.app;
             self.with_app(app, |application, io| application.on_writable(io, ConnectionId(id.0 / 2)));
-        }
-    }
-
-    fn on_guest_event(&mut self, id: EndpointId, event: GuestEvent) {
-        match event {
-            GuestEvent::Readable => self.on_readable(id),
-            GuestEvent::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
-            GuestEvent::Timeout { timer, freeze } if id.is_opener() => {
-                let flow = self.endpoints[id.0 as usize].flow;
-                self.transit.observer.on_trace(self.transit.now.at, flow, TraceEvent::Timeout { timer, freeze });
-            }
-            // A sender is told nothing by itself, and a receiver waits for nothing of the application.
-            GuestEvent::Delivered(_) | GuestEvent::Timeout { .. } => {}
         }
     }
 
@@ -345,7 +330,6 @@ impl<O: Observer> World<O> {
             match &endpoint.agent {
                 Agent::Tcp(connection) => observer.on_flow_probe(now.at, endpoint.flow, connection),
                 Agent::Datagrams(sender) => observer.on_datagrams_probe(now.at, endpoint.flow, sender),
-                Agent::Guest(sender) => observer.on_guest_probe(now.at, endpoint.flow, &sender.guest.state()),
             }
         }
         for (number, link) in network.links.iter_mut().enumerate() {
@@ -359,7 +343,7 @@ impl<O: Observer> World<O> {
         let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
         let (group, has_units) = (flow.group, flow.has_units);
-        let (opener, listener, headers) = agents(&flow.carrier, self.transit.now.at, seeds);
+        let (opener, listener, headers) = agents(&flow.carrier, seeds);
         let (there, back) = self.paths[path.0 as usize];
         let place = self.place_for_two();
         for (id, agent, route, coming) in [(place, opener, there, back), (place.peer(), listener, back, there)] {
@@ -407,9 +391,8 @@ impl<O: Observer> World<O> {
                 self.release(id);
                 self.release(id.peer());
             }
-            // Nobody tells the receiver that this was the last datagram: both places are kept to the end. Those of guests too:
-            // what they have not repaired yet is nothing that the world could ask for.
-            Carrier::Datagrams(_) | Carrier::Guest(_) => {}
+            // Nobody tells the receiver that this was the last datagram: both places are kept to the end.
+            Carrier::Datagrams(_) => {}
         }
     }
 
@@ -439,16 +422,13 @@ impl<O: Observer> World<O> {
             (Agent::Datagrams(sender), receiver) => {
                 self.transit.observer.on_datagrams_end(opener.flow, sender, receiver.received());
             }
-            (Agent::Guest(sender), receiver) => {
-                self.transit.observer.on_guest_end(opener.flow, &sender.guest.state(), receiver.received());
-            }
-            (Agent::Tcp(_), _) => {}
+            (Agent::Tcp(_), Agent::Datagrams(_)) => {}
         }
     }
 }
 
 /// Makes both ends of a flow's next connection; `seeds` are its own.
-fn agents(carrier: &Carrier, now: Instant, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
+fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
     match carrier {
         Carrier::Tcp(settings) => {
             let opener = Connection::connect(&settings.opener, seeds.child("opener"));
@@ -458,11 +438,6 @@ fn agents(carrier: &Carrier, now: Instant, seeds: SeedTree) -> (Agent, Agent, He
         Carrier::Datagrams(settings) => {
             let [sender, receiver] = datagram::Endpoint::pair(settings.config);
             (Agent::Datagrams(sender), Agent::Datagrams(receiver), settings.headers)
-        }
-        Carrier::Guest(settings) => {
-            let lodger = |guest| Agent::Guest(Lodger { guest, sent: 0, ecn: settings.ecn });
-            let [opener, listener] = settings.stack.pair(now, seeds).map(lodger);
-            (opener, listener, HeaderSize::Real)
         }
     }
 }

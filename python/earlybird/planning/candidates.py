@@ -19,11 +19,8 @@ SHORT_TIMER: Final = "50ms"
 TODAY: Final = "cubic"
 """What Linux sends with unless told otherwise."""
 
-DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")
+DATAGRAMS: Final = ("udp", "tfrc", "srt")
 """Transports of which what is late is lost."""
-
-QUIC: Final = ("quic", "quic-streams", "quic-datagrams")
-"""Transports of a stack whose buffers are its own."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Candidate:
     @property
     def has_window(self) -> bool:
         """Whether it is TCP."""
-        return self.transport not in DATAGRAMS + QUIC
+        return self.transport not in DATAGRAMS
 
 
 REAL_TIME: Final = ("mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "earlybird-rt")

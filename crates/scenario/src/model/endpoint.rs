@@ -1,4 +1,4 @@
-use super::{EcnMode, NewReno, Quic, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
+use super::{EcnMode, NewReno, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
 use crate::controls::ControlTables;
 use crate::quantity::Time;
 use crate::transport::Transport;
@@ -96,8 +96,6 @@ pub struct Endpoint {
     pub newreno: NewReno,
     /// SRT's parameters (transport `srt`).
     pub srt: Srt,
-    /// QUIC's parameters (transports `quic`, `quic-streams`, `quic-datagrams`).
-    pub quic: Quic,
     /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     pub rack: Rack,
     /// The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).

@@ -50,7 +50,6 @@ impl<O: Observer> Transit<O> {
         self.leave_in_disorder(link, place);
         if is_doubled {
             self.observer.on_packet(moment.at, PacketEvent::Duplicated(link), &packet);
-            self.parcels.double(packet.ticket);
             let copy = self.events.slots.take();
             let slot = self.events.slots.get_mut(copy);
             (slot.packet, slot.event.moment) = (packet, moment);

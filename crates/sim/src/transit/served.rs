@@ -14,7 +14,7 @@ impl<O: Observer> Transit<O> {
         let served = self.network.link_mut(link);
         match served.offer(self.now, id, packet) {
             Offer::Lost => {
-                self.tell_dropped(link, DropCause::Loss, self.now.at, id);
+                self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Loss), packet);
                 self.events.slots.set_free(id);
             }
             Offer::Accepted if O::PACKETS => {
@@ -56,10 +56,9 @@ impl<O: Observer> Transit<O> {
     /// Does away with the packets that a queue has dropped.
     fn clear_dropped(&mut self, link: LinkId) {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
-            let packet = &self.events.slots.get(waiting.id).packet;
+            let packet = self.events.slots.set_free(waiting.id);
             self.network.link_mut(link).count_drop(self.now.at, waiting.since, packet);
-            self.tell_dropped(link, DropCause::Queue, self.now.at, waiting.id);
-            self.events.slots.set_free(waiting.id);
+            self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Queue), packet);
         }
     }
 }

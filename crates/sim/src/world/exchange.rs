@@ -1,27 +1,19 @@
 //! What passes between an endpoint and that which carries its packets.
 
-use crate::endpoint::{Agent, Endpoint, Lodger};
+use crate::endpoint::{Agent, Endpoint};
 use crate::events::{Event, Kind};
-use crate::guest::GuestDatagram;
 use crate::ids::{EndpointId, FlowId};
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::{Content, Packet};
-use crate::parcels::Parcels;
 use crate::slots::Place;
 use crate::transit::Transit;
 use earlybird_tcp::{Cx, Trace, TraceEvent};
 use earlybird_units::Instant;
-use earlybird_wire::{Datagram, Ecn};
 
 impl Endpoint {
     /// Takes a packet that has come; says whether it was for this endpoint, and not for one before it in its place.
     #[inline]
     pub(super) fn take<O: Observer>(&mut self, id: EndpointId, place: Place, transit: &mut Transit<O>) -> bool {
-        if let Agent::Guest(lodger) = &mut self.agent
-            && let Some(payload) = transit.claim(place)
-        {
-            lodger.guest.on_datagram(transit.now.at, transit.events.slots.get(place).packet.ecn(), payload);
-        }
         let packet = transit.events.slots.set_free(place);
         if self.generation != packet.generation {
             return false;
@@ -58,9 +50,9 @@ impl Endpoint {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
     fn next_packet<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<(Place, bool)> {
-        let Transit { now, events, parcels, observer, .. } = transit;
+        let Transit { now, events, observer, .. } = transit;
         events.slots.fill(|packet| {
-            let (number, is_again) = self.write(now.at, packet, parcels, observer)?;
+            let (number, is_again) = self.write(now.at, packet, observer)?;
             self.address(packet, id.peer(), number);
             if O::PACKETS {
                 let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
@@ -78,7 +70,6 @@ impl Endpoint {
         &mut self,
         now: Instant,
         packet: &mut Packet,
-        parcels: &mut Parcels,
         observer: &mut O,
     ) -> Option<(Option<u64>, bool)> {
         match &mut self.agent {
@@ -96,7 +87,6 @@ impl Endpoint {
                 packet.content = Content::Datagram(transmit.datagram);
                 Some((transmit.number, transmit.is_again))
             }
-            Agent::Guest(lodger) => lodger.write(now, packet, parcels),
         }
     }
 
@@ -136,21 +126,6 @@ impl Endpoint {
         self.armed = deadline;
         let kind = if deadline - set.at <= self.last_hop { Kind::ShortTimer } else { Kind::Timer };
         transit.events.appoint(Event::new(set.until(deadline), kind, id.0));
-    }
-}
-
-impl Lodger {
-    /// Writes what a guest wants to be sent next into a packet; gives its number if it carries data, and that it is sent for
-    /// the first time: QUIC repeats data in packets of new numbers (RFC 9002 §3).
-    #[inline(never)]
-    fn write(&mut self, now: Instant, packet: &mut Packet, parcels: &mut Parcels) -> Option<(Option<u64>, bool)> {
-        let GuestDatagram { payload, ecn, is_data } = self.guest.poll_transmit(now)?;
-        let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
-        packet.content = Content::Datagram(Datagram { len: payload.len() as u16, ecn, ..Datagram::default() });
-        packet.ticket = parcels.put(payload);
-        let number = self.sent;
-        self.sent += u64::from(is_data);
-        Some((is_data.then_some(number), false))
     }
 }
 
