@@ -262,13 +262,6 @@ Whose rules an endpoint follows.
 """
 
 
-QuicControl: TypeAlias = Literal["cubic", "new-reno"] | Parameter
-"""
-A congestion control of quinn. Its BBR is not offered: it draws from the machine's random numbers, so that equal seeds would not
-give equal runs.
-"""
-
-
 Rate: TypeAlias = str
 """
 A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps).
@@ -433,9 +426,6 @@ Transport: TypeAlias = (
         "udp",
         "tfrc",
         "srt",
-        "quic",
-        "quic-streams",
-        "quic-datagrams",
         "mtcp",
         "mtcp-fg",
         "mtcp-er",
@@ -1286,18 +1276,6 @@ class Prague:
 
 
 @dataclass(kw_only=True)
-class Quic:
-    """
-    QUIC's parameters; all else is as the library quinn has it.
-    """
-
-    congestion_control: QuicControl | None = None
-    """
-    Which of quinn's congestion controls decides (default `cubic`, as in quinn).
-    """
-
-
-@dataclass(kw_only=True)
 class Rack:
     """
     RACK-TLP's parameters; those left out are RFC 8985's.
@@ -1930,10 +1908,6 @@ class Endpoint:
     profile: Profile | None = None
     """
     Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
-    """
-    quic: Quic | None = None
-    """
-    QUIC's parameters (transports `quic`, `quic-streams`, `quic-datagrams`).
     """
     rack: Rack | None = None
     """
