@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 LEVEL = 0.90
 """Confidence level of an interval when none is given."""
@@ -67,6 +66,8 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean, -math.inf, math.inf, 1)
+    from scipy import stats  # takes longer to load than most commands take
+
     quantile = float(stats.t.ppf((1 + level) / 2, len(values) - 1))
     half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half, len(values))
@@ -125,6 +126,8 @@ def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimat
         raise ValueError(f"{successes} successes of {total} trials: expected 0 to {total}")
     if total == 0:
         return NOTHING
+    from scipy import stats
+
     interval = stats.binomtest(successes, total).proportion_ci(level, method="wilson")
     return Estimate(successes / total, float(interval.low), float(interval.high), total)
 

@@ -131,7 +131,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_bytes_of_this_machine(small: Pa
     line = command("sweep", small, "--set", "sweep.seeds=60", "--set", "duration=60s", "--out", tmp_path / "cluster")
     with cluster(tmp_path, 3) as (address, workers):
         host, port = address.removeprefix("tcp://").split(":")
-        wait_for(lambda: not socket.socket().connect_ex((host, int(port))))
+        wait_for(lambda: _answers(host, int(port)))
         sweep = subprocess.Popen([*line, "--dask", address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: sweep.poll() is not None or len([*tmp_path.glob("cluster/[0-9a-f]*")]) >= 10)
         workers[0].send_signal(signal.SIGKILL)
@@ -149,3 +149,8 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.05)
+
+
+def _answers(host: str, port: int) -> bool:
+    with socket.socket() as caller:
+        return not caller.connect_ex((host, port))

@@ -7,7 +7,6 @@ from functools import cache
 from itertools import filterfalse
 from pathlib import Path
 
-from earlybird.cases import case_named
 from earlybird.description import override_texts, resolve
 from earlybird.errors import ScenarioWarning
 from earlybird.paths import RESULTS
@@ -214,6 +213,8 @@ def resolved(run: StudyRun) -> PlannedRun:
 
 def _document(run: StudyRun) -> str:
     """Describe the case of a model that a run is."""
+    from earlybird.cases import case_named  # with it a plan's sessions are loaded
+
     where = f"parts.{run.part.name}"
     return build(case_named(run.part.model, where), run.settings, where).document()
 
