@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LONGEST: Final = 3.0
 """Times of the film's length after which a play is stopped, with `MARGIN` seconds more."""
 MARGIN: Final = 30.0
+TRIES: Final = 3
+"""Times that a play is begun, of one seed: browsers give up a film for reasons of their own, and hours of other plays
+are not to end with it. How many it took is in the summary."""
 FREEZE_FACTOR, FREEZE_MORE = 3.0, 0.15
 """A picture that stands for thrice its time, and 0.15 s longer than it, is frozen (`freezeCount` of WebRTC's
 statistics)."""
@@ -65,33 +68,41 @@ def make_play(document: Mapping[str, Any], seed: int) -> Result:
     bed = document["testbed"]
     check_sender(bed["sender"])
     film = provide(bed["film"])
+    seen, lines, network = _watched(bed, film, seed)
+    return _result(document, seed, seen, _series(lines, seen["began"]), network)
+
+
+class _Unwatched(Exception):
+    """The client showed nothing of the film, and says why."""
+
+
+def _watched(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """Let the client play, again if need be: give its report, the server's samples and the network's summary."""
+    tries = 1
+    while True:
+        try:
+            seen, lines, network = _watched_once(bed, film, seed)
+        except _Unwatched as error:
+            if tries == TRIES:
+                raise EarlybirdError(str(error)) from None
+            tries += 1
+        else:
+            return seen, lines, {**network, "tries": tries}
+
+
+def _watched_once(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, Any], str, dict[str, Any]]:
     with _Memory("samples") as samples, _Memory("report") as told:
-        outcome = emulate(
-            scenario_of(bed["link"]),
-            wrapped([sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]),
-            peers=[
-                [
-                    sys.executable,
-                    "-m",
-                    "earlybird.testbed.server",
-                    str(film),
-                    bed["sender"],
-                    samples.number,
-                    *_rival(bed),
-                ]
-            ],
-            seed=seed,
-        )
+        viewer = [sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]
+        server = [sys.executable, "-m", "earlybird.testbed.server", str(film), bed["sender"], samples.number]
+        outcome = emulate(scenario_of(bed["link"]), wrapped(viewer), peers=[[*server, *_rival(bed)]], seed=seed)
         report, lines = told.text(), samples.text()
     if not report:
         raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")
     seen = json.loads(report)
-    problem = seen["error"] or (
-        "it showed no picture of the film" if seen["finished"] and not seen["pictures"] else None
-    )
-    if problem:
-        raise EarlybirdError(f"{bed['client']} over {bed['sender']}: {problem}.")
-    return _result(document, seed, seen, _series(lines, seen["began"]), outcome.summary)
+    showed_nothing = "it showed no picture of the film" if seen.get("finished") and not seen["pictures"] else None
+    if problem := seen["error"] or showed_nothing:
+        raise _Unwatched(f"{bed['client']} over {bed['sender']}: {problem}.")
+    return seen, lines, outcome.summary
 
 
 class _Memory:
@@ -177,6 +188,7 @@ def _result(
         "added_delay_p50_us": late["p50_us"],
         "added_delay_p99_us": late["p99_us"],
         "undelivered": network["undelivered"],
+        "tries": network["tries"],
         "disturbed": late["p99_us"] > MILLISECOND or network["undelivered"] > 0,
         "code_version": _core.code_version(KERNEL),
     }
