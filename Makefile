@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust publish-check check-python bench instructions docs schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -58,7 +58,13 @@ check-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	tools/check-no-std earlybird-units earlybird-wire earlybird-tcp
-	$(MAKE) publish-check
+	$(MAKE) publish-check check-kernel
+
+# A workspace of its own, as it needs clang and libelf.
+check-kernel: ## Check format and lints of `earlybird-kernel`
+	cargo fmt --manifest-path crates/kernel/Cargo.toml --check
+	@if missing=$$(tools/kernel-needs); then cargo clippy --manifest-path crates/kernel/Cargo.toml --all-targets --locked -- -D warnings; \
+	else echo "skipped: clippy of crates/kernel: apt-get install$$missing"; fi
 
 # The crates that others may take: units, wire and tcp, each built from what would be uploaded.
 publish-check: ## Check that units, wire and tcp could be published
@@ -96,10 +102,7 @@ docs: build ## Write the reference of scenarios and transports, and the Rust doc
 # Beside this Python's programs, where `earlybird kernel` looks first. It carries its eBPF, so that a copy is all another
 # machine of the same kind needs (and libelf).
 kernel: $(SYNCED) ## Compile `earlybird-kernel`, with which PERT is loaded into the kernel (clang, libelf), and test it where it may
-	@missing=; command -v clang > /dev/null || missing+=" clang"; command -v pkg-config > /dev/null || missing+=" pkg-config"; \
-	echo '#include <libelf.h>' | cc -E - > /dev/null 2>&1 || missing+=" libelf-dev"; \
-	echo '#include <zlib.h>' | cc -E - > /dev/null 2>&1 || missing+=" zlib1g-dev"; \
-	[ -z "$$missing" ] || { echo "something is missing: apt-get install$$missing" >&2; exit 1; }
+	@missing=$$(tools/kernel-needs) || { echo "something is missing: apt-get install$$missing" >&2; exit 1; }
 	cargo build --release --locked --manifest-path crates/kernel/Cargo.toml
 	install crates/kernel/target/release/earlybird-kernel .venv/bin/
 	cargo test --release --locked --manifest-path crates/kernel/Cargo.toml

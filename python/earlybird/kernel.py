@@ -124,9 +124,13 @@ def run(
     _become({"run": {"name": name, "settings": list((parameters or {}).items()), "command": list(command)}})
 
 
-def watch(name: str = USUAL_NAME) -> NoReturn:
-    """Become a process that prints each of its decisions as a line of JSON."""
-    _become({"watch": name})
+def watch(name: str = USUAL_NAME, *, every_ack: bool = False) -> NoReturn:
+    """
+    Become a process that prints each of its decisions as a line of JSON.
+
+    With `every_ack` also what decided nothing: all that its window was computed from.
+    """
+    _become({"watch": {"name": name, "every_ack": every_ack}})
 
 
 def program() -> Path:

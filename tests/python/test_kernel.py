@@ -155,6 +155,31 @@ def test_ss_shows_it_beside_its_window(network: tuple[str, str]) -> None:
 
 
 @pytest.mark.root
+def test_every_ack_is_told_while_somebody_wants_to_know(network: tuple[str, str]) -> None:
+    kernel.load(name=NAME, namespaces=network[:1])
+    try:
+        every, decisions = _watched(network[0], every_ack=True), _watched(network[0], every_ack=False)
+    finally:
+        kernel.unload(NAME)
+    acks = [one["ack"] for one in every if "ack" in one]
+    assert sum(ack["acked"] for ack in acks) > BYTES / 65536, "segments"
+    assert all(ack["growth"] <= ack["acked"] and 0 <= ack["draw"] < 1 for ack in acks)
+    assert len(decisions) < len(acks) / 2, "the next one does not want to"
+
+
+def _watched(namespace: str, *, every_ack: bool) -> list[dict[str, Any]]:
+    """Watch one transfer."""
+    request = json.dumps({"watch": {"name": NAME, "every_ack": every_ack}})
+    with subprocess.Popen([str(kernel.program()), request], stdout=subprocess.PIPE, text=True) as watcher:
+        time.sleep(0.5)
+        _talk(namespace)
+        watcher.send_signal(signal.SIGINT)
+        lines, _ = watcher.communicate(timeout=30)
+    assert watcher.returncode == 0
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+@pytest.mark.root
 def test_nothing_is_left_when_its_holder_is_killed(network: tuple[str, str]) -> None:
     before = _default(network[0])
     holder = kernel.load(name=NAME, namespaces=network[:1])["holder"]

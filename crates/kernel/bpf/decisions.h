@@ -14,6 +14,13 @@ struct counters {
 
 struct counters counters SEC(".data.counters") = {};
 
+/* Somebody who watches wants every ACK told, not only those that decided something; set while the program runs. */
+struct wishes {
+	__u64 every_ack;
+};
+
+struct wishes wishes SEC(".data.wishes") = {};
+
 struct decision {
 	__u64 now; /* ns since the machine started */
 	__u64 connection;
@@ -30,6 +37,11 @@ struct decision {
 	__u16 local_port;
 	__u16 remote_port;
 	__u32 remote_address; /* in the network's order; 0 with IPv6 */
+	__u32 una; /* of the ACK, as the next three; all 0 without one */
+	__u32 nxt;
+	__u32 acked;
+	__u32 growth;
+	__u64 draw;
 };
 
 struct {
@@ -47,7 +59,8 @@ static __always_inline void count_outcome(enum outcome outcome)
 		__sync_fetch_and_add(&counters.timeouts, 1);
 }
 
-static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 connection, __u64 rtt, enum outcome outcome)
+static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 connection, const struct ack *ack,
+				 enum outcome outcome)
 {
 	struct decision *decision;
 
@@ -58,9 +71,9 @@ static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 co
 		return;
 	}
 	*decision = (struct decision){
-		.now = bpf_ktime_get_ns(),
+		.now = ack->now,
 		.connection = connection,
-		.rtt = rtt,
+		.rtt = ack->rtt,
 		.smoothed = smoothed_rtt(&p->signals),
 		.smallest = p->signals.smallest,
 		.queueing = queueing(&p->signals),
@@ -73,6 +86,19 @@ static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 co
 		.local_port = sk->__sk_common.skc_num,
 		.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport),
 		.remote_address = sk->__sk_common.skc_daddr,
+		.una = ack->una,
+		.nxt = ack->nxt,
+		.acked = ack->acked,
+		.growth = ack->growth,
+		.draw = ack->draw,
 	};
 	bpf_ringbuf_submit(decision, 0);
+}
+
+/* What came without an ACK. */
+static __always_inline void tell_alone(struct sock *sk, const struct pert *p, __u64 connection, enum outcome outcome)
+{
+	struct ack none = { .now = bpf_ktime_get_ns() };
+
+	tell(sk, p, connection, &none, outcome);
 }

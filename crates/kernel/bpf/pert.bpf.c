@@ -66,7 +66,7 @@ static __always_inline void make_up(struct connection *c, struct sock *sk)
 	pert_on_loss(&c->pert);
 	tp->snd_ssthresh = c->pert.ssthresh;
 	tp->snd_cwnd = most(1, least(tp->snd_cwnd, c->pert.ssthresh));
-	tell(sk, &c->pert, c->number, 0, OUTCOME_LOSS);
+	tell_alone(sk, &c->pert, c->number, OUTCOME_LOSS);
 }
 
 static __always_inline void hand_over(const struct pert *p, struct tcp_sock *tp)
@@ -137,8 +137,8 @@ void BPF_PROG(pert_cong_avoid, struct sock *sk, __u32 number, __u32 acked)
 	c->rtt = 0;
 	outcome = pert_on_ack(&c->pert, &ack);
 	hand_over(&c->pert, tp);
-	if (outcome != OUTCOME_NONE)
-		tell(sk, &c->pert, c->number, ack.rtt, outcome);
+	if (outcome != OUTCOME_NONE || wishes.every_ack)
+		tell(sk, &c->pert, c->number, &ack, outcome);
 }
 
 /* The kernel asks before it says whether duplicate ACKs, a mark or the timer told of a loss: pert_set_state hears that. */
@@ -168,10 +168,10 @@ void BPF_PROG(pert_set_state, struct sock *sk, __u8 state)
 		pert_on_timeout(&c->pert);
 		if (c->is_asked) /* else it is for the second time in one recovery, which leaves the threshold */
 			tp->snd_ssthresh = c->pert.ssthresh;
-		tell(sk, &c->pert, c->number, 0, OUTCOME_TIMEOUT);
+		tell_alone(sk, &c->pert, c->number, OUTCOME_TIMEOUT);
 	} else if (c->is_asked) {
 		pert_on_loss(&c->pert);
-		tell(sk, &c->pert, c->number, 0, OUTCOME_LOSS);
+		tell_alone(sk, &c->pert, c->number, OUTCOME_LOSS);
 	}
 	c->is_asked = false;
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 const PROGRAM: &str = "pert_cong_avoid";
 const COUNTERS: &str = ".data.counters";
 const DECISIONS: &str = "decisions";
+const WISHES: &str = ".data.wishes";
 /// In the order of `struct counters` (`bpf/decisions.h`).
 const COUNTED: [&str; 6] = ["connections", "open", "responses", "losses", "timeouts", "dropped"];
 /// The place of `open` among them.
@@ -30,6 +31,7 @@ pub struct Instance {
     numbers: Vec<u64>,
     counters: Vec<u64>,
     decisions: Option<MapHandle>,
+    wishes: Option<MapHandle>,
 }
 
 impl Instance {
@@ -51,6 +53,12 @@ impl Instance {
     /// Gives the ring of its decisions.
     pub fn decisions(&self) -> Option<&MapHandle> {
         self.decisions.as_ref()
+    }
+
+    /// Lets it tell every ACK, or only what decides something; false if it cannot be told.
+    pub fn tell_every_ack(&self, is_wished: bool) -> bool {
+        let wish = u64::from(is_wished).to_ne_bytes();
+        self.wishes.as_ref().is_some_and(|map| map.update(&0_u32.to_ne_bytes(), &wish, MapFlags::ANY).is_ok())
     }
 
     /// Describes it.
@@ -92,14 +100,17 @@ fn instance(program: u32, maps: &[u32]) -> Option<Instance> {
     let parameters = value(&maps[find(PARAMETERS)?])?;
     let (numbers, name) = parameters.split_at_checked(parameters.len().checked_sub(NAME_BYTES)?)?;
     let counters = find(COUNTERS).and_then(|place| value(&maps[place])).map(|bytes| words(&bytes)).unwrap_or_default();
-    let decisions = find(DECISIONS);
+    let (decisions, wishes) = (find(DECISIONS), find(WISHES));
+    let mut maps: Vec<_> = maps.into_iter().map(Some).collect();
+    let mut take = |place: Option<usize>| maps.get_mut(place?)?.take();
     Some(Instance {
         name: String::from_utf8_lossy(name).trim_end_matches('\0').to_owned(),
         holder: holder(program),
         program,
         numbers: words(numbers),
         counters,
-        decisions: decisions.and_then(|place| maps.into_iter().nth(place)),
+        decisions: take(decisions),
+        wishes: take(wishes),
     })
 }
 

@@ -8,7 +8,7 @@ use earlybird_kernel::hold::{self, Load};
 use earlybird_kernel::instances;
 use earlybird_kernel::namespaces::{self, Namespace};
 use earlybird_kernel::routes;
-use earlybird_kernel::watch;
+use earlybird_kernel::watch::{self, Watch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::env::args;
@@ -33,7 +33,7 @@ enum Request {
     /// Run a command with it.
     Run(Run),
     /// Tell its decisions.
-    Watch(String),
+    Watch(Watch),
     /// Be the process that holds it …
     Hold(Load),
     /// … that cleans up after it …
@@ -59,7 +59,7 @@ fn answer() -> Outcome<u8> {
         Request::Status => say(&status()),
         Request::Unload(name) => say(&hold::unload(&name)?),
         Request::Run(request) => Ok(u8::try_from(command::run(&request)?).unwrap_or(FAILED)),
-        Request::Watch(name) => watch::watch(&name).map(|()| 0),
+        Request::Watch(request) => watch::watch(&request).map(|()| 0),
         Request::Hold(request) => hold::hold(&request).map(|()| 0),
         Request::Guard => guard::serve().map(|()| 0),
         Request::Enter(request) => command::enter(&request).map(|()| 0),

@@ -39,6 +39,9 @@ impl From<PertFlags> for Parameters {
     }
 }
 
+/// The presets of scenarios that a kernel can have: all but the PI controller's.
+pub const PRESETS: [&str; 6] = ["default", "text", "guarded", "port", "flat", "h"];
+
 /// What scenarios have no key for, as the papers have one value.
 const OWN: [&str; 4] = ["first-threshold", "second-threshold", "maximum-probability", "largest-alpha"];
 /// What scenarios say of PERT.
@@ -141,7 +144,7 @@ fn in_millis(nanos: u64) -> f64 {
 fn known(key: &str, value: &str) -> Outcome {
     let keys = || SHARED.into_iter().chain(OWN);
     if value == "pi" && key == "preset" {
-        let presets = "default, text, guarded, port, flat, h";
+        let presets = PRESETS.join(", ");
         return Err(Failure::new(format!("preset: `pi` lives in the simulator only; allowed: {presets}.")));
     }
     if keys().any(|known| known == key) {
@@ -202,14 +205,15 @@ mod tests {
 
     #[test]
     fn presets_are_those_of_scenarios() {
-        for (name, flags) in [
-            ("default", PertFlags::DEFAULT),
-            ("text", PertFlags::TEXT),
-            ("guarded", PertFlags::GUARDED),
-            ("port", PertFlags::PORT),
-            ("flat", PertFlags::FLAT),
-            ("h", PertFlags::HOMOGENEOUS),
-        ] {
+        let flags = [
+            PertFlags::DEFAULT,
+            PertFlags::TEXT,
+            PertFlags::GUARDED,
+            PertFlags::PORT,
+            PertFlags::FLAT,
+            PertFlags::HOMOGENEOUS,
+        ];
+        for (name, flags) in PRESETS.into_iter().zip(flags) {
             assert_eq!(read(&[("preset", name)]).unwrap(), Parameters::from(flags));
         }
         assert_eq!(read(&[]).unwrap(), Parameters::from(PertFlags::DEFAULT));

@@ -6,17 +6,8 @@
 mod steps;
 
 use earlybird_kernel::check;
-use earlybird_tcp::PertFlags;
-use steps::{Differences, Sequence, Twins};
-
-const PRESETS: [(&str, PertFlags); 6] = [
-    ("default", PertFlags::DEFAULT),
-    ("text", PertFlags::TEXT),
-    ("guarded", PertFlags::GUARDED),
-    ("port", PertFlags::PORT),
-    ("flat", PertFlags::FLAT),
-    ("h", PertFlags::HOMOGENEOUS),
-];
+use earlybird_kernel::parameters::{PRESETS, Parameters};
+use steps::{Differences, Sequence, Twins, replay};
 
 /// The error that `docs/kernel.md` states, in segments of windows up to some thousand.
 const WINDOW: f64 = 1e-5;
@@ -25,16 +16,21 @@ const WINDOW: f64 = 1e-5;
 const NANOSECONDS: u64 = 1;
 const PROBABILITY: f64 = 0.96e-7;
 
-fn compare(sequence: &Sequence, seeds: std::ops::Range<u64>) {
+/// What connections of Linux 6.18 met, `recorded/README.md` says how.
+const RECORDED: [&str; 3] =
+    [include_str!("recorded/losses.csv"), include_str!("recorded/cubic.csv"), include_str!("recorded/queue.csv")];
+
+fn compare(seeds: std::ops::Range<u64>, run: impl Fn(&mut Twins, u64) -> Differences) {
     if let Some(reason) = check::obstacle() {
         eprintln!("skipped: {reason}");
         return;
     }
-    for (name, flags) in PRESETS {
+    for name in PRESETS {
+        let flags = Parameters::read(&[("preset".into(), name.into())]).expect("it is one").flags;
         let mut worst = Differences::default();
         for seed in seeds.clone() {
             let mut twins = Twins::new(flags, seed);
-            worst = worst.most(sequence.run(&mut twins, seed));
+            worst = worst.most(run(&mut twins, seed));
         }
         eprintln!("{name:8} {worst}");
         assert!(worst.window < WINDOW && worst.alpha < WINDOW, "{name}: {worst}");
@@ -46,20 +42,28 @@ fn compare(sequence: &Sequence, seeds: std::ops::Range<u64>) {
 /// Twenty connections of 5000 steps each: a queue that comes and goes, losses, timeouts and unused windows.
 #[test]
 fn windows_are_the_same_for_100_000_samples_of_every_preset() {
-    compare(&Sequence { steps: 5000, shortest: 200, longest: 300_000, losses: 400, timeouts: 4000 }, 0..20);
+    let sequence = Sequence { steps: 5000, shortest: 200, longest: 300_000, losses: 400, timeouts: 4000 };
+    compare(0..20, |twins, seed| sequence.run(twins, seed));
 }
 
 /// Round trips from 10 µs to 10 s, a loss every ten ACKs and a timeout every thirty.
 #[test]
 fn windows_are_the_same_at_the_ends_of_what_a_network_does() {
-    compare(&Sequence { steps: 2000, shortest: 10, longest: 10_000_000, losses: 10, timeouts: 30 }, 100..110);
+    let sequence = Sequence { steps: 2000, shortest: 10, longest: 10_000_000, losses: 10, timeouts: 30 };
+    compare(100..110, |twins, seed| sequence.run(twins, seed));
 }
 
 /// Nothing is ever lost, so that only early responses keep the window down.
 #[test]
 fn windows_are_the_same_without_losses() {
-    compare(
-        &Sequence { steps: 5000, shortest: 20_000, longest: 90_000, losses: u64::MAX, timeouts: u64::MAX },
-        200..205,
-    );
+    let sequence = Sequence { steps: 5000, shortest: 20_000, longest: 90_000, losses: u64::MAX, timeouts: u64::MAX };
+    compare(200..205, |twins, seed| sequence.run(twins, seed));
+}
+
+/// Each with draws of its own, so that early responses come elsewhere each time.
+#[test]
+fn windows_are_the_same_over_what_connections_of_linux_met() {
+    for recorded in RECORDED {
+        compare(300..305, |twins, _| replay(recorded, twins));
+    }
 }

@@ -127,9 +127,12 @@ def run_command(
     kernel.run(command, algorithm=algorithm, parameters=_settings(preset, parameter), name=name)
 
 
-def watch_command(*, name: Name = kernel.USUAL_NAME) -> None:
+EveryAck = Annotated[bool, typer.Option("--every-ack", help="Tell of every ACK, with all that PERT reads of it.")]
+
+
+def watch_command(*, name: Name = kernel.USUAL_NAME, every_ack: EveryAck = False) -> None:
     """Print PERT's decisions as they are made, a line of JSON each, until it is unloaded."""
-    kernel.watch(name)
+    kernel.watch(name, every_ack=every_ack)
 
 
 def _settings(preset: str | None, parameters: list[str] | None) -> dict[str, str]:
@@ -186,7 +189,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "status": (status_command, ("earlybird kernel status",)),
     "unload": (unload_command, ("earlybird kernel unload",)),
     "run": (run_command, ("earlybird kernel run pert -- python3 -m http.server",)),
-    "watch": (watch_command, ("earlybird kernel watch",)),
+    "watch": (watch_command, ("earlybird kernel watch", "earlybird kernel watch --every-ack > connection.jsonl")),
 }
 
 for _name, (_command, _examples) in COMMANDS.items():

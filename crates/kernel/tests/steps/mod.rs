@@ -150,10 +150,17 @@ impl Twins {
         State::of(&bytes)
     }
 
+    /// Hands over an ACK that comes so much later, of a sender that fills its window.
     pub(crate) fn ack(&mut self, after: Duration, rtt: Option<Duration>, acked: u32, growth: u32) {
-        self.now += after;
-        self.una += u64::from(acked);
-        let nxt = self.una + self.cwnd() as u64;
+        let una = self.una + u64::from(acked);
+        let nxt = una + self.cwnd() as u64;
+        self.take(&Ack { now: self.now + after, rtt, una, nxt, acked, growth });
+    }
+
+    /// Hands over an ACK.
+    pub(crate) fn take(&mut self, ack: &Ack) {
+        let &Ack { now, rtt, una, nxt, acked, growth } = ack;
+        (self.now, self.una) = (now, una);
         let mut ahead = self.draws.clone();
         let step = Step {
             kind: ACK,
@@ -211,6 +218,18 @@ impl Twins {
     }
 }
 
+/// An ACK that moved the window forward (`struct ack` of `bpf/window.h`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack {
+    pub(crate) now: Instant,
+    pub(crate) rtt: Option<Duration>,
+    /// In units that need not be segments: only their order counts.
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    pub(crate) acked: u32,
+    pub(crate) growth: u32,
+}
+
 /// What happens to both: a queue that grows and shrinks above a path, and losses.
 pub(crate) struct Sequence {
     pub(crate) steps: u64,
@@ -250,4 +269,24 @@ impl Sequence {
         }
         twins.differences
     }
+}
+
+/// Hands both what a connection of Linux met: lines of `event,now,rtt,una,nxt,acked,growth`, as `recorded/README.md` says.
+pub(crate) fn replay(recorded: &str, twins: &mut Twins) -> Differences {
+    for line in recorded.lines().skip(1) {
+        let (event, numbers) = line.split_once(',').expect("an event and numbers");
+        match event {
+            "loss" => twins.lose(),
+            "timeout" => twins.time_out(),
+            _ => twins.take(&recorded_ack(numbers)),
+        }
+    }
+    twins.differences
+}
+
+fn recorded_ack(numbers: &str) -> Ack {
+    let numbers: Vec<u64> = numbers.split(',').map(|number| number.parse().expect("a number")).collect();
+    let &[now, rtt, una, nxt, acked, growth] = &numbers[..] else { panic!("six numbers: {numbers:?}") };
+    let rtt = Some(Duration::from_nanos(rtt)).filter(|&rtt| rtt > Duration::ZERO);
+    Ack { now: Instant::from_nanos(now), rtt, una, nxt, acked: acked as u32, growth: growth as u32 }
 }

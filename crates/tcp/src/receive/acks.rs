@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::policy::acking::adaptive::{Adaptive, Arrived, IsLast};
+use crate::policy::acking::spaced::Spaced;
 use crate::policy::acking::{AckDue, Acking};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -23,16 +24,30 @@ pub(crate) struct Circumstances {
 #[derive(Clone, Debug)]
 pub(super) struct Acks {
     acking: Acking,
-    /// The next position expected when the last segment left, and when that was.
+    /// The next position expected when the last segment left.
     told: u64,
-    told_at: Instant,
-    arrived_at: Instant,
-    /// A hole was told once.
-    has_told_hole: bool,
     /// Bytes of a full segment of the peer: the longest that came.
     full: u64,
     mss: u64,
-    adaptive: Option<Box<Adaptive>>,
+    /// Present if the policy remembers more.
+    memory: Option<Box<Memory>>,
+}
+
+/// What a policy remembers.
+#[derive(Clone, Debug)]
+enum Memory {
+    Adaptive(Adaptive),
+    Spaced(Spaced),
+}
+
+impl Memory {
+    fn of(acking: Acking) -> Option<Self> {
+        match acking {
+            Acking::Adaptive => Some(Self::Adaptive(Adaptive::default())),
+            Acking::Spaced { least, most } => Some(Self::Spaced(Spaced::new(least, most))),
+            Acking::EverySegment | Acking::SecondSegment(_) | Acking::Delayed(_) => None,
+        }
+    }
 }
 
 /// A full segment before any came (RFC 9293 §3.7.1: what any host takes).
@@ -41,23 +56,28 @@ const FULL_AT_FIRST: u64 = 536;
 impl Acks {
     pub(super) fn new(config: &Config) -> Self {
         let mss = u64::from(config.mss);
-        let adaptive = (config.acking == Acking::Adaptive).then(Box::default);
-        Self {
-            acking: config.acking,
-            told: 0,
-            told_at: Instant::ZERO,
-            arrived_at: Instant::ZERO,
-            has_told_hole: false,
-            full: mss.min(FULL_AT_FIRST),
-            mss,
-            adaptive,
-        }
+        let memory = Memory::of(config.acking).map(Box::new);
+        Self { acking: config.acking, told: 0, full: mss.min(FULL_AT_FIRST), mss, memory }
     }
 
     /// Says whether the policy asks for the circumstances.
     #[inline]
-    pub(super) fn is_adaptive(&self) -> bool {
-        self.adaptive.is_some()
+    pub(super) fn remembers(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    fn adaptive(&mut self) -> Option<&mut Adaptive> {
+        match self.memory.as_deref_mut()? {
+            Memory::Adaptive(adaptive) => Some(adaptive),
+            Memory::Spaced(_) => None,
+        }
+    }
+
+    fn spaced(&mut self) -> Option<&mut Spaced> {
+        match self.memory.as_deref_mut()? {
+            Memory::Spaced(spaced) => Some(spaced),
+            Memory::Adaptive(_) => None,
+        }
     }
 
     /// Says whether ns-2's sink is meant.
@@ -72,39 +92,27 @@ impl Acks {
 
     /// Says whether the ACK of a segment that was stored does.
     pub(super) fn keeps_distance(&mut self, now: Instant, opens_hole: bool) -> bool {
-        if !self.is_spaced() {
-            return false;
-        }
-        let tells_hole = opens_hole || self.has_told_hole;
-        self.has_told_hole = opens_hole;
-        if tells_hole {
-            self.arrived_at = now;
-        }
-        !tells_hole
+        self.spaced().is_some_and(|spaced| spaced.keeps_distance(now, opens_hole))
     }
 
     /// Gives the delay that adapts.
     pub(super) fn delay(&self) -> Option<Duration> {
-        self.adaptive.as_ref()?.delay()
+        match self.memory.as_deref()? {
+            Memory::Adaptive(adaptive) => adaptive.delay(),
+            Memory::Spaced(_) => None,
+        }
     }
 
     fn exceeds_segment(&self, nxt: u64) -> bool {
         nxt.saturating_sub(self.told) > self.full
     }
 
-    /// Decides after an arrival of `len` bytes in order up to `nxt`, which filled no hole and left none, where the policy does
-    /// not adapt.
+    /// Decides after an arrival of `len` bytes in order up to `nxt`, which filled no hole and left none, where the policy
+    /// remembers nothing.
     #[inline]
-    pub(super) fn on_plain_data(
-        &mut self,
-        now: Instant,
-        due: AckDue,
-        (nxt, len): (u64, u64),
-        round_trip: Option<Duration>,
-    ) -> AckDue {
+    pub(super) fn on_plain_data(&mut self, now: Instant, due: AckDue, nxt: u64, len: u64) -> AckDue {
         let acking = self.acking;
-        let last = (core::mem::replace(&mut self.arrived_at, now), self.told_at);
-        acking.on_data(now, due, last, round_trip, || {
+        acking.on_data(now, due, || {
             self.note_length(len);
             self.exceeds_segment(nxt)
         })
@@ -115,7 +123,7 @@ impl Acks {
         self.full = self.full.max(len.min(self.mss));
     }
 
-    /// Decides the same where the policy adapts; `window` is what was told.
+    /// Decides the same where the policy remembers; `window` is what was told.
     pub(super) fn on_data(
         &mut self,
         now: Instant,
@@ -123,30 +131,34 @@ impl Acks {
         (nxt, len, window): (u64, u64, u64),
         circumstances: &Circumstances,
     ) -> AckDue {
+        let Circumstances { timeout, round_trip, is_pushed, .. } = *circumstances;
+        if let Some(spaced) = self.spaced() {
+            return spaced.on_data(now, due, round_trip);
+        }
         let is_short = len < self.full;
         self.note_length(len);
         let exceeds_segment = self.exceeds_segment(nxt);
-        let Circumstances { timeout, round_trip, is_pushed, .. } = *circumstances;
         let is_last = match (is_short, is_pushed) {
             (true, _) => IsLast::Short,
             (false, true) => IsLast::Pushed,
             (false, false) => IsLast::No,
         };
-        let Some(adaptive) = &mut self.adaptive else { return due };
         let window = window / self.full;
-        adaptive.on_data(due, &Arrived { now, is_last, exceeds_segment, window, timeout, round_trip })
+        let arrived = Arrived { now, is_last, exceeds_segment, window, timeout, round_trip };
+        self.adaptive().map_or(due, |adaptive| adaptive.on_data(due, &arrived))
     }
 
     /// Something came that had come before.
     pub(super) fn on_duplicate(&mut self, window: u64) {
-        if let Some(adaptive) = &mut self.adaptive {
-            adaptive.on_duplicate(window / self.full);
+        let window = window / self.full;
+        if let Some(adaptive) = self.adaptive() {
+            adaptive.on_duplicate(window);
         }
     }
 
     /// The time of an ACK has come.
     pub(super) fn on_late(&mut self) {
-        if let Some(adaptive) = &mut self.adaptive {
+        if let Some(adaptive) = self.adaptive() {
             adaptive.on_late();
         }
     }
@@ -154,21 +166,23 @@ impl Acks {
     /// A segment leaves that acknowledges what came before `nxt`.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, due: AckDue, nxt: u64, has_data: bool) {
-        (self.told, self.told_at) = (nxt, now);
-        if let Some(adaptive) = &mut self.adaptive {
-            adaptive.on_sent(now, due, has_data);
+        self.told = nxt;
+        match self.memory.as_deref_mut() {
+            None => {}
+            Some(Memory::Adaptive(adaptive)) => adaptive.on_sent(now, due, has_data),
+            Some(Memory::Spaced(spaced)) => spaced.on_sent(now),
         }
     }
 
     /// Says whether what was read has to be acknowledged now.
     #[inline]
     pub(super) fn on_read(&self, nxt: u64, has_emptied: bool) -> bool {
-        let Some(adaptive) = &self.adaptive else { return false };
+        let Some(Memory::Adaptive(adaptive)) = self.memory.as_deref() else { return false };
         adaptive.on_read(has_emptied, self.exceeds_segment(nxt))
     }
 
     pub(super) fn set_interactive(&mut self, is_interactive: bool) {
-        if let Some(adaptive) = &mut self.adaptive {
+        if let Some(adaptive) = self.adaptive() {
             adaptive.set_interactive(is_interactive);
         }
     }

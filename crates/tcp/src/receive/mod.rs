@@ -214,15 +214,15 @@ impl Receiver {
 
     #[inline]
     fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
-        if self.acks.is_adaptive() {
-            self.adapted_due(now, len)
+        if self.acks.remembers() {
+            self.remembered_due(now, len)
         } else {
-            self.acks.on_plain_data(now, self.due, (self.nxt, len), self.circumstances.round_trip)
+            self.acks.on_plain_data(now, self.due, self.nxt, len)
         }
     }
 
     #[inline(never)]
-    fn adapted_due(&mut self, now: Instant, len: u64) -> AckDue {
+    fn remembered_due(&mut self, now: Instant, len: u64) -> AckDue {
         let window = self.room.window(self.nxt);
         self.acks.on_data(now, self.due, (self.nxt, len, window), &self.circumstances)
     }
@@ -398,7 +398,7 @@ impl Receiver {
     /// Says whether [`Self::circumstances`] are read.
     #[inline]
     pub(crate) fn asks_for_circumstances(&self) -> bool {
-        self.acks.is_adaptive() || self.acks.is_spaced() || self.tuning.is_some()
+        self.acks.remembers() || self.tuning.is_some()
     }
 
     /// Gives the delay of ACKs, where it adapts.

@@ -1,6 +1,7 @@
 //! When the receiver acknowledges.
 
 pub(crate) mod adaptive;
+pub(crate) mod spaced;
 
 use earlybird_units::{Duration, Instant};
 
@@ -56,77 +57,15 @@ impl AckDue {
 }
 
 impl Acking {
-    /// Decides after an arrival in order, which filled no hole and left none. `exceeds_segment` says that more than one full
-    /// segment is not acknowledged.
+    /// Decides after an arrival in order, which filled no hole and left none, where the policy remembers nothing.
+    /// `exceeds_segment` says that more than one full segment is not acknowledged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is a few instructions, and all payload comes by")]
-    ///
-    /// `last` is when the last segment came before this one, and when the last ACK left; `round_trip` is asked for by
-    /// [`Self::Spaced`] only.
-    pub(crate) fn on_data(
-        self,
-        now: Instant,
-        due: AckDue,
-        last: (Instant, Instant),
-        round_trip: Option<Duration>,
-        exceeds_segment: impl FnOnce() -> bool,
-    ) -> AckDue {
+    pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
         match (self, due) {
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),
             (Self::Delayed(delay), _) if !exceeds_segment() => due.by(now + delay),
-            (Self::Spaced { least, most }, _) => {
-                spaced(now, due, last, round_trip.map_or(least, |round_trip| (round_trip / 4).clamp(least, most)))
-            }
             _ => AckDue::Now,
         }
-    }
-}
-
-/// A pause between segments after which none is held back for the next: some packets of 1316 bytes at 4 Mb/s.
-const REST: Duration = Duration::from_millis(5);
-
-/// Decides where ACKs keep their distance.
-fn spaced(now: Instant, due: AckDue, (arrived, told): (Instant, Instant), gap: Duration) -> AckDue {
-    match due {
-        AckDue::Now => AckDue::Now,
-        _ if now - arrived > REST || now - told >= gap => AckDue::Now,
-        _ => AckDue::By((told + gap).min(now + REST)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(millis: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(millis)
-    }
-
-    fn spaced_by(millis: u64) -> Acking {
-        Acking::Spaced { least: Duration::from_millis(millis), most: Duration::from_millis(millis) }
-    }
-
-    #[test]
-    fn spaced_acks_keep_a_quarter_of_a_round_trip_apart_within_their_limits() {
-        let acking = Acking::Spaced { least: Duration::from_millis(10), most: Duration::from_millis(25) };
-        for (round_trip, gap) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
-            let round_trip = round_trip.map(Duration::from_millis);
-            let due_at =
-                |millis| acking.on_data(at(millis), AckDue::Nothing, (at(millis - 1), at(100)), round_trip, || true);
-            assert_eq!(due_at(99 + gap), AckDue::By(at(100 + gap)), "{round_trip:?}");
-            assert_eq!(due_at(100 + gap), AckDue::Now, "{round_trip:?}");
-        }
-    }
-
-    #[test]
-    fn spaced_acks_wait_while_segments_come_densely_and_not_for_long() {
-        let acking = spaced_by(20);
-        let due_at = |millis, arrived, due| acking.on_data(at(millis), due, (at(arrived), at(100)), None, || true);
-        assert_eq!(due_at(110, 107, AckDue::Nothing), AckDue::By(at(115)), "though it is more than one segment");
-        assert_eq!(due_at(113, 110, AckDue::By(at(115))), AckDue::By(at(118)), "another one came");
-        assert_eq!(due_at(117, 113, AckDue::By(at(118))), AckDue::By(at(120)));
-        assert_eq!(due_at(120, 117, AckDue::By(at(120))), AckDue::Now, "the time has passed");
-        assert_eq!(due_at(110, 104, AckDue::Nothing), AckDue::Now, "it came alone");
-        assert_eq!(due_at(105, 104, AckDue::Now), AckDue::Now, "what is owed already stays so");
     }
 }
