@@ -12,16 +12,13 @@ pub(crate) struct Pacer {
     left: f64,
     /// Whether a segment was held back.
     holds: bool,
-    /// By how much later than it might the last one left that was.
-    late: Duration,
 }
 
 impl Pacer {
     /// Asks to send a segment now: says whether it is too early.
     pub(crate) fn holds(&mut self, now: Instant) -> bool {
-        let is_early = now < self.release && self.left <= 0.0;
-        self.release_held(now, is_early);
-        is_early
+        self.holds = now < self.release && self.left <= 0.0;
+        self.holds
     }
 
     /// Gives the time at which a segment that was held back may leave; [`Instant::NEVER`] if none was.
@@ -32,28 +29,17 @@ impl Pacer {
 
     /// Forgets the deadline once it has come.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        self.release_held(now, self.holds && now < self.release);
-    }
-
-    fn release_held(&mut self, now: Instant, holds: bool) {
-        if self.holds && !holds {
-            self.late = now - self.release;
-        }
-        self.holds = holds;
+        self.holds &= now < self.release;
     }
 
     /// Takes note that a segment left: `size` in full segments, the rate in full segments per second. Time that was not
-    /// used is not made up for; what a late clock took of it is, up to half of each gap that follows, until a segment is held
-    /// back again (Linux's `tcp_update_skb_after_send`: “take into account OS jitter”).
+    /// used is not made up for.
     pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64) {
         if now >= self.release {
             (self.release, self.left) = (now, send_quantum(rate));
         }
         self.left -= size;
-        let gap = Duration::from_secs_f64(size / rate);
-        let credit = self.late.min(gap / 2);
-        self.late = self.late.saturating_sub(credit);
-        self.release += gap.saturating_sub(credit);
+        self.release += Duration::from_secs_f64(size / rate);
     }
 }
 
@@ -98,26 +84,6 @@ mod tests {
         let mut pacer = Pacer::default();
         departures(&mut pacer, 0, 4, 1.0, 1000.0);
         assert_eq!(departures(&mut pacer, 100_000, 4, 1.0, 1000.0), [100_000, 100_000, 102_000, 102_000]);
-    }
-
-    #[test]
-    fn a_clock_that_is_late_does_not_slow_it_down() {
-        let mut pacer = Pacer::default();
-        let (mut now, mut times) = (Instant::ZERO, Vec::new());
-        while times.len() < 8 {
-            if pacer.holds(now) {
-                now = pacer.deadline() + Duration::from_micros(if times.len() == 4 { 1500 } else { 100 });
-                pacer.on_timeout(now);
-            } else {
-                times.push(now.as_nanos() / 1000);
-                pacer.on_sent(now, 1.0, 1000.0);
-            }
-        }
-        assert_eq!(
-            times,
-            [0, 0, 2100, 2100, 5500, 5500, 6600, 6600],
-            "of 1.5 ms half of the next quantum's time is made up for"
-        );
     }
 
     #[test]
