@@ -148,7 +148,11 @@ impl Endpoint {
 
     fn trigger(&self) -> Trigger {
         if self.transport.detection != Detection::EarlyRetransmission {
-            return if self.early_retransmit { Trigger::FewOutstanding } else { Trigger::ThreeDuplicates };
+            return match (self.early_retransmit, self.thin_duplicates) {
+                (true, _) => Trigger::FewOutstanding,
+                (false, true) => Trigger::ThinStream,
+                (false, false) => Trigger::ThreeDuplicates,
+            };
         }
         Trigger::EarlyRetransmission(match self.early_retransmission.reference {
             model::AgeReference::Missing => AgeReference::Missing,

@@ -24,6 +24,9 @@ pub struct Endpoint {
     /// Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
     /// loss (default false). Not the papers' early retransmission, which is `-er`.
     pub early_retransmit: bool,
+    /// Thin streams as in Linux 2.6.34 to 4.10 (`tcp_thin_dupack`): with fewer than four segments outstanding and nothing new to
+    /// send, the first duplicate ACK means loss (default false). `linear-when-thin` of the table `rto` is its companion.
+    pub thin_duplicates: bool,
     /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
     /// false; `earlybird-rt`, and `linux` where it can be: true).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -93,11 +93,18 @@ fn check_name(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
 
 /// The name's end must not contradict the keys.
 fn check_end(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
-    let has_two = endpoint.early_retransmit && endpoint.transport.detection == Detection::EarlyRetransmission;
-    ensure(!has_two, || {
-        let error =
-            ScenarioError::new(&join(path, "early-retransmit"), "is another rule than the one that `-er` selects");
-        error.text("true").allowed("false").hint("leave out `-er`, or the key.")
+    let is_early = endpoint.transport.detection == Detection::EarlyRetransmission;
+    for (key, is_asked) in
+        [("early-retransmit", endpoint.early_retransmit), ("thin-duplicates", endpoint.thin_duplicates)]
+    {
+        ensure(!(is_asked && is_early), || {
+            let error = ScenarioError::new(&join(path, key), "is another rule than the one that `-er` selects");
+            error.text("true").allowed("false").hint("leave out `-er`, or the key.")
+        })?;
+    }
+    ensure(!(endpoint.early_retransmit && endpoint.thin_duplicates), || {
+        let error = ScenarioError::new(&join(path, "thin-duplicates"), "is another rule than `early-retransmit`");
+        error.text("true").allowed("false").hint("leave out one of the two.")
     })?;
     let Some(recovery) = endpoint.recovery else { return Ok(()) };
     let (problem, allowed, hint) = match (endpoint.transport.detection, recovery) {

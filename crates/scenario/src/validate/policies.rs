@@ -101,8 +101,12 @@ fn early_retransmit(error: ConfigError, endpoint: &Endpoint) -> Refusal {
     } else {
         ("does not go with `rack-tlp`, which counts no duplicate ACKs", "it is early itself.")
     };
-    if endpoint.early_retransmit {
-        return Refusal::new("early-retransmit", "true", problem, "false", hint);
+    for (key, is_asked) in
+        [("early-retransmit", endpoint.early_retransmit), ("thin-duplicates", endpoint.thin_duplicates)]
+    {
+        if is_asked {
+            return Refusal::new(key, "true", problem, "false", hint);
+        }
     }
     let transport = endpoint.transport.to_string();
     Refusal::new("transport", &transport, problem, "a name without `-er`", hint)

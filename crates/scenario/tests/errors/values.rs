@@ -114,6 +114,18 @@ use rstest::rstest;
     "endpoint.early-retransmit: `true` does not go with `rack-tlp`, which counts no duplicate ACKs; allowed: false. hint: it is early itself."
 )]
 #[case(
+    "endpoint={profile='rfc',transport='sack-rack',thin-duplicates=true}",
+    "endpoint.thin-duplicates: `true` does not go with `rack-tlp`, which counts no duplicate ACKs; allowed: false. hint: it is early itself."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='sack-er',thin-duplicates=true}",
+    "endpoint.thin-duplicates: `true` is another rule than the one that `-er` selects; allowed: false. hint: leave out `-er`, or the key."
+)]
+#[case(
+    "endpoint={profile='rfc',transport='sack',early-retransmit=true,thin-duplicates=true}",
+    "endpoint.thin-duplicates: `true` is another rule than `early-retransmit`; allowed: false. hint: leave out one of the two."
+)]
+#[case(
     "endpoint={profile='rfc',transport='sack-er',early-retransmit=true}",
     "endpoint.early-retransmit: `true` is another rule than the one that `-er` selects; allowed: false. hint: leave out `-er`, or the key."
 )]

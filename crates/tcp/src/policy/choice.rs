@@ -133,6 +133,9 @@ pub enum Trigger {
     EarlyRetransmission(AgeReference),
     /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
     FewOutstanding,
+    /// The third, or the first where fewer than four are outstanding and nothing new can be sent (Linux 2.6.34 to 4.10:
+    /// `tcp_thin_dupack`, Documentation/networking/tcp-thin.txt).
+    ThinStream,
 }
 
 /// What restarts the retransmission timer.
@@ -265,6 +268,7 @@ impl Trigger {
     pub(crate) fn build(self) -> LossTrigger {
         match self {
             Self::FewOutstanding => LossTrigger::FewOutstanding,
+            Self::ThinStream => LossTrigger::ThinStream,
             Self::ThreeDuplicates => LossTrigger::ThreeDuplicates,
             Self::EarlyRetransmission(reference) => {
                 LossTrigger::EarlyRetransmission(EarlyRetransmission::new(reference))

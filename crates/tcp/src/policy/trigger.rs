@@ -6,6 +6,10 @@ use earlybird_units::Duration;
 /// The duplicate threshold of RFC 5681 §3.2.
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// Segments in flight from which on a stream is not thin (Linux: `tcp_stream_is_thin`, which also wants a loss to have come
+/// before).
+pub(crate) const THIN: u64 = 4;
+
 /// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LossTrigger {
@@ -14,6 +18,8 @@ pub(crate) enum LossTrigger {
     /// Early Retransmit for few outstanding segments, counted in segments (RFC 5827 §3.2). Not to be confused with the
     /// papers' [`EarlyRetransmission`], which reads the clock.
     FewOutstanding,
+    /// The first duplicate of a thin stream that has no more to send.
+    ThinStream,
     EarlyRetransmission(EarlyRetransmission),
 }
 
@@ -29,17 +35,18 @@ impl LossTrigger {
     /// Says whether the `count`-th duplicate means that the missing packet is lost.
     pub(crate) fn is_loss(&self, count: u32, age: &Age) -> bool {
         match self {
-            Self::ThreeDuplicates | Self::FewOutstanding => count == DUPLICATE_THRESHOLD,
+            Self::ThreeDuplicates | Self::FewOutstanding | Self::ThinStream => count == DUPLICATE_THRESHOLD,
             Self::EarlyRetransmission(early) => early.is_loss(count, age),
         }
     }
 
     /// Gives how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
     /// more could be sent to cause duplicates. Where few are outstanding and no new one can follow, all but the missing one
-    /// are enough (RFC 5827 §3.2, 3.a, 3.b).
+    /// are enough (RFC 5827 §3.2, 3.a, 3.b), or one is.
     pub(crate) fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
         match (self, outstanding) {
             (Self::FewOutstanding, 2 | 3) if !has_new => outstanding as u32 - 1,
+            (Self::ThinStream, ..THIN) if !has_new => 1,
             _ => DUPLICATE_THRESHOLD,
         }
     }

@@ -4,11 +4,9 @@ use super::pieces::Pieces;
 use super::sender::Sender;
 use crate::policy::choice::Restart;
 use crate::policy::control::Window;
+use crate::policy::trigger::THIN;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::Instant;
-
-/// Segments in flight from which on a stream is not thin (Linux: `tcp_stream_is_thin`).
-const THIN: u64 = 4;
 
 /// What the timer's end asks of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -310,6 +310,29 @@ fn early_retransmit_repairs_two_or_three_outstanding_segments() {
     );
 }
 
+/// Linux's `tcp_thin_dupack`: fewer than four outstanding and nothing new to send: the first duplicate means loss.
+#[test]
+fn the_first_duplicate_of_a_thin_stream_repairs() {
+    let sent = |segments: u64, written: u64| {
+        let mut host =
+            Host::connected(&Config { trigger: Trigger::ThinStream, initial_window: segments as u32, ..plain() });
+        host.write(written * 1000).forget_sent();
+        host.at(200);
+        host
+    };
+    sent(2, 2).ack(1, &[2..3]).sends_numbers(&[1]);
+    sent(3, 3).ack(1, &[2..3]).sends_numbers(&[1]);
+    sent(4, 4).ack(1, &[2..3]).ack(1, &[2..4]).sends_nothing().ack(1, &[2..5]).sends_numbers(&[1]);
+    sent(2, 9).ack(1, &[2..3]).sends_numbers(&[3]);
+    conforms(
+        Area::Recovery,
+        "thin streams",
+        "Linux 2.6.34, tcp-thin.txt, `tcp_thin_dupack`",
+        "which duplicate retransmits with 2, 3 and 4 segments outstanding, and with new data",
+        "first, first, third; with new data none earlier",
+    );
+}
+
 /// Nothing outstanding but one segment: no duplicate can come.
 #[test]
 fn early_retransmit_does_not_repair_a_lone_segment() {

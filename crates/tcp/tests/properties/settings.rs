@@ -258,7 +258,7 @@ fn pert_flags() -> impl Strategy<Value = PertFlags> {
 
 fn triggers() -> impl Strategy<Value = Trigger> {
     let early = [AgeReference::Missing, AgeReference::LastInOrder].map(Trigger::EarlyRetransmission);
-    select(vec![Trigger::ThreeDuplicates, Trigger::FewOutstanding, early[0], early[1]])
+    select(vec![Trigger::ThreeDuplicates, Trigger::FewOutstanding, Trigger::ThinStream, early[0], early[1]])
 }
 
 fn ackings() -> impl Strategy<Value = Acking> {
