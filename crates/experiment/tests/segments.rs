@@ -137,7 +137,7 @@ fn the_encoder_said_other_rates_than_were_sent() {
 
 #[test]
 fn the_same_run_gave_other_numbers() {
-    let text = scenario("rate = \"3Mb/s\"\nloss = [{ bernoulli = 0.01 }]", "rule = \"l2a\"");
+    let text = scenario("rate = \"3Mb/s\"\nloss = [{ bernoulli = { probability = 0.01 } }]", "rule = \"l2a\"");
     let tables = || format!("{:?}", run_text(&text).tables);
     assert_eq!(tables(), tables());
 }
@@ -145,9 +145,6 @@ fn the_same_run_gave_other_numbers() {
 #[test]
 fn a_lost_request_was_never_repeated() {
     // Every fifth packet of the way back is lost, requests among them.
-    let text = scenario(SIX, "").replace(
-        "[[flows]]",
-        "[[network.links]]\nfrom = \"viewer\"\nto = \"server\"\nrate = \"6Mb/s\"\ndelay = \"21ms\"\nloss = [{ periodic = { every = 5 } }]\n[[flows]]",
-    );
-    assert!(whole(&run_text(&text), "flows", "units_delivered")[0] > 25);
+    let line = "rate = \"6Mb/s\"\nreverse = { loss = [{ periodic = { period = 5 } }] }";
+    assert!(whole(&run_text(&scenario(line, "")), "flows", "units_delivered")[0] > 25);
 }
