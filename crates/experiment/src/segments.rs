@@ -1,7 +1,9 @@
 //! Both ends of a film in segments.
 
 use earlybird_scenario::{RateRule as Name, Segments, Time};
-use earlybird_traffic::{Bola, Ladder, LearnToAdapt, PathId, RateRule, SegmentClient, SegmentServer, Throughput, Viewer};
+use earlybird_traffic::{
+    Bola, Ladder, LearnToAdapt, PathId, RateRule, SegmentClient, SegmentServer, Throughput, Viewer,
+};
 use earlybird_units::{Duration, Rate};
 
 /// The lowest level of the buffer that BOLA goes by ÷ the highest one: 10 s and 30 s in dash.js.

@@ -54,7 +54,10 @@ fn the_highest_rate_that_fits_was_not_taken() {
                 // After ten seconds nothing changes any more.
                 let settled = &sizes[5 * units..];
                 assert!(settled.len() > 20 * units, "{line} {rule} {part}: {sizes:?}");
-                assert!(settled.iter().all(|bytes| *bytes == expected * unit / 8000), "{line} {rule} {part}: {sizes:?}");
+                assert!(
+                    settled.iter().all(|bytes| *bytes == expected * unit / 8000),
+                    "{line} {rule} {part}: {sizes:?}"
+                );
                 assert_eq!((sizes[0], stalls(&report)), (1_000_000 * unit / 8000, 0), "{line} {rule} {part}");
             }
         }
@@ -86,7 +89,8 @@ fn a_film_that_is_not_live_was_held_beyond_its_buffer() {
 
 #[test]
 fn a_line_that_lost_two_thirds_stalled_more_than_once() {
-    for film in ["rule = \"throughput\"", "rule = \"bola\"", "part = \"500ms\"\nstart-buffer = \"3s\"\nrule = \"l2a\""] {
+    for film in ["rule = \"throughput\"", "rule = \"bola\"", "part = \"500ms\"\nstart-buffer = \"3s\"\nrule = \"l2a\""]
+    {
         let report = run_text(&scenario(STEP, film));
         let sizes = sizes(&report);
         let unit = if film.contains("part") { 500 } else { 2000 };
@@ -124,7 +128,8 @@ fn a_part_came_before_it_was_over() {
 fn the_encoder_said_other_rates_than_were_sent() {
     let report = run_text(&scenario(STEP, ""));
     let [times, rates] = ["time_s", "bitrate_bps"].map(|name| real(&report, "encoder", name));
-    let [written, bytes] = [real(&report, "deliveries", "written_s"), sizes(&report).iter().map(|b| *b as f64).collect()];
+    let [written, bytes] =
+        [real(&report, "deliveries", "written_s"), sizes(&report).iter().map(|b| *b as f64).collect()];
     for (written, bytes) in written.iter().zip(bytes) {
         let change = times.iter().rposition(|time| *time <= written + 1e-9).unwrap();
         assert!((rates[change] - bytes * 4.0).abs() < 1.0, "at {written} s");

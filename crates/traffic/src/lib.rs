@@ -20,12 +20,11 @@ pub use bulk::Bulk;
 pub use ingest::{Content, DropThresholds, Encoding, Film, Ingest, Packet, Picture, Relief};
 pub use listener::{Completion, Listener, ListenerIo, Part, Playout, Reception, cut};
 pub use media::Media;
-pub use segments::{
-    Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput,
-};
+pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput};
 pub use timetable::{Frame, Timetable};
 pub use viewer::{
-    AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, SegmentClient, StartRule, Viewer, minimum_playback_delay,
+    AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, SegmentClient, StartRule, Viewer,
+    minimum_playback_delay,
 };
 pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession};
 

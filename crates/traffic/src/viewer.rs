@@ -14,6 +14,7 @@ pub use rebuffer::{Rebuffer, StartRule};
 pub use segments::SegmentClient;
 
 use crate::{Listener, ListenerIo};
+use alloc::boxed::Box;
 use buffer::Buffer;
 use earlybird_units::Instant;
 use feedback::Clock;
@@ -23,7 +24,7 @@ use feedback::Clock;
 enum Player {
     Deadline(Deadline),
     Rebuffer(Rebuffer),
-    Segments(SegmentClient),
+    Segments(Box<SegmentClient>),
 }
 
 impl Player {
@@ -74,7 +75,7 @@ impl From<Rebuffer> for Viewer {
 
 impl From<SegmentClient> for Viewer {
     fn from(client: SegmentClient) -> Self {
-        Self::new(Player::Segments(client))
+        Self::new(Player::Segments(Box::new(client)))
     }
 }
 

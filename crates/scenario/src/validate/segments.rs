@@ -68,7 +68,5 @@ fn check_buffers(segments: &Segments, path: &str) -> Result<(), ScenarioError> {
             .hint("`start-buffer` says how far behind the viewer is, and so how much it can hold.")
     })?;
     let least = Time::from(start.duration().max(segments.segment.duration()));
-    ensure(most >= least, || {
-        error("is less than playback needs").allowed(format!("a duration of at least {least}"))
-    })
+    ensure(most >= least, || error("is less than playback needs").allowed(format!("a duration of at least {least}")))
 }

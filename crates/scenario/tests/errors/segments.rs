@@ -11,22 +11,13 @@ fn film(keys: &str, flow: &str) -> String {
 }
 
 #[rstest]
-#[case(
-    r#", part = "0s""#,
-    "part: `0s` is no time at all; allowed: a duration above 0s."
-)]
-#[case(
-    r#", segment = "0s""#,
-    "segment: `0s` is no time at all; allowed: a duration above 0s."
-)]
+#[case(r#", part = "0s""#, "part: `0s` is no time at all; allowed: a duration above 0s.")]
+#[case(r#", segment = "0s""#, "segment: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     r#", part = "300ms""#,
     "part: `300ms` does not divide a segment into equal parts; allowed: a duration of which 2s is a multiple."
 )]
-#[case(
-    r#", start-buffer = "0s""#,
-    "start-buffer: `0s` is no time at all; allowed: a duration above 0s."
-)]
+#[case(r#", start-buffer = "0s""#, "start-buffer: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     r#", rule = "l2a", start-buffer = "1500ms""#,
     "start-buffer: `1500ms` is no more than the buffer from which on l2a steers; allowed: a duration above 1500ms with `rule = \"l2a\"`. hint: with less `rule = \"throughput\"` does the same."

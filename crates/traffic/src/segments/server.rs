@@ -22,16 +22,7 @@ pub struct SegmentServer {
 impl SegmentServer {
     /// Makes one that opens the connection with its first wake-up; the film begins `lead` later.
     pub const fn new(path: PathId, ladder: Ladder, lead: Duration) -> Self {
-        Self {
-            path,
-            ladder,
-            lead,
-            start: Instant::ZERO,
-            connection: None,
-            requests: VecDeque::new(),
-            part: 0,
-            rung: 0,
-        }
+        Self { path, ladder, lead, start: Instant::ZERO, connection: None, requests: VecDeque::new(), part: 0, rung: 0 }
     }
 
     fn answer(&mut self, io: &mut dyn Io, connection: ConnectionId) {

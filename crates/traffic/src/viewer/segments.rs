@@ -2,7 +2,7 @@ use super::rebuffer::{Rebuffer, StartRule};
 use crate::segments::{Meter, bits_per_second};
 use crate::{Frame, Ladder, ListenerIo, Outlook, RateRule, Request, Timetable};
 use alloc::vec::Vec;
-use earlybird_units::Duration;
+use earlybird_units::{Duration, Instant};
 
 /// Asks for a film segment by segment, each when the one before has come, and chooses the rate of each by a rule. Its units
 /// are played as by [`Rebuffer`].
@@ -48,7 +48,7 @@ impl SegmentClient {
         }
     }
 
-    pub(super) fn next_time(&self) -> Option<earlybird_units::Instant> {
+    pub(super) fn next_time(&self) -> Option<Instant> {
         self.player.next_time()
     }
 

@@ -25,7 +25,7 @@ impl Bola {
         (self.low / gp, gp)
     }
 
-    pub(crate) fn choose(&mut self, outlook: Outlook<'_>) -> usize {
+    pub(crate) fn choose(self, outlook: Outlook<'_>) -> usize {
         let rates = outlook.rates;
         let utility = |rate: f64| libm::log(rate / rates[0]);
         let highest = utility(rates[rates.len() - 1]);
@@ -45,7 +45,7 @@ mod tests {
 
     fn choose(buffer: f64) -> usize {
         let rates = &[1e6, 2e6, 4e6];
-        let mut rule = Bola::new(Duration::from_secs(10), Duration::from_secs(30));
+        let rule = Bola::new(Duration::from_secs(10), Duration::from_secs(30));
         rule.choose(Outlook { rates, last: 0, throughputs: &[], buffer })
     }
 
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn one_rate_is_no_choice() {
-        let mut rule = Bola::new(Duration::from_secs(1), Duration::from_secs(3));
+        let rule = Bola::new(Duration::from_secs(1), Duration::from_secs(3));
         assert_eq!(rule.choose(Outlook { rates: &[1e6], last: 0, throughputs: &[], buffer: 3.0 }), 0);
     }
 }

@@ -149,7 +149,10 @@ mod tests {
         // 0.21875 + 0.0625 = 0.28125; Q = 3.9449 − 2 + 2·(0.28125 + 0.03125) = 2.5699. The nearest rate is the second.
         assert_eq!(choose(&mut rule, 1, 10e6, 2.0), 1);
         let after = rule.probabilities.clone().unwrap();
-        assert!(after.iter().zip([0.0, 0.875, 0.125]).all(|(value, by_hand)| (value - by_hand).abs() < 1e-9), "{after:?}");
+        assert!(
+            after.iter().zip([0.0, 0.875, 0.125]).all(|(value, by_hand)| (value - by_hand).abs() < 1e-9),
+            "{after:?}"
+        );
         assert!((rule.multiplier - (libm::pow(4.0, 0.99) - 2.0 + 0.625)).abs() < 1e-9);
     }
 
@@ -157,11 +160,12 @@ mod tests {
     fn a_rate_above_the_throughput_makes_it_careful() {
         let mut rule = LearnToAdapt::new(true, Duration::from_secs(2));
         choose(&mut rule, 0, 6e6, 2.0);
-        let choices: Vec<usize> = (0..4).scan(2, |last, _| {
-            *last = choose(&mut rule, *last, 2e6, 2.0);
-            Some(*last)
-        })
-        .collect();
+        let choices: Vec<usize> = (0..4)
+            .scan(2, |last, _| {
+                *last = choose(&mut rule, *last, 2e6, 2.0);
+                Some(*last)
+            })
+            .collect();
         assert!(choices.iter().all(|choice| *choice == 0), "{choices:?}");
     }
 

@@ -37,7 +37,7 @@ impl Throughput {
         width.min(throughputs.len())
     }
 
-    pub(crate) fn choose(&mut self, outlook: Outlook<'_>) -> usize {
+    pub(crate) fn choose(self, outlook: Outlook<'_>) -> usize {
         let all = outlook.throughputs;
         let latest = &all[all.len() - self.width(all)..];
         if latest.is_empty() {
