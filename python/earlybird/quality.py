@@ -2,8 +2,8 @@
 
 A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
 time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
-to be shown; that does not pause the film. Of a film in segments the frames are its parts, or segments without parts, and
-its own viewer says when it starts.
+to be shown; that does not pause the film. Of a film in segments the frames are its parts, or whole segments, and its
+own viewer says when it starts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ START_UP: Final = 2.0
 """Seconds from the writing of the first frame to its playing, as in `earlybird compare`."""
 
 SEGMENT: Final = 1.0
-"""Seconds of film over which a bit rate is given to P.1203 where it has no segments, and between two reports by CMCD."""
+"""Seconds of film over which a bit rate is given to P.1203 without segments, and between two reports by CMCD."""
 
 RESOLUTION: Final = "1920x1080"
 """Picture size that P.1203 is told where nobody says another one; runs know bytes and no pictures."""

@@ -218,8 +218,8 @@ def test_segments_are_those_of_p1203() -> None:
 
 
 def test_a_film_that_is_not_live_has_no_live_latency() -> None:
-    segments = {"live": False, "part": None, "start-buffer": None, "buffer": "12s"}
-    result = earlybird.run(LADDER, overrides={f"flows.film.application.segments.{key}": value for key, value in segments.items()})
+    path = "flows.film.application.segments"
+    result = earlybird.run(LADDER, overrides={f"{path}.live": False, f"{path}.buffer": "12s"})
     (viewing,) = viewings(result)
     reports = viewing.cmcd()
     assert {report["st"] for report in reports} == {"v"}
