@@ -134,7 +134,10 @@ impl<O: Observer> World<O> {
                 self.tell_delivered(id);
             }
             Reader::Impatient => self.read_impatiently(id),
-            Reader::Server(client) => self.read_requests(id, client),
+            Reader::Server(client) => {
+                connection.read(u64::MAX);
+                self.hand_over_requests(id, client);
+            }
             Reader::Listener(listener) => {
                 if self.endpoints[id.peer().0 as usize].ledger.as_ref().is_some_and(|ledger| ledger.is_plain()) {
                     self.tell_delivered(id);
@@ -144,14 +147,13 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Hands over the requests that have come whole.
-    fn read_requests(&mut self, id: EndpointId, client: ListenerId) {
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        let app = endpoint.app;
-        endpoint.agent.read_untold();
-        let received = endpoint.agent.received();
-        let requests = |world: &mut Self| &mut world.listeners[client.0 as usize].requests;
-        while let Some((_, request)) = requests(self).pop_front_if(|(end, _)| *end <= received) {
+    /// Tells a server which requests have come whole.
+    fn hand_over_requests(&mut self, id: EndpointId, client: ListenerId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (app, received) = (endpoint.app, endpoint.agent.received());
+        while let Some((_, request)) =
+            self.listeners[client.0 as usize].requests.pop_front_if(|(end, _)| *end <= received)
+        {
             self.with_app(app, |application, io| application.on_request(io, ConnectionId(id.0 / 2), request));
         }
     }
