@@ -45,7 +45,10 @@ rate-steps = [{ at = "20s", rate = "2Mb/s" }]"#;
 
 #[test]
 fn the_highest_rate_that_fits_was_not_taken() {
-    for (line, expected) in [(SIX, 5_000_000), (r#"rate = "4Mb/s""#, 2_500_000), (r#"rate = "1.2Mb/s""#, 1_000_000)] {
+    // Nine tenths of what is measured, and windows grow anew after each pause.
+    for (line, expected) in
+        [(r#"rate = "10Mb/s""#, 5_000_000), (r#"rate = "4Mb/s""#, 2_500_000), (r#"rate = "1.2Mb/s""#, 1_000_000)]
+    {
         for rule in ["throughput", "l2a"] {
             for part in ["", r#"part = "500ms""#] {
                 let report = run_text(&scenario(line, &format!("start-buffer = \"3s\"\nrule = \"{rule}\"\n{part}")));
@@ -85,7 +88,7 @@ fn a_film_that_is_not_live_was_held_beyond_its_buffer() {
     let ahead = written.iter().zip(&delivered).map(|(written, delivered)| written - delivered);
     // What comes was asked for when 8 s waited, and is 10 s ahead at most; playback began within the first second.
     let most = ahead.filter(|ahead| ahead.is_finite()).fold(0.0, f64::max);
-    assert!((6.0..10.0).contains(&most), "{most} s ahead");
+    assert!((5.0..10.0).contains(&most), "{most} s ahead");
     assert_eq!(stalls(&report), 0);
 }
 
@@ -96,8 +99,9 @@ fn a_line_that_lost_two_thirds_stalled_more_than_once() {
         let report = run_text(&scenario(STEP, film));
         let sizes = sizes(&report);
         let unit = if film.contains("part") { 500 } else { 2000 };
-        assert!(sizes.contains(&(5_000 * unit / 8)), "{film}: never high, {sizes:?}");
-        assert_eq!(sizes.last(), Some(&(1_000 * unit / 8)), "{film}: {sizes:?}");
+        assert!(sizes.contains(&(2_500 * unit / 8)), "{film}: never high, {sizes:?}");
+        let later = &sizes[sizes.len() * 2 / 3..];
+        assert!(later.contains(&(1_000 * unit / 8)) && !later.contains(&(5_000 * unit / 8)), "{film}: {sizes:?}");
         assert!(stalls(&report) <= 1, "{film}: {} stalls, {sizes:?}", stalls(&report));
     }
 }
@@ -152,6 +156,7 @@ fn the_same_run_gave_other_numbers() {
 #[test]
 fn a_lost_request_was_never_repeated() {
     // Every fifth packet of the way back is lost, requests among them.
-    let line = "rate = \"6Mb/s\"\nreverse = { loss = [{ periodic = { period = 5 } }] }";
+    let line =
+        "rate = \"6Mb/s\"\nreverse = { rate = \"6Mb/s\", delay = \"21ms\", loss = [{ periodic = { period = 5 } }] }";
     assert!(whole(&run_text(&scenario(line, "")), "flows", "units_delivered")[0] > 25);
 }
