@@ -2,7 +2,8 @@
 
 A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
 time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
-to be shown; that does not pause the film.
+to be shown; that does not pause the film. Of a film in segments the frames are its parts, or whole segments, and its
+own viewer says when it starts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import polars as pl
 from earlybird import _core
 from earlybird.errors import InputError
 from earlybird.player import Playback, play
+from earlybird.quantities import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +32,7 @@ START_UP: Final = 2.0
 """Seconds from the writing of the first frame to its playing, as in `earlybird compare`."""
 
 SEGMENT: Final = 1.0
-"""Seconds of film over which a bit rate is given to P.1203, and between two reports by CMCD."""
+"""Seconds of film over which a bit rate is given to P.1203 without segments, and between two reports by CMCD."""
 
 RESOLUTION: Final = "1920x1080"
 """Picture size that P.1203 is told where nobody says another one; runs know bytes and no pictures."""
@@ -64,7 +66,7 @@ class Quality:
     bitrate_bps : float
         Bits of film per second of it that was played.
     switches : int
-        Changes of the encoder's rate.
+        Changes of the encoder's rate, or of the one that the viewer chose.
     frames_dropped : int
         Frames that a live stream gave up before it sent them.
     played_s : float
@@ -114,6 +116,10 @@ class Viewing:
         Frames given up before they were sent.
     frame_rate : float
         Pictures per second.
+    segment : float
+        Seconds of film that have one bit rate.
+    is_live : bool
+        Is the film made while it is watched?
     """
 
     flow: str
@@ -127,6 +133,8 @@ class Viewing:
     rates: NDArray[np.float64]
     dropped: int
     frame_rate: float
+    segment: float = SEGMENT
+    is_live: bool = True
 
     @property
     def is_played(self) -> NDArray[np.bool_]:
@@ -164,7 +172,7 @@ class Viewing:
             largest of these), `bl` (ms of film that wait), `mtp` (kb/s that came in the last second), `pr` (0 while
             nothing is played, 1 else), `sf` and `st` (`o`: no format of segments; `l`: live); `su` and `bs` are there
             where they are true: playback has not begun or begins again, and the buffer ran empty since the last report.
-            `ltc` (ms behind the writing) is a key of CTA-5004-A.
+            `ltc` (ms behind the writing) is a key of CTA-5004-A. A film that is not live has the `st` `v` and no `ltc`.
         """
         reports = [self._report(second) for second in np.arange(self.written[0] + SEGMENT, self.end, SEGMENT)]
         top = max((report["br"] for report in reports), default=0)
@@ -185,9 +193,9 @@ class Viewing:
             "mtp": round(came / 1e3 / ROUND_KBPS) * ROUND_KBPS,
             "pr": 1 if has_begun and not stalled else 0,
             "sf": "o",
-            "st": "l",
+            "st": "l" if self.is_live else "v",
         }
-        if has_begun:
+        if has_begun and self.is_live:
             report["ltc"] = round((now - position) * 1e3)
         if stalled or not has_begun:
             report["su"] = True
@@ -228,10 +236,10 @@ class Viewing:
         """
         film = (self.written - self.written[0])[self.is_played]
         sizes, played = self.sizes[self.is_played], self.playback.played
-        starts = np.arange(0.0, max(played, SEGMENT), SEGMENT)
+        starts = np.arange(0.0, max(played, self.segment), self.segment)
         segments = []
         for start in starts[starts < played]:
-            length = min(SEGMENT, played - float(start))
+            length = min(self.segment, played - float(start))
             bits = 8 * float(sizes[(film >= start) & (film < start + length)].sum())
             segments.append(
                 {
@@ -275,7 +283,8 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
     result : Result
         A run with the table of deliveries.
     start_up : float
-        From the writing of the first frame to its playing in seconds, if it is there by then.
+        From the writing of the first frame to its playing in seconds, if it is there by then. The viewer of a film in
+        segments starts by its own rule.
 
     Raises
     ------
@@ -284,13 +293,11 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
     """
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
-    rates = {
-        flow: frame_rate(groups[group])
-        for flow, group in result.flows.select("flow", "group").iter_rows()
-        if flow in result.deliveries["flow"]
-    }
+    applications = {flow: groups[group] for flow, group in result.flows.select("flow", "group").iter_rows()}
     frames = result.deliveries.sort("unit").partition_by("flow", as_dict=True, maintain_order=True)
-    shown = (_viewing(result, str(name), table, start_up, end, rates[str(name)]) for (name,), table in frames.items())
+    shown = (
+        _viewing(result, str(name), table, start_up, end, applications[str(name)]) for (name,), table in frames.items()
+    )
     found = [viewing for viewing in shown if viewing is not None]
     if not found:
         raise InputError("the run has no film of which a frame came. Give it a flow of media, and time.")
@@ -298,14 +305,17 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
 
 
 def _viewing(
-    result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float, frame_rate: float
+    result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float, application: Mapping[str, Any]
 ) -> Viewing | None:
     kept = frames.filter(pl.col("delivered_s").is_finite() | (pl.col("unit") > _last_that_came(frames)))
     written, delivered = (kept[name].to_numpy() for name in ("written_s", "delivered_s"))
     if not len(written) or not math.isfinite(delivered[0]):
         return None
     delivered = np.maximum.accumulate(delivered)
-    begins = max(start_up, float(delivered[0] - written[0]))
+    segments = application.get("segments")
+    begins = max(start_up, float(delivered[0] - written[0])) if segments is None else _own_start(result, flow, written)
+    if begins is None:
+        return None
     playback = play(written, delivered, start_up=begins, end=end)
     moments = written - written[0]
     pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
@@ -314,7 +324,20 @@ def _viewing(
     shown = np.where(moments > playback.played, np.inf, shown)
     rates, dropped = _encoder(result, flow)
     sizes = kept["bytes"].to_numpy()
-    return Viewing(flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped, frame_rate)
+    viewing = Viewing(
+        flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped, frame_rate(application)
+    )
+    if segments is None:
+        return viewing
+    length = seconds(segments["segment"]) or SEGMENT
+    return dataclasses.replace(viewing, segment=length, is_live=bool(segments["live"]))
+
+
+def _own_start(result: Result, flow: str, written: NDArray[np.float64]) -> float | None:
+    """Return when the viewer of a film in segments began to play, in seconds from the writing of the first one."""
+    row = result.flows.row(by_predicate=pl.col("flow") == flow, named=True)
+    begins = float(row["start_s"]) + float(row["start_up_s"] or math.nan)
+    return None if math.isnan(begins) else begins - float(written[0])
 
 
 def _last_that_came(frames: pl.DataFrame) -> int:

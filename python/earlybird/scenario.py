@@ -268,6 +268,12 @@ A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps
 """
 
 
+RateRule: TypeAlias = Literal["throughput", "bola", "l2a"] | Parameter
+"""
+How a viewer chooses the rate of a segment.
+"""
+
+
 Recovery: TypeAlias = Literal["sack1", "rfc6675", "tahoe", "reno", "newreno", "rack-tlp"] | Parameter
 """
 How losses are found and repaired. The profile and the transport choose one if none is given.
@@ -1500,6 +1506,52 @@ class Reverse:
 
 
 @dataclass(kw_only=True)
+class Segments:
+    """
+    A film in segments, each coded at every rate of a ladder (HLS, DASH), over one TCP connection from the server to the viewer.
+
+    The viewer asks for a segment when the one before has come, chooses its rate by a rule, plays, and pauses when nothing is there. A
+    live film begins when the flow starts (and `lead-time` is over): segment n is there at (n + 1)·`segment`.
+    """
+
+    ladder: list[Rate] | Parameter
+    """
+    The rates, from the lowest to the highest.
+    """
+    buffer: Time | None = None
+    """
+    The most playing time that the viewer holds, of a film that is not live (default 30 s; a live film's viewer never has more than
+    `start-buffer`). With `bola` the highest rate is best at this, and the lowest one at a third of it.
+    """
+    live: bool | Parameter | None = None
+    """
+    Is the film made while it is watched (default true)? If not, all of it is there from the beginning.
+    """
+    part: Time | None = None
+    """
+    Playing time of a part, of which a segment has a whole number: each is sent as soon as it is made (chunks of CMAF; default: no
+    parts, segments are sent when they are complete).
+    """
+    request: int | Parameter | None = None
+    """
+    Bytes of a request (default 300).
+    """
+    rule: RateRule | None = None
+    """
+    How the viewer chooses the rate of a segment (default `throughput`).
+    """
+    segment: Time | None = None
+    """
+    Playing time of a segment (default 2 s).
+    """
+    start_buffer: Time | None = None
+    """
+    Playing time that must be there before playback begins (default: of a live film three segments, or three parts, as HLS asks for,
+    and with `l2a` 2 s at least; else one segment).
+    """
+
+
+@dataclass(kw_only=True)
 class SendLimit:
     """
     How much a sender may hold: written and not acknowledged.
@@ -1627,6 +1679,10 @@ class Application:
     ingest: Ingest | None = None
     """
     A live stream to a server, with OBS Studio's rules for congestion; judged as media.
+    """
+    segments: Segments | None = None
+    """
+    A film in segments of several bit rates, of which the viewer chooses (HLS, DASH); judged as media.
     """
 
 

@@ -187,3 +187,48 @@ def test_a_window_that_holds_a_film_back_is_told() -> None:
     assert result.flows["required_sud_s"][0] > 11
     (note,) = window_notes(result)
     assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
+
+
+LADDER = REPOSITORY / "scenarios" / "adaptive-streaming.toml"
+
+
+@pytest.mark.parametrize("rule", ["throughput", "bola", "l2a"])
+def test_figures_of_a_ladder_are_those_of_its_own_viewer(rule: str) -> None:
+    result = earlybird.run(LADDER, overrides={"rule": rule})
+    (flow,) = result.flows.to_dicts()
+    (viewing,) = viewings(result)
+    quality = viewing.quality()
+    assert quality.start_up_s == pytest.approx(flow["start_up_s"])
+    assert quality.stalls == flow["stalls"]
+    assert quality.stalled_s == pytest.approx(flow["stall_s"], abs=1e-6)
+    assert quality.switches == flow["bitrate_changes"] == result.encoder.height - 1 > 0
+    # Nobody catches up: the viewer is behind by its start-up and its stalls.
+    assert quality.live_latency_max_s == pytest.approx(quality.start_up_s + quality.stalled_s)
+    assert 6e5 < quality.bitrate_bps < 5e6
+    rates = {report["br"] for report in viewing.cmcd()}
+    assert rates <= {600, 1200, 2500, 5000}
+    assert len(rates) > 1
+
+
+def test_segments_are_those_of_p1203() -> None:
+    result = earlybird.run(LADDER, overrides={"before": "20Mb/s", "after": "20Mb/s", "duration": "30s"})
+    (viewing,) = viewings(result)
+    segments = viewing.p1203()["I13"]["segments"]
+    assert [segment["bitrate"] for segment in segments[3:-1]] == pytest.approx([5000.0] * (len(segments) - 4))
+    assert {segment["duration"] for segment in segments[:-1]} == {2.0}
+
+
+def test_a_film_that_is_not_live_has_no_live_latency() -> None:
+    path = "flows.film.application.segments"
+    result = earlybird.run(LADDER, overrides={f"{path}.live": False, f"{path}.buffer": "12s"})
+    (viewing,) = viewings(result)
+    reports = viewing.cmcd()
+    assert {report["st"] for report in reports} == {"v"}
+    assert not any("ltc" in report for report in reports)
+    assert max(report["bl"] for report in reports) <= 12_000
+
+
+@pytest.mark.parametrize("world", ["live", "kernel"])
+def test_other_worlds_refuse_segments(world: str) -> None:
+    with pytest.raises(earlybird.ScenarioError, match=r"flows\.film\.application: `segments` cannot be run"):
+        earlybird.run(LADDER, world=world)  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 //! The applications at both ends of a flow: who writes, and who listens.
 
 use crate::endpoint::real_time::mean_period;
+use crate::segments;
 use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Ingest, Kind, Preset, Time};
 use earlybird_traffic::{
     Application as Source, Bulk, Content, Deadline, DropThresholds, Feedback, Film, Frame, Media, Packet, PathId,
@@ -15,6 +16,7 @@ pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn Source> {
         (Some(timetable), _) => Box::new(Media::new(path, timetable)),
         (None, Application::Bulk(bulk)) => Box::new(Bulk::new(path, bulk.bytes)),
         (None, Application::Ingest(ingest)) => Box::new(live(ingest, path, lead_of(flow))),
+        (None, Application::Segments(film)) => Box::new(segments::server(film, path, lead_of(flow))),
         // Web sessions are made elsewhere, and files have become media when a scenario is complete.
         (None, _) => Box::new(Bulk::new(path, Some(0))),
     }
@@ -77,6 +79,9 @@ fn timetable(flow: &Flow) -> Option<Timetable> {
 
 /// Makes who listens to a flow, if anybody does.
 pub(crate) fn viewer(flow: &Flow, kind: Kind) -> Option<Viewer> {
+    if let Application::Segments(film) = &flow.application {
+        return Some(segments::client(film));
+    }
     let timetable = timetable(flow)?;
     match flow.listener(kind)? {
         Client::Deadline(client) => Some(deadline(timetable, &client, flow, kind)),

@@ -1,4 +1,5 @@
-//! What the encoder of a live stream did, and what was dropped before anything of it was sent.
+//! What the encoder of a live stream did, and what was dropped before anything of it was sent; at which rates a film in segments was
+//! sent.
 
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
@@ -18,10 +19,14 @@ pub(crate) struct EncoderLog {
 }
 
 impl EncoderLog {
-    /// Makes the log of a flow that streams live.
+    /// Makes the log of a flow whose film has a rate that changes.
     pub(crate) fn of(flow: &Flow, start: Instant) -> Option<Self> {
-        let Application::Ingest(ingest) = &flow.application else { return None };
-        Some(Self { rates: vec![(start, ingest.picture_rate())], ..Self::default() })
+        let rate = match &flow.application {
+            Application::Ingest(ingest) => ingest.picture_rate(),
+            Application::Segments(film) => film.lowest(),
+            _ => return None,
+        };
+        Some(Self { rates: vec![(start, rate)], ..Self::default() })
     }
 
     pub(crate) fn take(&mut self, at: Instant, event: Encoding) {
@@ -29,6 +34,7 @@ impl EncoderLog {
             Encoding::Coded(_) => self.coded += 1,
             Encoding::Dropped(kind) => self.drops.push((at, kind)),
             Encoding::Bitrate(rate) => self.rates.push((at, rate as f64)),
+            Encoding::BitrateFrom(at, rate) => self.rates.push((at, rate as f64)),
         }
     }
 
@@ -76,8 +82,8 @@ pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         .real("encoder_bps", real(&|log| log.mean_rate(end)))
 }
 
-/// Lists by flow and time which pictures were dropped, and at which rate they are coded from when on; `None` if no flow streams
-/// live.
+/// Lists by flow and time which pictures were dropped, and at which rate they are coded from when on; `None` if no flow
+/// has such a film.
 pub(crate) fn table(plan: &Plan, recorder: &Recorder) -> Option<Table> {
     let logs = plan
         .flows

@@ -194,6 +194,11 @@ impl View<'_> {
                 let units = film.sizes.len() + film.audio.as_ref().map_or(0, |sound| sound.sizes.len());
                 (span / film.length + 1.0) * units as f64
             }
+            // Of a film that is not live a buffer comes before its time.
+            Application::Segments(film) => {
+                let ahead = film.most().duration().as_secs_f64();
+                (span + ahead) / film.unit().duration().as_secs_f64() + 1.0
+            }
             _ => 0.0,
         }
     }
@@ -217,6 +222,7 @@ impl View<'_> {
                 let film = ingest.film();
                 film.picture_rate() / 8.0 * film.length / film.sizes.len() as f64
             }
+            Application::Segments(film) => film.highest() / 8.0 * film.unit().duration().as_secs_f64(),
             _ => 0.0,
         };
         let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
@@ -227,7 +233,11 @@ impl View<'_> {
         let windowfuls = self.seconds / self.least_round_trip();
         let packets = match &group.flow.application {
             Application::Bulk(bulk) => bulk.bytes.map_or(f64::INFINITY, |bytes| (bytes as f64 / mss(group)).ceil()),
-            Application::Cbr(_) | Application::Media(_) | Application::Frames(_) | Application::Ingest(_) => 0.0,
+            Application::Cbr(_)
+            | Application::Media(_)
+            | Application::Frames(_)
+            | Application::Ingest(_)
+            | Application::Segments(_) => 0.0,
             Application::Webtraf(web) => return self.web_packets(web.sessions, web.think, web.object_packets),
             Application::HttpSimple(web) => {
                 let bytes = web.page as f64 + f64::from(web.objects) * web.object as f64;

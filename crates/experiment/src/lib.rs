@@ -22,6 +22,7 @@ mod recorder;
 mod report;
 mod samples;
 mod scenery;
+mod segments;
 mod sequence;
 mod series;
 mod speed;

@@ -2,7 +2,7 @@
 
 use crate::recorder::FlowRecord;
 use crate::table::Table;
-use earlybird_scenario::Client;
+use earlybird_scenario::{Application, Client, Flow, Kind};
 use earlybird_tcp::RealTimeStatistics;
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
@@ -27,13 +27,14 @@ pub(crate) struct PlayoutLog {
 }
 
 impl PlayoutLog {
-    /// Makes the log of what this client sees.
-    pub(crate) fn new(client: &Client) -> Self {
-        let delay = match client {
-            Client::Deadline(client) => client.playback_delay.duration(),
-            Client::Rebuffer(_) => Duration::ZERO,
+    /// Makes the log of what the viewer of a flow sees, if there is one.
+    pub(crate) fn of(flow: &Flow, kind: Kind) -> Option<Self> {
+        let delay = match (flow.listener(kind), &flow.application) {
+            (Some(Client::Deadline(client)), _) => client.playback_delay.duration(),
+            (Some(Client::Rebuffer(_)), _) | (None, Application::Segments(_)) => Duration::ZERO,
+            (None, _) => return None,
         };
-        Self { delay, ..Self::default() }
+        Some(Self { delay, ..Self::default() })
     }
 
     pub(crate) fn take(&mut self, at: Instant, event: Playout) {

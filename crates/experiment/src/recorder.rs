@@ -59,7 +59,7 @@ pub(crate) struct FlowRecord {
     pub(crate) transmissions: Option<TransmissionLog>,
     /// What its viewer saw, if it has one.
     pub(crate) playout: Option<PlayoutLog>,
-    /// What its encoder did, if it streams live.
+    /// What its encoder did, if it streams live, or at which rates its segments are.
     pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
@@ -150,7 +150,7 @@ impl Recorder {
             FlowRecord {
                 media: is_media.then(media),
                 transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
-                playout: group.flow.listener(group.transport.kind).as_ref().map(PlayoutLog::new),
+                playout: PlayoutLog::of(&group.flow, group.transport.kind),
                 encoder: EncoderLog::of(&group.flow, start),
                 is_web: group.flow.application.is_web(),
                 ..FlowRecord::default()

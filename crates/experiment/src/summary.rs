@@ -125,7 +125,8 @@ impl View<'_> {
     }
 
     fn mean_over_encoders(&self, value: impl Fn(&EncoderLog) -> f64) -> Option<Value> {
-        let values: Vec<f64> = self.recorder.flows.iter().filter_map(|flow| flow.encoder.as_ref()).map(value).collect();
+        let encoders = self.recorder.flows.iter().filter_map(|flow| flow.encoder.as_ref());
+        let values: Vec<f64> = encoders.filter(|log| log.coded > 0).map(value).collect();
         (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
     }
 
@@ -156,6 +157,7 @@ impl View<'_> {
                 Some(media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() * 8.0 / media.length)
             }
             Application::Ingest(ingest) => Some(ingest.picture_rate() + ingest.film().sound_rate()),
+            Application::Segments(film) => Some(film.highest()),
             _ => None,
         }
     }

@@ -31,7 +31,7 @@ impl Refusals {
 
     pub(crate) fn check_application(&self, flow: &Flow) -> Result<(), ScenarioError> {
         let what = match &flow.application {
-            Application::Ingest(_) => "ingest",
+            application @ (Application::Ingest(_) | Application::Segments(_)) => application.name(),
             application if application.is_web() => "web sessions",
             _ => return Ok(()),
         };

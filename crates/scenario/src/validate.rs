@@ -9,6 +9,7 @@ mod policies;
 mod queue;
 mod rate;
 mod real_time;
+mod segments;
 mod traffic;
 
 use crate::document::join;
@@ -25,6 +26,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     endpoint::validate(scenario)?;
     traffic::validate(scenario)?;
     ingest::validate(scenario)?;
+    segments::validate(scenario)?;
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
     rate::validate(scenario)?;

@@ -228,6 +228,8 @@ pub(crate) enum Reader {
     Impatient,
     /// An application.
     Listener(ListenerId),
+    /// An application that opened the connection, and is asked by this one.
+    Server(ListenerId),
 }
 
 /// One end of a connection, and its place in the network.

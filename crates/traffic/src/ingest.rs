@@ -21,6 +21,8 @@ pub enum Encoding {
     Dropped(Picture),
     /// Pictures are coded at so many bits per second from here on.
     Bitrate(u64),
+    /// From this moment of the film on, it was coded at so many bits per second.
+    BitrateFrom(Instant, u64),
 }
 
 /// What is done when the connection takes less than the encoder gives.

@@ -11,6 +11,7 @@ mod bulk;
 mod ingest;
 mod listener;
 mod media;
+mod segments;
 mod timetable;
 mod viewer;
 mod web;
@@ -19,9 +20,11 @@ pub use bulk::Bulk;
 pub use ingest::{Content, DropThresholds, Encoding, Film, Ingest, Packet, Picture, Relief};
 pub use listener::{Completion, Listener, ListenerIo, Part, Playout, Reception, cut};
 pub use media::Media;
+pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput};
 pub use timetable::{Frame, Timetable};
 pub use viewer::{
-    AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, StartRule, Viewer, minimum_playback_delay,
+    AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, SegmentClient, StartRule, Viewer,
+    minimum_playback_delay,
 };
 pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession};
 
@@ -76,4 +79,6 @@ pub trait Application: Debug + Send {
     fn on_drained(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
     /// Learns that the socket has room again for all that was written.
     fn on_writable(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
+    /// Learns what the other end asks for.
+    fn on_request(&mut self, _io: &mut dyn Io, _connection: ConnectionId, _request: Request) {}
 }

@@ -1,5 +1,6 @@
 //! The other end: applications that read.
 
+use crate::Request;
 use core::fmt::Debug;
 use core::iter;
 use earlybird_units::{Duration, Instant};
@@ -108,6 +109,14 @@ pub trait ListenerIo {
     }
     /// Sends a small message back to the opener.
     fn write(&mut self, bytes: u64);
+    /// Gives how many bytes of the stream have come, of whichever units.
+    fn received(&self) -> u64 {
+        0
+    }
+    /// Sends a request of so many bytes back to the opener; where openers read nothing, it is a message like any other.
+    fn ask(&mut self, bytes: u64, _request: Request) {
+        self.write(bytes);
+    }
     /// Asks to be woken; an earlier wish that has not come true is forgotten.
     fn wake_at(&mut self, at: Instant);
     /// Tells whoever watches.

@@ -5,13 +5,16 @@ mod deadline;
 mod delay;
 mod feedback;
 mod rebuffer;
+mod segments;
 
 pub use deadline::Deadline;
 pub use delay::{AdaptiveDelay, PlaybackDelay, minimum_playback_delay};
 pub use feedback::Feedback;
 pub use rebuffer::{Rebuffer, StartRule};
+pub use segments::SegmentClient;
 
 use crate::{Listener, ListenerIo};
+use alloc::boxed::Box;
 use buffer::Buffer;
 use earlybird_units::Instant;
 use feedback::Clock;
@@ -21,6 +24,7 @@ use feedback::Clock;
 enum Player {
     Deadline(Deadline),
     Rebuffer(Rebuffer),
+    Segments(Box<SegmentClient>),
 }
 
 impl Player {
@@ -28,6 +32,7 @@ impl Player {
         match self {
             Self::Deadline(deadline) => &mut deadline.buffer,
             Self::Rebuffer(rebuffer) => &mut rebuffer.buffer,
+            Self::Segments(client) => &mut client.player.buffer,
         }
     }
 
@@ -35,6 +40,7 @@ impl Player {
         match self {
             Self::Deadline(deadline) => deadline.advance(io),
             Self::Rebuffer(rebuffer) => rebuffer.advance(io),
+            Self::Segments(client) => client.advance(io),
         }
     }
 
@@ -42,6 +48,7 @@ impl Player {
         match self {
             Self::Deadline(deadline) => deadline.next_time(),
             Self::Rebuffer(rebuffer) => rebuffer.next_time(),
+            Self::Segments(client) => client.next_time(),
         }
     }
 }
@@ -63,6 +70,12 @@ impl From<Deadline> for Viewer {
 impl From<Rebuffer> for Viewer {
     fn from(rebuffer: Rebuffer) -> Self {
         Self::new(Player::Rebuffer(rebuffer))
+    }
+}
+
+impl From<SegmentClient> for Viewer {
+    fn from(client: SegmentClient) -> Self {
+        Self::new(Player::Segments(Box::new(client)))
     }
 }
 

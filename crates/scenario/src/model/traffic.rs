@@ -1,4 +1,4 @@
-use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Surge, Webtraf};
+use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Segments, Surge, Webtraf};
 use crate::quantity::{Fraction, Rate, Time};
 use crate::transport::Transport;
 use earlybird_units::Duration;
@@ -107,6 +107,8 @@ pub enum Application {
     Frames(Frames),
     /// A live stream to a server, with OBS Studio's rules for congestion; judged as media.
     Ingest(Ingest),
+    /// A film in segments of several bit rates, of which the viewer chooses (HLS, DASH); judged as media.
+    Segments(Segments),
 }
 
 /// A source of constant bit rate.

@@ -78,11 +78,12 @@ fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioEr
         Application::Mah(_) => web("mah"),
         Application::Surge(_) => web("surge"),
         Application::HttpSimple(_) => web("http-simple"),
-        // A live stream was asked for TCP before.
+        // Live streams and segments were asked for TCP before.
         Application::Bulk(_)
         | Application::Cbr(_)
         | Application::Media(_)
         | Application::Frames(_)
-        | Application::Ingest(_) => Ok(()),
+        | Application::Ingest(_)
+        | Application::Segments(_) => Ok(()),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
         check_buffers(scenario, flow)?;
         let Application::Ingest(ingest) = &flow.application else { continue };
         let path = format!("flows.{}", flow.name);
-        check_carrier(scenario, flow, &path)?;
+        check_carrier(scenario, flow, &path, "plays units of a known timetable, of which a live stream drops some")?;
         check_ingest(ingest, &join(&path, "application.ingest"))?;
     }
     Ok(())
@@ -38,19 +38,25 @@ fn check_buffers(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> 
     Ok(())
 }
 
-/// RTMP is a stream of one connection, and a server that takes it shows nothing.
-fn check_carrier(scenario: &Scenario, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+/// RTMP and HTTP are streams of one connection, and no other viewer sits at its end.
+pub(super) fn check_carrier(
+    scenario: &Scenario,
+    flow: &Flow,
+    path: &str,
+    why_no_client: &str,
+) -> Result<(), ScenarioError> {
     let transport = scenario.endpoint_of(flow)?.transport;
+    let name = flow.application.name();
     let is_stream = !transport.kind.is_datagram() && !transport.kind.is_real_time();
     ensure(is_stream, || {
         let problem = format!("is sent as one stream, which {transport} does not carry");
-        ScenarioError::new(&join(path, "application.ingest"), problem)
+        ScenarioError::new(&join(path, &format!("application.{name}")), problem)
             .allowed("cbr, frames, media with this transport")
             .hint("choose another transport of TCP for this flow.")
     })?;
     ensure(flow.client.is_none(), || {
-        ScenarioError::new(&join(path, "client"), "plays units of a known timetable, of which a live stream drops some")
-            .allowed("nothing with `ingest`")
+        ScenarioError::new(&join(path, "client"), why_no_client)
+            .allowed(format!("nothing with `{name}`"))
             .hint("when each unit came is in the table of deliveries (`measure.deliveries`).")
     })
 }

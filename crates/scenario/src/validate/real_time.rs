@@ -85,7 +85,7 @@ fn check_rebuffer(client: &RebufferClient, path: &str) -> Result<(), ScenarioErr
 impl Application {
     /// Says whether it writes units that are judged by their time.
     pub const fn is_media(&self) -> bool {
-        matches!(self, Self::Cbr(_) | Self::Media(_) | Self::Frames(_) | Self::Ingest(_))
+        matches!(self, Self::Cbr(_) | Self::Media(_) | Self::Frames(_) | Self::Ingest(_) | Self::Segments(_))
     }
 
     /// Gives its name in a scenario.
@@ -100,6 +100,7 @@ impl Application {
             Self::Media(_) => "media",
             Self::Frames(_) => "frames",
             Self::Ingest(_) => "ingest",
+            Self::Segments(_) => "segments",
         }
     }
 }

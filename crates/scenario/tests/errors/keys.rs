@@ -59,7 +59,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.web.application.foo=1",
-    "flows.web.application.foo: `foo` is not a key here; allowed: cbr, bulk, webtraf, mah, surge, http-simple, media, frames, ingest."
+    "flows.web.application.foo: `foo` is not a key here; allowed: cbr, bulk, webtraf, mah, surge, http-simple, media, frames, ingest, segments."
 )]
 #[case(
     "flows.web.name.first=1",

@@ -4,6 +4,7 @@ mod impairments;
 mod keys;
 mod parts;
 mod real_time;
+mod segments;
 mod texts;
 mod topologies;
 mod transports;

@@ -8,8 +8,9 @@ use crate::ids::{EndpointId, FlowId, ListenerId};
 use crate::ledger::Ledger;
 use crate::observer::Observer;
 use earlybird_tcp::{Cx, WriteError};
-use earlybird_traffic::{Listener, ListenerIo, Part, Playout};
+use earlybird_traffic::{ConnectionId, Listener, ListenerIo, Part, Playout, Request};
 use earlybird_units::Instant;
+use std::collections::VecDeque;
 
 /// An application, and the endpoint at which it sits.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(super) struct Seat {
     wake: Instant,
     /// Messages sent back.
     messages: u64,
+    /// Requests that have not come, each with the bytes sent back up to its end.
+    requests: VecDeque<(u64, Request)>,
+    asked: u64,
 }
 
 /// Numbers of wake-ups from here on are those of listeners.
@@ -31,7 +35,15 @@ impl<O: Observer> World<O> {
     /// Lets an application read what a flow's first connection brings. It is woken when the opener opens.
     pub fn add_listener(&mut self, flow: FlowId, listener: Box<dyn Listener>) -> ListenerId {
         let id = ListenerId(self.listeners.len() as u32);
-        let seat = Seat { listener: Some(listener), flow, endpoint: None, wake: Instant::NEVER, messages: 0 };
+        let seat = Seat {
+            listener: Some(listener),
+            flow,
+            endpoint: None,
+            wake: Instant::NEVER,
+            messages: 0,
+            requests: VecDeque::new(),
+            asked: 0,
+        };
         self.listeners.push(seat);
         self.flows[flow.0 as usize].listener = Some(id);
         id
@@ -122,12 +134,27 @@ impl<O: Observer> World<O> {
                 self.tell_delivered(id);
             }
             Reader::Impatient => self.read_impatiently(id),
+            Reader::Server(client) => {
+                connection.read(u64::MAX);
+                self.hand_over_requests(id, client);
+            }
             Reader::Listener(listener) => {
                 if self.endpoints[id.peer().0 as usize].ledger.as_ref().is_some_and(|ledger| ledger.is_plain()) {
                     self.tell_delivered(id);
                 }
                 self.with_listener(listener, |listener, io| listener.on_readable(io));
             }
+        }
+    }
+
+    /// Tells a server which requests have come whole.
+    fn hand_over_requests(&mut self, id: EndpointId, client: ListenerId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (app, received) = (endpoint.app, endpoint.agent.received());
+        while let Some((_, request)) =
+            self.listeners[client.0 as usize].requests.pop_front_if(|(end, _)| *end <= received)
+        {
+            self.with_app(app, |application, io| application.on_request(io, ConnectionId(id.0 / 2), request));
         }
     }
 
@@ -241,6 +268,20 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
             let number = seat.messages;
             self.world.write_message(id, bytes, number);
         }
+    }
+
+    fn received(&self) -> u64 {
+        self.world.endpoint_of(self.id).map_or(0, |id| self.world.endpoints[id.0 as usize].agent.received())
+    }
+
+    fn ask(&mut self, bytes: u64, request: Request) {
+        let Some(id) = self.world.endpoint_of(self.id) else { return };
+        let opener = &mut self.world.endpoints[id.peer().0 as usize];
+        (opener.reader, opener.reads_untold) = (Reader::Server(self.id), false);
+        let seat = &mut self.world.listeners[self.id.0 as usize];
+        seat.asked += bytes;
+        seat.requests.push_back((seat.asked, request));
+        self.write(bytes);
     }
 
     fn wake_at(&mut self, at: Instant) {

@@ -69,6 +69,16 @@ impl Rebuffer {
         }
     }
 
+    /// Gives the playing time that waits: of whole units, and what is left of the one that is played. All are equally long.
+    pub(super) fn waiting(&self, now: Instant) -> Duration {
+        let left = match self.state {
+            State::Playing { due } => due - now,
+            State::Waiting { .. } => Duration::ZERO,
+        };
+        let next = self.buffer.written(self.buffer.next).zip(self.buffer.written(self.buffer.next + 1));
+        left + next.map_or(Duration::ZERO, |(this, next)| (next - this) * self.buffer.whole_units())
+    }
+
     pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
         self.read(io);
         while !self.buffer.is_over() && self.step(io) {

@@ -1,0 +1,74 @@
+//! Segmented adaptive streaming (HLS, RFC 8216; DASH, ISO/IEC 23009-1): a film in segments, each coded at every rate of a ladder.
+
+mod meter;
+mod rule;
+mod server;
+
+pub use rule::{Bola, LearnToAdapt, RateRule, Throughput};
+pub use server::SegmentServer;
+
+pub(crate) use meter::Meter;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use earlybird_units::{Duration, Rate};
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Number of the segment, counted from 0.
+    pub segment: u64,
+    /// Which of the ladder's rates, counted from the lowest.
+    pub rung: usize,
+}
+
+/// A film as its server has it. Its units are numbered through: of each segment the parts, or the segment itself.
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    /// The rates, rising.
+    pub rates: Arc<[Rate]>,
+    /// Playing time of a part, or of a segment that has none.
+    pub unit: Duration,
+    /// Parts of a segment; 1 if it is sent whole.
+    pub parts: u64,
+    /// A part is there when it is over, and not before.
+    pub is_live: bool,
+}
+
+impl Ladder {
+    /// Gives the playing time of a segment.
+    pub fn segment(&self) -> Duration {
+        self.unit * self.parts
+    }
+
+    /// Gives the bytes of a unit: all of a rate are alike.
+    pub(crate) fn bytes(&self, rung: usize) -> u64 {
+        let bit_nanos = u128::from(self.rates[rung].bits_per_second()) * u128::from(self.unit.as_nanos());
+        (bit_nanos / 8_000_000_000).max(1) as u64
+    }
+}
+
+/// What is known when the rate of the next segment is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook<'a> {
+    /// The rates in bits per second, rising.
+    pub rates: &'a [f64],
+    /// The rate of the last segment; of the first one before it.
+    pub last: usize,
+    /// The rates at which the latest segments came in bits per second, the newest last. Empty before the first.
+    pub throughputs: &'a [f64],
+    /// Seconds of film that wait.
+    pub buffer: f64,
+}
+
+impl Outlook<'_> {
+    /// Gives the highest rate that is not above this one, else the lowest.
+    fn highest_within(&self, limit: f64) -> usize {
+        self.rates.iter().rposition(|rate| *rate <= limit).unwrap_or(0)
+    }
+}
+
+/// Gives the rates in bits per second.
+pub(crate) fn bits_per_second(rates: &[Rate]) -> Vec<f64> {
+    rates.iter().map(|rate| rate.bits_per_second() as f64).collect()
+}

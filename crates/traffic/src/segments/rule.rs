@@ -1,0 +1,33 @@
+//! Rules that choose the rate of the next segment.
+
+mod bola;
+mod learn_to_adapt;
+mod throughput;
+
+pub use bola::Bola;
+pub use learn_to_adapt::LearnToAdapt;
+pub use throughput::Throughput;
+
+use super::Outlook;
+
+/// Chooses the rate of the next segment.
+#[derive(Clone, Debug)]
+pub enum RateRule {
+    /// By the throughput of the latest segments.
+    Throughput(Throughput),
+    /// By the buffer.
+    Bola(Bola),
+    /// By what was learnt of both, for low latency.
+    LearnToAdapt(LearnToAdapt),
+}
+
+impl RateRule {
+    /// Gives the number of the rate.
+    pub(crate) fn choose(&mut self, outlook: Outlook<'_>) -> usize {
+        match self {
+            Self::Throughput(rule) => rule.choose(outlook),
+            Self::Bola(rule) => rule.choose(outlook),
+            Self::LearnToAdapt(rule) => rule.choose(outlook),
+        }
+    }
+}

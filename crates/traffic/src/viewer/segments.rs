@@ -1,0 +1,83 @@
+use super::rebuffer::{Rebuffer, StartRule};
+use crate::segments::{Meter, bits_per_second};
+use crate::{Frame, Ladder, ListenerIo, Outlook, RateRule, Request, Timetable};
+use alloc::vec::Vec;
+use earlybird_units::{Duration, Instant};
+
+/// Asks for a film segment by segment, each when the one before has come, and chooses the rate of each by a rule. Its units
+/// are played as by [`Rebuffer`].
+#[derive(Clone, Debug)]
+pub struct SegmentClient {
+    pub(super) player: Rebuffer,
+    ladder: Ladder,
+    rates: Vec<f64>,
+    rule: RateRule,
+    request_bytes: u64,
+    /// The most playing time that it holds.
+    capacity: Duration,
+    meter: Meter,
+    /// The rates at which the latest segments came.
+    throughputs: Vec<f64>,
+    /// Segments asked for, and the rate of the last one.
+    asked: u64,
+    rung: usize,
+}
+
+/// Throughputs that a rule may look at (`MAX_MEASUREMENTS_TO_KEEP` of dash.js).
+const MOST_THROUGHPUTS: usize = 20;
+/// Playing time that is there before playback goes on after a stall.
+const REFILL: Duration = Duration::from_millis(500);
+
+impl SegmentClient {
+    /// Makes a client that plays when so much playing time is there, and holds no more than `capacity`.
+    pub fn new(ladder: Ladder, rule: RateRule, start: Duration, capacity: Duration, request_bytes: u64) -> Self {
+        let units = |time: Duration| time.as_nanos().div_ceil(ladder.unit.as_nanos().max(1));
+        let timetable = Timetable::clip([Frame { at: Duration::ZERO, bytes: 1 }].into(), ladder.unit);
+        let player = Rebuffer::new(timetable, StartRule::Units(units(start)), units(REFILL));
+        Self {
+            player,
+            rates: bits_per_second(&ladder.rates),
+            ladder,
+            rule,
+            request_bytes,
+            capacity,
+            meter: Meter::default(),
+            throughputs: Vec::new(),
+            asked: 0,
+            rung: 0,
+        }
+    }
+
+    pub(super) fn next_time(&self) -> Option<Instant> {
+        self.player.next_time()
+    }
+
+    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+        let throughputs = &mut self.throughputs;
+        self.meter.look(io.now(), io.received(), |rate| throughputs.push(rate));
+        let old = throughputs.len().saturating_sub(MOST_THROUGHPUTS);
+        throughputs.drain(..old);
+        self.player.advance(io);
+        let waiting = self.player.waiting(io.now());
+        if self.has_all() && waiting + self.ladder.segment() <= self.capacity {
+            self.ask(io, waiting);
+        }
+    }
+
+    /// Says whether all that was asked for is there.
+    fn has_all(&self) -> bool {
+        self.player.buffer.reception.highest.map_or(0, |unit| unit + 1) == self.asked * self.ladder.parts
+    }
+
+    fn ask(&mut self, io: &mut dyn ListenerIo, waiting: Duration) {
+        self.rung = self.rule.choose(Outlook {
+            rates: &self.rates,
+            last: self.rung,
+            throughputs: &self.throughputs,
+            buffer: waiting.as_secs_f64(),
+        });
+        self.meter.expect(self.ladder.parts, self.ladder.bytes(self.rung));
+        io.ask(self.request_bytes, Request { segment: self.asked, rung: self.rung });
+        self.asked += 1;
+    }
+}
