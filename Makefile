@@ -88,9 +88,10 @@ soak: ## Let connections come and go for a simulated day, then for half an hour 
 speed: ## Measure bulk transfers of our stack beside the kernel's TCP and QUIC (root; fetches quinn)
 	cargo run --release --locked --manifest-path bench/speed/Cargo.toml
 
-docs: build ## Write the reference of scenarios and transports, and the Rust documentation
+docs: build ## Write the reference of scenarios, transports and results, and the Rust documentation
 	$(RUN) python tools/scenario_reference.py
 	$(RUN) python tools/transports.py
+	$(RUN) python tools/results_reference.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 # Beside this Python's programs, where `earlybird kernel` looks first. It carries its eBPF, so that a copy is all another

@@ -7,7 +7,7 @@ from typing import Any
 
 from earlybird import _core
 from earlybird.schema_text import linked, value_text
-from generated import REPOSITORY, write_or_check
+from generated import REPOSITORY, row, write_or_check
 
 TARGET = REPOSITORY / "docs" / "scenario-reference.md"
 
@@ -74,11 +74,6 @@ def keys(node: Node) -> Iterator[str]:
     for key, content in sorted(node.get("properties", {}).items(), key=lambda item: item[0] not in required):
         name = f"**`{key}`**" if key in required else f"`{key}`"
         yield row(name, value_text(content, linked), content.get("description", ""))
-
-
-def row(*cells: str) -> str:
-    """Write one row of a table."""
-    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
 
 
 if __name__ == "__main__":
