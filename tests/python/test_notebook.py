@@ -51,7 +51,7 @@ class Rows(HTMLParser):
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
     """Run two transports at two loads."""
-    grid = {"pairs": [1, 2], "transport": ["sack", "pert-er"]}
+    grid: dict[str, list[object]] = {"pairs": [1, 2], "transport": ["sack", "pert-er"]}
     return earlybird.sweep(SMALL, grid=grid, seeds=2, jobs=1, out=tmp_path_factory.mktemp("sweep"))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import SMALL
 from earlybird import Result, run
-from earlybird.dictionary import Entry, sections, tables
+from earlybird.dictionary import DescribedTable, Entry, Section, sections, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,6 +74,12 @@ def named(entries: Iterable[str]) -> list[str]:
     return sorted(entries)
 
 
+def everything() -> list[tuple[str, Entry]]:
+    """List all names that are described, with what is said of them."""
+    parts: list[Section | DescribedTable] = [*sections().values(), *tables().values()]
+    return [item for part in parts for item in part.entries.items()]
+
+
 def lines(path: Path) -> list[dict[str, str]]:
     """Read a CSV file."""
     with path.open(encoding="utf-8") as file:
@@ -116,13 +122,11 @@ def test_traces_have_the_columns_and_events_of_the_reference_and_no_others(tmp_p
 
 
 def test_every_entry_says_what_it_means_in_a_sentence() -> None:
-    every: list[Entry] = [one for part in (*sections().values(), *tables().values()) for one in part.entries.values()]
-    assert all(one.meaning.endswith(".") and one.kind in {*KINDS, "word"} for one in every)
+    assert all(one.meaning.endswith(".") and one.kind in {*KINDS, "word"} for _, one in everything())
 
 
 def test_names_and_units_agree() -> None:
-    every = [item for part in (*sections().values(), *tables().values()) for item in part.entries.items()]
     units = {"s": "s", "ms": "ms", "us": "µs", "bps": "bit/s", "mbps": "Mb/s"}
-    ends = {name: (units.get(name.rpartition("_")[2]), one.unit) for name, one in every if "_" in name}
+    ends = {name: (units.get(name.rpartition("_")[2]), one.unit) for name, one in everything() if "_" in name}
     del ends["bandwidth_segments_per_s"]
     assert {name: unit for name, (end, unit) in ends.items() if end and end != unit} == {}
