@@ -2,7 +2,10 @@
 
 import json
 import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from earlybird import _core
@@ -15,7 +18,8 @@ HEADER = """\
 # Scenario reference
 
 Written by `make docs` from the JSON schema (`earlybird schema`). A scenario is a TOML or JSON file with the keys of the
-first table; a name in the column *value* leads to the table that describes it. Keys in bold are required. Wherever a
+first table; a name in the column *value* leads to the table that describes it. Below each table is an example, the part
+of a file in which it stands. Keys in bold are required. Wherever a
 number, text or list stands, `"$name"` may stand for the value of the parameter `name`.
 
 Quantities are texts with a unit: times `"26.7ms"`, `"50s"`, `"100us"`; rates `"25Mb/s"`, `"300kb/s"`.
@@ -59,7 +63,14 @@ def section(name: str, node: Node) -> str:
         parts.append("\n".join(["| key | value | meaning |", "|---|---|---|", *rows]) + "\n")
     else:
         parts.append(value_text(node, linked) + "\n")
+    parts.append(f"```toml\n{examples()[name].strip()}\n```\n")
     return "\n".join(parts)
+
+
+@cache
+def examples() -> dict[str, str]:
+    """Return an example of each table and choice: the part of a file in which it stands."""
+    return tomllib.loads(Path(__file__).with_name("scenario_examples.toml").read_text(encoding="utf-8"))
 
 
 def keys(node: Node) -> Iterator[str]:
