@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -94,10 +94,16 @@ soak: ## Let connections come and go for a simulated day, then for half an hour 
 speed: ## Measure bulk transfers of our stack beside the kernel's TCP and QUIC (root; fetches quinn)
 	cargo run --release --locked --manifest-path bench/speed/Cargo.toml
 
-docs: build ## Write the reference of scenarios and transports, and the Rust documentation
+docs: build ## Write the reference of scenarios, transports and results, and the Rust documentation
 	$(RUN) python tools/scenario_reference.py
 	$(RUN) python tools/transports.py
+	$(RUN) python tools/results_reference.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# In an environment of its own: nothing else needs mkdocs.
+site: export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.cache/site
+site: $(UV) ## Build the documentation's site into target/site; any link that leads nowhere fails
+	$(UV) run --frozen --only-group docs mkdocs build --strict
 
 # Beside this Python's programs, where `earlybird kernel` looks first. It carries its eBPF, so that a copy is all another
 # machine of the same kind needs (and libelf).

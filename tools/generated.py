@@ -30,3 +30,8 @@ def write_or_check(target: Path, text: str, command: str) -> int:
         print(f"{target} is not what it is written from: run `{command}`", file=sys.stderr)
         return 1
     return 0
+
+
+def row(*cells: str) -> str:
+    """Write one row of a table in Markdown."""
+    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"

@@ -2,12 +2,15 @@
 
 import json
 import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from earlybird import _core
 from earlybird.schema_text import linked, value_text
-from generated import REPOSITORY, write_or_check
+from generated import REPOSITORY, row, write_or_check
 
 TARGET = REPOSITORY / "docs" / "scenario-reference.md"
 
@@ -15,7 +18,8 @@ HEADER = """\
 # Scenario reference
 
 Written by `make docs` from the JSON schema (`earlybird schema`). A scenario is a TOML or JSON file with the keys of the
-first table; a name in the column *value* leads to the table that describes it. Keys in bold are required. Wherever a
+first table; a name in the column *value* leads to the table that describes it. Below each table is an example, the part
+of a file in which it stands. Keys in bold are required. Wherever a
 number, text or list stands, `"$name"` may stand for the value of the parameter `name`.
 
 Quantities are texts with a unit: times `"26.7ms"`, `"50s"`, `"100us"`; rates `"25Mb/s"`, `"300kb/s"`.
@@ -59,7 +63,14 @@ def section(name: str, node: Node) -> str:
         parts.append("\n".join(["| key | value | meaning |", "|---|---|---|", *rows]) + "\n")
     else:
         parts.append(value_text(node, linked) + "\n")
+    parts.append(f"```toml\n{examples()[name].strip()}\n```\n")
     return "\n".join(parts)
+
+
+@cache
+def examples() -> dict[str, str]:
+    """Return an example of each table and choice: the part of a file in which it stands."""
+    return tomllib.loads(Path(__file__).with_name("scenario_examples.toml").read_text(encoding="utf-8"))
 
 
 def keys(node: Node) -> Iterator[str]:
@@ -74,11 +85,6 @@ def keys(node: Node) -> Iterator[str]:
     for key, content in sorted(node.get("properties", {}).items(), key=lambda item: item[0] not in required):
         name = f"**`{key}`**" if key in required else f"`{key}`"
         yield row(name, value_text(content, linked), content.get("description", ""))
-
-
-def row(*cells: str) -> str:
-    """Write one row of a table."""
-    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import sys
 
 from earlybird.transports import Parameter, TransportInfo, recoveries, transports
-from generated import REPOSITORY, write_or_check
+from generated import REPOSITORY, row, write_or_check
 
 HEAD = """\
 # Transports
@@ -31,13 +31,12 @@ def section(one: TransportInfo) -> str:
     if not one.parameters:
         return f"## {one.name}\n\n{one.title}. No parameters of its own.\n"
     head = [f"## {one.name}\n", f"{one.title}.\n", "| parameter | allowed | meaning |", "|---|---|---|"]
-    return "\n".join([*head, *map(row, one.parameters)]) + "\n"
+    return "\n".join([*head, *map(line, one.parameters)]) + "\n"
 
 
-def row(parameter: Parameter) -> str:
+def line(parameter: Parameter) -> str:
     """Give a parameter's line."""
-    cells = (f"`{parameter.key}`", parameter.allowed, parameter.meaning)
-    return "| " + " | ".join(cell.replace("\n", " ").replace("|", "\\|") for cell in cells) + " |"
+    return row(f"`{parameter.key}`", parameter.allowed, parameter.meaning)
 
 
 def recovery_section() -> str:

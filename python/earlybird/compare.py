@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from earlybird.clip import Clip
     from earlybird.description import Overrides, ScenarioLike
+    from earlybird.notebook import Picture
 
 DEFAULT_TRANSPORTS: Final = ("cubic-rack", "cubic-er", "pert-er", "bbr-rack")
 """What most servers use today, the same with early retransmission, and two that keep queues short."""
@@ -84,6 +85,19 @@ class Comparison:
     def curve_of(self, transport: str) -> pl.DataFrame:
         """Return `start_up_s` and the frames `late` and `judged`, over all runs of a transport."""
         return _summed(self.curve.filter(transport=transport))
+
+    def plot(self) -> Picture:
+        """Draw how many frames are on time after which start-up delay; notebooks show it, `save` writes it."""
+        from earlybird.compare_plot import draw
+        from earlybird.notebook import Picture
+
+        return Picture(draw(self))
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook: a column per transport."""
+        from earlybird.notebook import comparison_html
+
+        return comparison_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `earlybird compare --json` prints; a number that does not exist is None."""

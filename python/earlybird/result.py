@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from earlybird.notebook import Picture
+
 MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
     "duplicates": "measure.duplicates = true",
@@ -187,19 +189,19 @@ class Result:
 
         return write_result(self, Path(folder))
 
-    def plot(self, path: str | Path) -> tuple[str, ...]:
+    def plot(self, path: str | Path | None = None) -> Picture:
         """
         Draw the run over time: windows, round-trip times, the bottleneck's queue, when what was written arrived.
 
         Parameters
         ----------
         path
-            The file, ending in ``.png``, ``.svg`` or ``.html``.
+            A file to draw to as well, ending in ``.png``, ``.svg`` or ``.html`` (default: none).
 
         Returns
         -------
-        tuple of str
-            What is not in the picture because the run did not measure it, a sentence each.
+        Picture
+            Notebooks show it; `lacking` says what is not in it because the run did not measure it.
 
         Raises
         ------
@@ -208,9 +210,15 @@ class Result:
         OSError
             If it cannot be written.
         """
-        from earlybird.plots.run import save
+        from earlybird.plots.run import picture
 
-        return save(self, path)
+        return picture(self, path)
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook: the main numbers of the summary."""
+        from earlybird.notebook import result_html
+
+        return result_html(self)
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from earlybird.notebook import Picture
+
 log = logging.getLogger("earlybird")
 
 
@@ -117,6 +119,36 @@ class SweepResult:
         import polars as pl
 
         return pl.concat([self._labelled(run, name) for run in self.planned], how="vertical_relaxed")
+
+    def plot(self, measure: str | None = None) -> Picture:
+        """
+        Draw one measure of the runs along the first key of the grid, a line for each combination of the others.
+
+        Parameters
+        ----------
+        measure
+            A column of `runs` with numbers (default: the first that the sweep's table shows).
+
+        Returns
+        -------
+        Picture
+            Means, with 90 % intervals over the seeds. Notebooks show it; `save` writes it to a file.
+
+        Raises
+        ------
+        InputError
+            If there is no such number.
+        """
+        from earlybird.notebook import Picture
+        from earlybird.plots.sweep import draw
+
+        return Picture(draw(self, measure))
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook: a row per point of the grid."""
+        from earlybird.notebook import sweep_html
+
+        return sweep_html(self)
 
     def _labelled(self, run: PlannedRun, name: str) -> pl.LazyFrame:
         table = scan_table(self.store.folder(run.key), name)

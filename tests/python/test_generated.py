@@ -8,7 +8,9 @@ import pytest
 from conftest import REPOSITORY
 
 
-@pytest.mark.parametrize("tool", ["typed_scenario", "scenario_reference", "transports", "how_long"])
+@pytest.mark.parametrize(
+    "tool", ["typed_scenario", "scenario_reference", "results_reference", "transports", "how_long"]
+)
 def test_what_is_written_from_something_else_fits_it(tool: str) -> None:
     command = [sys.executable, str(REPOSITORY / "tools" / f"{tool}.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

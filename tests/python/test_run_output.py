@@ -10,7 +10,7 @@ import pytest
 import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import ScenarioWarning, run
-from earlybird.cli.columns import milliseconds
+from earlybird.columns import milliseconds
 from earlybird.sweeps import plan, without_repetitions
 
 if TYPE_CHECKING:

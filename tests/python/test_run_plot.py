@@ -61,7 +61,7 @@ def test_what_was_not_measured_was_missing_without_a_word(
     tmp_path: Path, measured_too: dict[str, object], lacking: str, panel: str
 ) -> None:
     result = earlybird.run(SMALL, overrides={"duration": "5s", **measured_too})
-    (told,) = result.plot(tmp_path / "run.png")
+    (told,) = result.plot(tmp_path / "run.png").lacking
     assert lacking in told
     assert panels(result)[0].title == panel
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")

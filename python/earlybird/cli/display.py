@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from earlybird.cli.columns import (
+from earlybird.columns import (
     FLOW_COLUMNS,
     LIMITS,
     NOTHING,
@@ -177,7 +177,7 @@ def show_sweep(sweep: SweepResult) -> None:
     if not grid or len({*counts}) > 1:
         left["runs"] = counts
     cells = {
-        column.title: [_mean(column, group[column.key].drop_nulls().to_list()) for _, group in points]
+        column.title: [column.mean_cell(group[column.key].drop_nulls().to_list()) for _, group in points]
         for column in columns
     }
     for number_of_table, some in enumerate(_parts(left, cells, Console().width)):
@@ -399,16 +399,6 @@ def _limits(group: pl.DataFrame) -> str:
 def _finite_mean(values: pl.Series) -> float | None:
     mean = values.drop_nulls().drop_nans().mean() if values.dtype.is_float() else values.mean()
     return mean if isinstance(mean, float) else None
-
-
-def _mean(column: Column, values: Sequence[float]) -> str:
-    """Write a mean, and its interval on the next line."""
-    from earlybird.statistics import student_interval
-
-    estimate = student_interval(values)
-    is_spread = estimate.is_bounded and min(values) < max(values)  # rounding makes an interval of equal values
-    half = f"\n± {column.cell(estimate.half_width)}" if is_spread else ""
-    return column.cell(estimate.mean) + half
 
 
 TESTBED_COLUMNS = {

@@ -13,8 +13,8 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from earlybird.cli.columns import NOTHING
 from earlybird.cli.display import emulation_problems, lateness_text, titled_table, whole_or_share
+from earlybird.columns import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

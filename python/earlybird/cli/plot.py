@@ -36,6 +36,6 @@ def command(
     else:
         from earlybird.result import Result
 
-        for lacking in Result.load(result).plot(out):
+        for lacking in Result.load(result).plot(out).lacking:
             say_aside(lacking)
     say(f"Picture written to {out}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from earlybird.errors import InputError
+from earlybird.notebook import Picture
 from earlybird.outputs import HTML, check_outputs
 from earlybird.plots.chart import line_style, marker_style
 from earlybird.plots.style import MUTED, OTHERS, Look, styled
@@ -84,27 +85,37 @@ def measured(resolved: str) -> str:
     return json.dumps(document)
 
 
-def save(result: Result, path: str | Path) -> tuple[str, ...]:
+def picture(result: Result, path: str | Path | None) -> Picture:
     """Draw a run, as `Result.plot` does; a page of HTML needs no other file."""
     result.require("flows")  # a model's result has none
     lacking = missing(result)
     drawn = panels(result)
     if not drawn:
         raise InputError(" ".join(["there is nothing to draw.", *lacking]))
-    write(path, drawn, heading(result), clock(result))
-    return lacking
+    if path is not None:
+        write(path, drawn, heading(result), clock(result))
+    with styled():
+        return Picture(draw(drawn, heading(result), clock(result)), lacking)
 
 
 def write(path: str | Path, drawn: list[Panel], title: str, time: str) -> None:
     """Draw panels to a file, by its ending."""
     check_ending(path)
-    check_outputs({"plot": path}, {})
-    ending = Path(path).suffix
-    if ending == ".html":
+    if Path(path).suffix == ".html":
+        check_outputs({"plot": path}, {})
         Path(path).write_text(HTML + page(drawn, title, time), encoding="utf-8")
     else:
         with styled():
-            draw(drawn, title, time).savefig(path, metadata=METADATA[ending])
+            save_figure(draw(drawn, title, time), path)
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure to a file, the same one as the same bytes."""
+    if Path(path).suffix not in METADATA:
+        raise InputError(f"plot = {path}: a picture's name ends in {' or '.join(METADATA)}.")
+    check_outputs({"plot": path}, {})
+    with styled():
+        figure.savefig(path, metadata=METADATA[Path(path).suffix])
 
 
 def missing(result: Result) -> tuple[str, ...]:

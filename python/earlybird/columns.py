@@ -1,4 +1,4 @@
-"""Which measures the tables on the terminal show, under which name and in which unit."""
+"""Which measures tables for people show, on the terminal and in notebooks, under which name and in which unit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 NOTHING = "–"
 
@@ -67,6 +67,15 @@ class Column:
     def cell(self, value: float | None) -> str:
         """Write a value, or a dash where there is none."""
         return NOTHING if value is None or not math.isfinite(value) else self.write(value)
+
+    def mean_cell(self, values: Sequence[float]) -> str:
+        """Write a mean, and its interval on the next line."""
+        from earlybird.statistics import student_interval
+
+        estimate = student_interval(values)
+        is_spread = estimate.is_bounded and min(values) < max(values)  # rounding makes an interval of equal values
+        half = f"\n± {self.cell(estimate.half_width)}" if is_spread else ""
+        return self.cell(estimate.mean) + half
 
 
 VIEWER_ROWS = (

@@ -1,0 +1,147 @@
+"""How results show themselves in notebooks: short tables in HTML, and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
+
+from earlybird.columns import summary_rows, sweep_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from earlybird.compare import Comparison
+    from earlybird.result import Result
+    from earlybird.sweeps import SweepResult
+
+MOST_POINTS: Final = 30
+"""Rows of a sweep that are shown."""
+
+DOTS_PER_INCH: Final = 110
+
+
+@dataclass(frozen=True)
+class Picture:
+    """
+    A picture that notebooks show.
+
+    Attributes
+    ----------
+    figure
+        As matplotlib has it, not attached to any window.
+    lacking
+        What is not in it because it was not measured, a sentence each.
+    """
+
+    figure: Figure
+    lacking: tuple[str, ...] = ()
+
+    def save(self, path: str | Path) -> None:
+        """
+        Write the picture to a file.
+
+        Parameters
+        ----------
+        path
+            Ending in ``.png`` or ``.svg``.
+
+        Raises
+        ------
+        InputError
+            If it has another ending, or something else wrote the file.
+        OSError
+            If it cannot be written.
+        """
+        from earlybird.plots.run import save_figure
+
+        save_figure(self.figure, path)
+
+    def _repr_png_(self) -> bytes:
+        """Give the picture as notebooks ask for it."""
+        content = BytesIO()
+        self.figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
+        return content.getvalue()
+
+
+def result_html(result: Result) -> str:
+    """Show a run: what it was, and the main numbers of its summary."""
+    title = result.scenario.get("title", "Scenario without a title")
+    length = f", {result.scenario['duration']}" if "duration" in result.scenario else ""
+    rows = [[column.title, column.cell(result.summary[column.key])] for column in summary_rows(result.summary)]
+    note = f"Tables: {', '.join(result.tables)}."
+    return html_table(f"{title} (seed {result.seed}{length})", [], rows, [note])
+
+
+def sweep_html(sweep: SweepResult) -> str:
+    """Show a sweep: a row per point of its grid, with means over the seeds and their intervals."""
+    if not sweep.planned:
+        return html_table("A sweep without runs", [], [], [])
+    runs, grid = sweep.runs, [*sweep.planned[0].parameters]
+    columns = sweep_columns(runs.columns)
+    points = [*runs.group_by(grid, maintain_order=True)] if grid else [((), runs)]
+    rows = [
+        [*map(str, values), *(column.mean_cell(group[column.key].drop_nulls().to_list()) for column in columns)]
+        for values, group in points[:MOST_POINTS]
+    ]
+    rest = len(points) - len(rows)
+    notes = [f"{rest} more points are in `runs`."] if rest else []
+    title = f"{runs.height} runs: means, with 90 % intervals over the seeds where there are several"
+    return html_table(title, [*grid, *(column.title for column in columns)], rows, notes)
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Show a comparison: a column per transport, and what is recommended."""
+    from earlybird.compare_view import SECTIONS, cell, circumstances
+    from earlybird.recommendation import recommendation
+
+    def rows() -> Iterator[list[str]]:
+        for title, section in SECTIONS.items():
+            yield [title]
+            for row in section:
+                yield [row.label, *(cell(comparison, row, transport).plain for transport in comparison.transports)]
+
+    film = comparison.source.path.name
+    notes = [circumstances(comparison), recommendation(comparison)]
+    return html_table(
+        f"{film} under {len(comparison.transports)} transports", ["", *comparison.transports], rows(), notes
+    )
+
+
+def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
+    """
+    Write a plain table in HTML; whatever the texts hold is shown as it is.
+
+    Parameters
+    ----------
+    caption
+        What stands above it.
+    headings
+        Of the columns; none for a table without them.
+    rows
+        Texts by row; a row of one text is a heading.
+    notes
+        Paragraphs below it.
+    """
+    head = f"<thead><tr>{''.join(map(_heading, headings))}</tr></thead>" if headings else ""
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    below = "".join(f"<p>{_text(note)}</p>" for note in notes)
+    return f"<div><table><caption>{_text(caption)}</caption>{head}<tbody>{body}</tbody></table>{below}</div>"
+
+
+def _cells(row: Sequence[str]) -> str:
+    """Write the cells of a row."""
+    first, *others = row
+    return _heading(first) + "".join(f'<td style="text-align: right">{_text(text)}</td>' for text in others)
+
+
+def _heading(text: str) -> str:
+    return f'<th style="text-align: left">{_text(text)}</th>'
+
+
+def _text(text: str) -> str:
+    return escape(text).replace("\n", "<br>")

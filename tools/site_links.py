@@ -1,0 +1,53 @@
+"""A hook of mkdocs: the pages of docs/ link to files of the repository that the site does not have; it names them."""
+
+import re
+from pathlib import Path
+from typing import Protocol
+
+REPOSITORY = Path(__file__).parents[1]
+DOCS = REPOSITORY / "docs"
+LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]*)[^)]*\)")
+
+
+class File(Protocol):
+    """What mkdocs says of a page's file."""
+
+    src_path: str
+
+
+class Page(Protocol):
+    """What mkdocs says of a page."""
+
+    file: File
+
+
+def on_page_markdown(markdown: str, /, *, page: Page, **_: object) -> str:
+    """Put the path of a file in the place of a link to it, where it lies outside docs/."""
+    return named(markdown, page.file.src_path)
+
+
+def named(markdown: str, page: str) -> str:
+    """
+    Put paths of the repository in the place of links that leave docs/.
+
+    Parameters
+    ----------
+    markdown
+        The page's text.
+    page
+        Its path below docs/.
+
+    Returns
+    -------
+    str
+        The text; a link to what is not there is kept, for mkdocs to complain of.
+    """
+
+    def replaced(link: re.Match[str]) -> str:
+        target = ((DOCS / page).parent / link[2]).resolve()
+        if target.is_relative_to(DOCS) or not target.is_relative_to(REPOSITORY) or not target.exists():
+            return link[0]
+        path = target.relative_to(REPOSITORY)
+        return f"`{path}`" if link[1].strip("`/") == str(path) else f"{link[1]} (`{path}`)"
+
+    return LINK.sub(replaced, markdown)
