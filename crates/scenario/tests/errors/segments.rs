@@ -20,7 +20,7 @@ fn film(keys: &str, flow: &str) -> String {
 #[case(r#", start-buffer = "0s""#, "start-buffer: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     r#", rule = "l2a", start-buffer = "1500ms""#,
-    "start-buffer: `1500ms` is no more than the buffer from which on l2a steers; allowed: a duration above 1500ms with `rule = \"l2a\"`. hint: with less `rule = \"throughput\"` does the same."
+    "start-buffer: `1.5s` is no more than the buffer from which on l2a steers; allowed: a duration above 1.5s with `rule = \"l2a\"`. hint: with less `rule = \"throughput\"` does the same."
 )]
 #[case(
     r#", buffer = "20s""#,
