@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -99,6 +99,9 @@ docs: build ## Write the reference of scenarios, transports and results, and the
 	$(RUN) python tools/transports.py
 	$(RUN) python tools/results_reference.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+gallery: build ## Run the notebooks of docs/notebooks and write the gallery anew, pictures included
+	$(RUN) python tools/gallery.py
 
 # In an environment of its own: nothing else needs mkdocs.
 site: export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.cache/site
