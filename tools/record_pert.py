@@ -55,7 +55,7 @@ def main() -> None:
         subprocess.run([sys.executable, "-m", "earlybird", "kernel", "unload", "--name", NAME], check=True)
 
 
-def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, object]]:
+def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, Any]]:
     """Make a transfer, and return what was told of the connection that had most ACKs."""
     with tempfile.TemporaryFile("w+") as told:
         request = json.dumps({"watch": {"name": NAME, "every_ack": True}})
@@ -80,7 +80,7 @@ def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, object]]
     return [row for row in rows if row["connection"] == longest]
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> None:
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write the beginning of a connection, from its first ACK on."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -89,7 +89,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
         writer.writerows(line(row, first) for row in rows[rows.index(first) : ROWS])
 
 
-def line(row: dict, first: dict) -> tuple[object, ...]:
+def line(row: dict[str, Any], first: dict[str, Any]) -> tuple[object, ...]:
     """Give a row of the file: times in ns, sequence numbers from the first on."""
     now = round(1e9 * (row["time_s"] - first["time_s"])) + 1
     if "ack" not in row:
