@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from earlybird.kernel import program
 from generated import REPOSITORY
