@@ -287,16 +287,27 @@ def test_what_packets_find_is_drawn_by_tenths_of_the_queue() -> None:
 
 
 def test_the_fluctuation_of_a_window_is_measured_at_the_end_of_the_run() -> None:
-    """Samples every second: 100 s that do not count, then 8 and 12 in turn for 90 s."""
-    windows = [50.0] * 100 + [8.0, 12.0] * 45
-    series = pl.DataFrame({"time_s": np.arange(190.0), "subject": "film0", "quantity": "cwnd", "value": windows})
+    """Samples every second: 120 s that do not count, then 8 and 12 in turn for 90 s."""
+    windows = [50.0] * 120 + [8.0, 12.0] * 45
+    series = windows_each_second(windows)
     values = window_values(series, "film0")
     assert values["cwnd-variation"] == pytest.approx(0.2)
     assert values["cwnd-change"] == pytest.approx(4.0)
     assert values["cwnd-falls"] == 44
     assert window_values(series, "film1") == {}
     line = window_line(series, "film0", "pert")
-    assert (line["x"].to_list(), line["value"].to_list()) == (list(range(90)), windows[100:])
+    assert (line["x"].to_list(), line["value"].to_list()) == (list(range(90)), windows[120:])
+
+
+def test_the_fluctuation_of_a_short_run_does_not_begin_in_slow_start() -> None:
+    series = windows_each_second([50.0] * 40 + [8.0, 12.0] * 15)
+    assert window_values(series, "film0")["cwnd-variation"] == pytest.approx(0.2)
+
+
+def windows_each_second(windows: list[float]) -> pl.DataFrame:
+    """Make the samples of a window."""
+    times = np.arange(float(len(windows)))
+    return pl.DataFrame({"time_s": times, "subject": "film0", "quantity": "cwnd", "value": windows})
 
 
 def test_flows_are_put_into_groups_by_their_own_load_and_losses() -> None:

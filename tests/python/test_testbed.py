@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from conftest import HUNG, command
@@ -142,9 +143,14 @@ def test_a_play_is_observed_by_what_its_player_tells() -> None:
     study = find_study("kernel-testbed")
     run = next(run for run in plan(study, "medium") if run.part.name == "kernel")
     summary = {"stalls": 2, "stalled_s": 4.5, "late_pictures": 3, "starvations": None, "added_delay_p99_us": 250.0}
-    values = observe_play(run, Result({}, 1, summary, {})).values
+    windows = [40.0] * 40 + [8.0, 12.0] * 15
+    series = pl.DataFrame({"time_s": range(70), "value": windows}).with_columns(
+        time_s=pl.col("time_s").cast(float), subject=pl.lit("film0"), quantity=pl.lit("cwnd")
+    )
+    values = observe_play(run, Result({}, 1, summary, {"series": lambda: series})).values
     assert (values["play-stalls"], values["play-stalled"], values["play-late"]) == (2, 4.5, 3)
     assert values["emulator-late"] == pytest.approx(250e-6)
+    assert values["cwnd-variation"] == pytest.approx(0.2)
     assert math.isnan(values["play-starved"])
     assert all(metric(name) for name in values)
 

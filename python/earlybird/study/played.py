@@ -8,6 +8,8 @@ import numpy as np
 from earlybird.result import Result
 from earlybird.study.observations import Observation
 from earlybird.study.plan import StudyRun
+from earlybird.study.window import window_values
+from earlybird.testbed.play import FLOW
 
 MEASURES: Final = {
     "play-start": "start_up_s",
@@ -17,12 +19,11 @@ MEASURES: Final = {
     "play-late": "late_pictures",
     "play-dropped": "frames_dropped",
     "play-starved": "starvations",
-    "cwnd-variation": "cwnd_variation",
-    "cwnd-change": "cwnd_change",
-    "cwnd-falls": "cwnd_falls",
     "emulator-late": "added_delay_p99_us",
 }
 """Metrics, and what they are called in a play's summary."""
+OF_WINDOW: Final = ("cwnd-variation", "cwnd-change", "cwnd-falls")
+"""What its samples tell."""
 MICROSECOND: Final = 1e-6
 
 
@@ -45,6 +46,7 @@ def observe_play(run: StudyRun, result: Result) -> Observation:
     told = {name: result.summary.get(key) for name, key in MEASURES.items()}
     values = {name: math.nan if value is None else float(value) for name, value in told.items()}
     values["emulator-late"] *= MICROSECOND
+    values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
     values["play-glitches"] = values["play-late"] + values["play-starved"]
     nothing = np.empty(0)
     return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)
