@@ -29,7 +29,7 @@ from earlybird.sweeps import PlannedRun, SweepResult
 from earlybird.testbed import chromium, film, needs, vlc
 from earlybird.testbed.bed import Batch, controls
 from earlybird.testbed.definition import CLIENTS, controls_of, load
-from earlybird.testbed.play import freezes
+from earlybird.testbed.play import TRIES, _Unwatched, _watched, freezes
 from earlybird.testbed.report import MEASURES, label, rows
 from earlybird.testbed.server import Sample, _range
 from earlybird.testbed.stalls import stalls
@@ -430,3 +430,21 @@ def test_disturbed_plays_are_counted(tmp_path: Path, bed: Path) -> None:
         kept(tmp_path / "plays", plays, disturbed=True), kept(tmp_path / "controls", controls_of(plays[0]), stalls=0)
     )
     assert "8 plays were disturbed" in batch.problems[0]
+
+
+@pytest.mark.parametrize("failures", range(TRIES + 1))
+def test_one_play_that_a_browser_gives_up_does_not_end_a_series(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [failures]
+
+    def watch(*_: object) -> tuple[dict[str, Any], str, dict[str, Any]]:
+        if left[0]:
+            left[0] -= 1
+            raise _Unwatched("chromium over cubic: Chromium cannot play it.")
+        return {}, "", {}
+
+    monkeypatch.setattr("earlybird.testbed.play._watched_once", watch)
+    if failures == TRIES:
+        with pytest.raises(EarlybirdError, match=r"chromium over cubic"):
+            _watched({}, Path(), 1)
+    else:
+        assert _watched({}, Path(), 1)[2] == {"tries": failures + 1}
