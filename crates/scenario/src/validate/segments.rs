@@ -9,6 +9,8 @@ use serde_json::json;
 
 /// L2A steers from so much buffer on (`B_target` of dash.js).
 const LEAST_OF_L2A: Time = Time::from_millis(1500);
+/// Parts of a segment: those of 2 s are at least 2 ms, and no picture is as short.
+const MOST_PARTS: u64 = 1000;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     for flow in &scenario.flows {
@@ -48,6 +50,12 @@ fn check_film(segments: &Segments, path: &str) -> Result<(), ScenarioError> {
         ScenarioError::new(&join(path, "part"), "does not divide a segment into equal parts")
             .text(&part.to_string())
             .allowed(format!("a duration of which {} is a multiple", segments.segment))
+    })?;
+    let least = Time::from(segments.segment.duration() / MOST_PARTS);
+    ensure(part.duration() >= least.duration(), || {
+        ScenarioError::new(&join(path, "part"), "cuts a segment into more than 1000 parts")
+            .text(&part.to_string())
+            .allowed(format!("a duration of at least {least}"))
     })
 }
 

@@ -17,6 +17,10 @@ fn film(keys: &str, flow: &str) -> String {
     r#", part = "300ms""#,
     "part: `300ms` does not divide a segment into equal parts; allowed: a duration of which 2s is a multiple."
 )]
+#[case(
+    r#", part = "1us""#,
+    "part: `1us` cuts a segment into more than 1000 parts; allowed: a duration of at least 2ms."
+)]
 #[case(r#", start-buffer = "0s""#, "start-buffer: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     r#", rule = "l2a", start-buffer = "1500ms""#,
