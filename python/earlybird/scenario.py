@@ -2005,6 +2005,11 @@ class Endpoint:
     """
     SRT's parameters (transport `srt`).
     """
+    thin_duplicates: bool | Parameter | None = None
+    """
+    Thin streams as in Linux 2.6.34 to 4.10 (`tcp_thin_dupack`): with fewer than four segments outstanding and nothing new to
+    send, the first duplicate ACK means loss (default false). `linear-when-thin` of the table `rto` is its companion.
+    """
     timestamps: bool | Parameter | None = None
     """
     RFC 7323 timestamps (`ns2`: false, `rfc` and `linux`: true).
