@@ -140,7 +140,7 @@ fn the_encoder_said_other_rates_than_were_sent() {
         let change = times.iter().rposition(|time| *time <= written + 1e-9).unwrap();
         assert!((rates[change] - bytes * 4.0).abs() < 1.0, "at {written} s");
     }
-    assert_eq!(whole(&report, "flows", "bitrate_changes")[0], rates.len() as i64 - 1);
+    assert_eq!(whole(&report, "flows", "bitrate_changes")[0], i64::try_from(rates.len() - 1).expect("a few"));
     assert!(texts(&report, "encoder", "dropped").iter().all(String::is_empty));
     assert!(summary(&report, "stalls") <= 1.0);
     assert!(report.summary.iter().all(|(name, _)| name != "frames_dropped_share"));

@@ -48,7 +48,7 @@ pub enum RateRule {
     Throughput,
     /// By the buffer (BOLA-BASIC; Spiteri, Urgaonkar and Sitaraman, INFOCOM 2016).
     Bola,
-    /// By online learning, for low latency (Learn2Adapt; Karagkioules and others, `MMSys` 2020).
+    /// By online learning, for low latency (L2A-LL; Karagkioules and others, `MMSys` 2020).
     L2a,
 }
 
@@ -80,16 +80,16 @@ impl Segments {
 
     /// Gives the lowest rate in bits per second.
     pub fn lowest(&self) -> f64 {
-        self.ladder.first().map_or(0.0, bits_of)
+        self.ladder.first().copied().map_or(0.0, bits_of)
     }
 
     /// Gives the highest rate in bits per second.
     pub fn highest(&self) -> f64 {
-        self.ladder.last().map_or(0.0, bits_of)
+        self.ladder.last().copied().map_or(0.0, bits_of)
     }
 }
 
-fn bits_of(rate: &Rate) -> f64 {
+fn bits_of(rate: Rate) -> f64 {
     rate.rate().bits_per_second() as f64
 }
 
