@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel wheel-check train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -25,8 +25,12 @@ build: $(BUILT) ## Compile the simulator and install the program `earlybird` int
 
 # zig links against the glibc of 2014, so that the wheel installs on every Linux since (PEP 599).
 wheel: $(SYNCED) ## Build the wheel and the source distribution into dist/
+	rm -rf dist
 	$(RUN) --with ziglang==0.13.0 maturin build --release --locked --strip --zig --compatibility manylinux2014 --out dist
 	$(RUN) maturin sdist --out dist
+
+wheel-check: wheel ## Install what `wheel` built where the repository is not, and call the program: a quarter of an hour on two processors
+	tools/wheel-check dist/earlybird-*.whl dist/earlybird-*.tar.gz $(UV)
 
 demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
 	@$(RUN) earlybird demo

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from earlybird.plots.style import PAPER, look
 from earlybird.statistics import Estimate, student_interval
 from earlybird.store import Store
 from earlybird.sweeps import PlannedRun, complete, plan
@@ -117,8 +118,9 @@ def _lines(axes: Axes, results: Results, what: str, quantity: Quantity) -> None:
             [place + 0.06 * (offset - 1.5) for place in range(len(QUEUES))],
             [point.mean for point in made],
             yerr=[point.half_width for point in made],
-            color={"pert": "#1f77b4", "cubic": "#d95f02"}[sender],
-            marker={"kernel": "o", "sim": "x"}[world],
+            color=look(sender).colour,
+            marker=look(sender).marker,
+            markerfacecolor={"kernel": look(sender).colour, "sim": PAPER}[world],
             linestyle={"kernel": "-", "sim": ":"}[world],
             linewidth=1,
             label=f"{sender.upper()}, {WORLDS[world]}",

@@ -28,8 +28,9 @@ from earlybird.planning.answer import delay_text
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_estimate
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
+from earlybird.plots.style import DASHES, look
 from earlybird.study.evaluation import evaluate_study
-from earlybird.study.plan import plan
+from earlybird.study.runs.plan import plan
 from generated import REPOSITORY, write_or_check
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ SENDERS: Final = {
 }
 TCP: Final = ("cubic", "bbr-rack", "pert-rack")
 """The senders that are tried with everything."""
-COLOURS: Final = dict(zip(SENDERS, ("#d95f02", "#1f77b4", "#2ca02c", "#9467bd", "#555555"), strict=True))
 LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
 PUBLISHED: Final = "SRT's table"
@@ -229,7 +229,8 @@ def _line(axes: Axes, sender: str, found: Sequence[Wait | None]) -> None:
 
 
 def _style(sender: str) -> dict[str, Any]:
-    return {"color": COLOURS[sender], "marker": "o", "markersize": 3, "linestyle": "--" if sender == "srt" else "-"}
+    style = look(sender)
+    return {"color": style.colour, "marker": style.marker, "markersize": 4, "linestyle": DASHES[style.dashes]}
 
 
 def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from earlybird.dictionary import DescribedTable, Entry, Section, sections, tables
+from earlybird.study.language.metrics import METRICS
 from generated import REPOSITORY, row, write_or_check
 
 TARGET = REPOSITORY / "docs" / "results-reference.md"
@@ -18,6 +19,15 @@ summary and tables: `earlybird run FILE --out results` keeps them as `summary.js
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from
 0 to 1. *Real* columns are 64-bit floating-point numbers, *whole* ones 64-bit integers, *flags* booleans. Where a number
 does not exist, a column says NaN, and `summary.json` says null. Media are the applications `cbr`, `media` and `ingest`.
+"""
+
+
+MEASURES = """\
+## Measures of studies
+
+What the files of a study call `measure`: real numbers, with the unit in which pages and plots print them. Most are
+means over flows, and then over seeds.
+
 """
 
 
@@ -36,6 +46,9 @@ def page() -> Iterator[str]:
         yield described(name, table)
     for key in ("quantities", "trace", "events", "link_trace"):
         yield section(every[key])
+    for key in ("comparison_flows", "comparison_curve", "comparison_transports"):
+        yield section(every[key])
+    yield MEASURES + measures()
 
 
 def section(one: Section) -> str:
@@ -55,6 +68,12 @@ def listing(entries: Mapping[str, Entry]) -> str:
     return (
         "\n".join([head, *(row(f"`{name}`", one.kind, one.unit, one.meaning) for name, one in entries.items())]) + "\n"
     )
+
+
+def measures() -> str:
+    """Write a row per measure of studies."""
+    rows = (row(f"`{name}`", one.unit, f"{one.label[0].upper()}{one.label[1:]}.") for name, one in METRICS.items())
+    return "\n".join(["| name | unit | meaning |\n|---|---|---|", *rows]) + "\n"
 
 
 if __name__ == "__main__":

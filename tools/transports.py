@@ -1,6 +1,7 @@
 """Write docs/transports.md, the transports and loss recoveries, from the table that `earlybird transports` prints."""
 
 import sys
+import tomllib
 
 from earlybird.transports import Parameter, TransportInfo, recoveries, transports
 from generated import REPOSITORY, row, write_or_check
@@ -12,6 +13,9 @@ Written by `make docs` from the data that `earlybird transports` prints. A trans
 flows (`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters stand in `endpoint`. A name may
 have ends: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission timer.
 """
+
+NOTES: dict[str, str] = tomllib.loads((REPOSITORY / "tools" / "transport_notes.toml").read_text(encoding="utf-8"))
+"""What a table of parameters does not say."""
 
 
 def main() -> int:
@@ -27,10 +31,11 @@ def overview(every: list[TransportInfo]) -> str:
 
 
 def section(one: TransportInfo) -> str:
-    """Give a transport's parameters."""
+    """Give a transport's parameters, and what else there is to say."""
     if not one.parameters:
         return f"## {one.name}\n\n{one.title}. No parameters of its own.\n"
-    head = [f"## {one.name}\n", f"{one.title}.\n", "| parameter | allowed | meaning |", "|---|---|---|"]
+    notes = [NOTES[one.name]] if one.name in NOTES else []
+    head = [f"## {one.name}\n", f"{one.title}.\n", *notes, "| parameter | allowed | meaning |", "|---|---|---|"]
     return "\n".join([*head, *map(line, one.parameters)]) + "\n"
 
 

@@ -23,6 +23,7 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
 
+from earlybird.plots.style import PAPER, look
 from earlybird.pool import work_through
 from earlybird.progress import progress_bar
 from earlybird.statistics import Estimate, student_interval
@@ -257,26 +258,32 @@ def counts(outcomes: Outcomes) -> list[str]:
 def draw(outcomes: Outcomes) -> None:
     """Draw every quantity in real time over the simulated one."""
     figure = Figure(figsize=(12, 7), layout="constrained")
-    colours = {"live": "#1f77b4", "kernel": "#d95f02"}
-    marks = {"sack": "o", "sack-rack": "o", "cubic-rack": "s", "bbr-rack": "^", "pert-er": "D", "pert-rack": "D"}
-    marks["earlybird-rt"] = "*"
+    transports = dict.fromkeys(cell.transport for cell in outcomes)
     for index, (axes, quantity) in enumerate(zip(figure.subplots(2, 3).flat, QUANTITIES, strict=True)):
         for cell, made in outcomes.items():
             if cell.world == "sim":
                 continue
             x, y = outcomes[_simulated(cell)].estimates[index], made.estimates[index]
-            style = {"color": colours[cell.world], "marker": marks[cell.transport], "alpha": 0.7, "linewidth": 0.8}
+            colour, shape, inside = mark(cell.transport, cell.world)
+            style = {"color": colour, "marker": shape, "markerfacecolor": inside, "alpha": 0.7, "linewidth": 0.8}
             axes.errorbar(x.mean, y.mean, xerr=x.half_width, yerr=y.half_width, **style)
         axes.axline((0, 0), slope=1, color="grey", linewidth=0.8)
         axes.set(title=quantity.title, xlabel="simulated", ylabel="in real time")
-    handles = [mpl.lines.Line2D([], [], color=colour, marker="o", label=name) for name, colour in colours.items()]
-    handles += [
-        mpl.lines.Line2D([], [], color="black", marker=mark, linestyle="", label=name)
-        for name, mark in marks.items()
-        if name not in {"sack-rack", "pert-rack"}
+    named = [(name, "kernel", name) for name in transports]
+    named += [("sack", world, f"{world}: {'hollow' if world == 'live' else 'filled'}") for world in ("live", "kernel")]
+    marks = [(*mark(transport, world), name) for transport, world, name in named]
+    handles = [
+        mpl.lines.Line2D([], [], color=colour, linestyle="", label=name, marker=shape, markerfacecolor=inside)
+        for colour, shape, inside, name in marks
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(PICTURE, dpi=80)
+
+
+def mark(transport: str, world: str) -> tuple[str, str, str]:
+    """Mark a transport as everywhere: its colour, its marker, and what is inside, nothing in the world `live`."""
+    style = look(transport)
+    return style.colour, style.marker, PAPER if world == "live" else style.colour
 
 
 def write(page: str, name: str, lines: Sequence[str]) -> str:

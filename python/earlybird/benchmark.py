@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from earlybird import _core
-from earlybird.description import resolve
+from earlybird.description import DEFAULT_SEED, resolve
 from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.limits import cost_of, time_text
 from earlybird.paths import REPOSITORY, shipped_file
-from earlybird.runs import DEFAULT_SEED
 from earlybird.transports import transports
 
 SECONDS_TO_START = 0.7
@@ -210,8 +209,8 @@ def measure_studies() -> list[dict[str, Any]]:
         `study`, `scale`, `runs`, `simulated_s`, `simulated_seconds_per_second`, `jobs` and `wall_s`: every study at
         medium, all of them together, and at full the one with the most runs of long flows.
     """
-    from earlybird.study.cost import estimate, together
-    from earlybird.study.library import ALL, choose_studies
+    from earlybird.study.language.library import ALL, choose_studies
+    from earlybird.study.runs.cost import estimate, together
 
     medium = estimate(choose_studies([ALL], "medium"), "medium")
     full = estimate(choose_studies([LONGEST_STUDY], "full"), "full")

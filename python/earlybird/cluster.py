@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from earlybird import _core
 from earlybird.errors import EarlybirdError, InputError, WorkerError
 from earlybird.files import files_of
+from earlybird.lazy import LateModule
 from earlybird.pool import batches, leave_threads_alone
 from earlybird.runs import make
 from earlybird.store import run_key
@@ -23,10 +24,19 @@ from earlybird.store import run_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import distributed
+    import polars
     from distributed import Client, Future
+    from distributed.comm import addressing, core
 
     from earlybird.pool import Batch, Job
     from earlybird.store import Store
+else:
+    polars = LateModule("polars")
+    # Perhaps missing: the extra `dask`.
+    distributed = LateModule("distributed")
+    addressing = LateModule("distributed.comm.addressing")
+    core = LateModule("distributed.comm.core")
 
 SECONDS_TO_CONNECT: Final = 5
 """Seconds after which a scheduler that does not answer is given up: one that is there answers within a round trip."""
@@ -61,15 +71,13 @@ def check_scheduler(address: str) -> None:
         If not.
     """
     try:
-        from distributed.comm.addressing import get_address_host_port, parse_address
+        place = addressing.get_address_host_port(address)
+        if addressing.parse_address(address)[0] in OVER_TCP:
+            socket.create_connection(place, timeout=SECONDS_TO_CONNECT).close()
     except ImportError as error:
         raise InputError(
             f"dask = {address}: Dask is not installed here. hint: pip install 'earlybird[dask]' brings it."
         ) from error
-    try:
-        place = get_address_host_port(address)
-        if parse_address(address)[0] in OVER_TCP:
-            socket.create_connection(place, timeout=SECONDS_TO_CONNECT).close()
     except (OSError, ValueError, OverflowError) as error:
         raise _no_scheduler(address, error) from error
 
@@ -141,9 +149,7 @@ def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
 
 def _versions() -> dict[str, str]:
     """Return what decides every byte of a result."""
-    import polars as pl
-
-    return {"earlybird": _core.code_version(), "polars": pl.__version__}
+    return {"earlybird": _core.code_version(), "polars": polars.__version__}
 
 
 def _listed(versions: dict[str, str]) -> str:
@@ -152,14 +158,12 @@ def _listed(versions: dict[str, str]) -> str:
 
 def _results(client: Client, waiting: Iterator[Batch]) -> Iterator[Made]:
     """Hand batches out, a few more than are made at a time, and yield what comes back, in any order."""
-    from distributed import as_completed
-
     versions = _versions()
 
     def more(number: int) -> list[Future[Made]]:
         return [client.submit(make_batch, batch, versions, pure=False) for batch in islice(waiting, max(0, number))]
 
-    under_way = as_completed(more(IN_HAND * _threads(client)), loop=client.loop)
+    under_way = distributed.as_completed(more(IN_HAND * _threads(client)), loop=client.loop)
     for future in under_way:
         yield future.result()
         future.release()
@@ -175,10 +179,8 @@ def _threads(client: Client) -> int:
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler; when this ends, what was handed out and is not made is forgotten there."""
-    from distributed import Client
-
     try:
-        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False, name="earlybird")
+        client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False, name="earlybird")
     except (OSError, ValueError) as error:
         raise _no_scheduler(address, error) from error
     with client:
@@ -196,18 +198,15 @@ def _no_scheduler(address: str, error: Exception) -> InputError:
 @contextmanager
 def _explained(address: str, store: Store) -> Iterator[None]:
     """Say in our words what Dask reports."""
-    from distributed import KilledWorker
-    from distributed.comm.core import CommClosedError
-
     kept = f"The runs finished before are kept in {store.root} and will not be made again."
     try:
         yield
-    except KilledWorker as error:
+    except distributed.KilledWorker as error:
         raise WorkerError(
             f"the workers that had one batch of runs died one after the other ({error.last_worker.address} was the "
             f"last). Perhaps their memory is short. {kept}"
         ) from error
-    except (asyncio.CancelledError, CommClosedError, TimeoutError) as error:
+    except (asyncio.CancelledError, core.CommClosedError, TimeoutError) as error:
         raise EarlybirdError(f"the scheduler at {address} is gone. {kept}") from error
     except ImportError as error:
         raise WorkerError(f"the cluster at {address} cannot load earlybird ({error}). {ENVIRONMENT}") from error

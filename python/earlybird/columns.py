@@ -7,8 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from earlybird.lazy import LateModule
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from earlybird import statistics
+else:
+    statistics = LateModule("earlybird.statistics")
 
 NOTHING = "–"
 
@@ -70,9 +76,7 @@ class Column:
 
     def mean_cell(self, values: Sequence[float]) -> str:
         """Write a mean, and its interval on the next line."""
-        from earlybird.statistics import student_interval
-
-        estimate = student_interval(values)
+        estimate = statistics.student_interval(values)
         is_spread = estimate.is_bounded and min(values) < max(values)  # rounding makes an interval of equal values
         half = f"\n± {self.cell(estimate.half_width)}" if is_spread else ""
         return self.cell(estimate.mean) + half

@@ -11,7 +11,8 @@ import polars as pl
 
 from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
-from earlybird.media import read_clip
+from earlybird.lazy import LateModule
+from earlybird.media import film_of
 from earlybird.paths import RESULTS, shipped_file
 from earlybird.planning.line import FEWEST_BYTES
 from earlybird.quantities import bits_per_second, seconds
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from earlybird import compare_plot, notebook
     from earlybird.clip import Clip
     from earlybird.description import Overrides, ScenarioLike
-    from earlybird.notebook import Picture
+else:
+    compare_plot = LateModule("earlybird.compare_plot")
+    notebook = LateModule("earlybird.notebook")
 
 DEFAULT_TRANSPORTS: Final = ("cubic-rack", "cubic-er", "pert-er", "bbr-rack")
 """What most servers use today, the same with early retransmission, and two that keep queues short."""
@@ -86,18 +90,13 @@ class Comparison:
         """Return `start_up_s` and the frames `late` and `judged`, over all runs of a transport."""
         return _summed(self.curve.filter(transport=transport))
 
-    def plot(self) -> Picture:
+    def plot(self) -> notebook.Picture:
         """Draw how many frames are on time after which start-up delay; notebooks show it, `save` writes it."""
-        from earlybird.compare_plot import draw
-        from earlybird.notebook import Picture
-
-        return Picture(draw(self))
+        return notebook.Picture(compare_plot.draw(self))
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a column per transport."""
-        from earlybird.notebook import comparison_html
-
-        return comparison_html(self)
+        return notebook.comparison_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `earlybird compare --json` prints; a number that does not exist is None."""
@@ -184,7 +183,7 @@ def compare_media(
     >>> comparison.transports["sack-er"]["late_2s"] <= 1
     True
     """
-    source = read_clip(media)
+    source = film_of(media)
     if network is None:
         network = shipped_file("scenarios", "compare.toml")
         duration = duration or default_duration(source)
@@ -271,7 +270,9 @@ def judge(runs: SweepResult, source: Clip, sent: Clip) -> Comparison:
 
 
 def _labelled(table: pl.DataFrame, labels: dict[str, str | int]) -> pl.DataFrame:
-    return table.select(*(pl.lit(value).alias(key) for key, value in labels.items()), pl.all())
+    kinds = {str: pl.String, int: pl.Int64}
+    columns = [pl.lit(value, dtype=kinds[type(value)]).alias(key) for key, value in labels.items()]
+    return table.select(*columns, pl.all())
 
 
 def _summary(tables: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], **labels: str | int) -> dict[str, float]:

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-import matplotlib as mpl
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from earlybird.compare_view import circumstances
 from earlybird.player import LATE_SHARE_ALLOWED
+from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region, plain_number
+from earlybird.plots.figure import METADATA, figure
+from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks, styled
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
 from earlybird.written import rate, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from earlybird.compare import Comparison
 
-COLOURS: Final = {
-    "sack": "#555555",
-    "sack-er": "#0072b2",
-    "pert": "#d55e00",
-    "pert-er": "#009e73",
-    "cubic-rack": "#555555",
-    "cubic-er": "#0072b2",
-    "bbr-rack": "#d55e00",
-}
-"""From the palette of Okabe and Ito, which colour-blind people can tell apart."""
-
-OTHER_COLOURS: Final = ("#cc79a7", "#56b4e9", "#e69f00", "#000000")
 WORST: Final = 1.0
 BEST: Final = 1e-5
+ON_TIME: Final = {10.0**-power: f"{plain_number(100 - 10.0 ** (2 - power))} %" for power in range(6)}
+"""Names of shares of late frames, by what is on time."""
+OF_FLOWS: Final = {share / 100: f"{share} %" for share in range(0, 101, 20)}
 MARGIN: Final = 1.15
 DELAYS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 """Start-up delays in seconds that the axis may begin at, and that it names."""
@@ -45,7 +38,9 @@ DELAYS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 10
 LATEST_BEGINNING: Final = 0.2
 NINE_OF_TEN: Final = 0.9
 BETWEEN_BARS: Final = 0.022
-GOAL_COLOUR: Final = "#333333"
+MARKERS: Final = 6
+"""Of a line, along all of its points."""
+GOAL: Final = Look(INK, DARK[INK], DOTTED, ".")
 
 
 def save_plot(comparison: Comparison, path: Path) -> list[Path]:
@@ -65,50 +60,67 @@ def save_plot(comparison: Comparison, path: Path) -> list[Path]:
         The PNG and the SVG.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure = draw(comparison)
+    drawn = draw(comparison)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg")]
-    # The same comparison gives the same bytes.
-    with mpl.rc_context({"svg.hashsalt": "earlybird", "svg.fonttype": "path"}):
-        figure.savefig(files[0], dpi=150, metadata={"Software": None})
-        figure.savefig(files[1], metadata={"Date": None, "Creator": None})
+    with styled():
+        for file in files:
+            drawn.savefig(file, metadata=METADATA[file.suffix.removeprefix(".")])
     return files
 
 
 def draw(comparison: Comparison) -> Figure:
-    """Draw frames on time and flows content over the start-up delay, a line per transport."""
-    figure = Figure(figsize=(11, 5), layout="constrained")
-    frames, flows = figure.subplots(1, 2)
-    for number, transport in enumerate(comparison.transports):
-        line = "--" if transport.endswith("-fg") else "-"
-        draw_frames(frames, comparison, transport, line, colour(transport, number))
-        draw_flows(flows, comparison, transport, line, colour(transport, number))
-    describe_frames(frames)
-    describe_flows(flows)
-    for axes in (frames, flows):
-        scale_delays(axes, comparison)
-    describe(figure, comparison)
-    return figure
+    """Draw a comparison."""
+    return figure(chart(comparison))
 
 
-def colour(transport: str, number: int) -> str:
-    """Choose a line's colour: forms with the fine-grained timer share that of the plain one."""
-    return COLOURS.get(transport.removesuffix("-fg"), OTHER_COLOURS[number % len(OTHER_COLOURS)])
+def chart(comparison: Comparison) -> Chart:
+    """Show frames on time and flows content over the start-up delay, a line per transport."""
+    film = f"{comparison.source.path.name} ({rate(comparison.sent.mean_rate)})"
+    seeds = len(comparison.seeds)
+    intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
+    styles = looks([*comparison.transports])
+    frames = [mark for name, style in styles.items() for mark in _frames(comparison, name, style)]
+    flows = [mark for name, style in styles.items() for mark in _flows(comparison, name, style)]
+    goal = Region("goal", HOLDS, BEST, LATE_SHARE_ALLOWED, "y")
+    on_time = Axis("Frames on time", is_log=True, low=WORST, high=BEST, ticks=ON_TIME, better="larger")
+    content = Axis("Flows", low=0, high=1, ticks=OF_FLOWS, better="larger")
+    return Chart(
+        (
+            Panel("Frames on time, of all flows together", (*frames, goal), on_time),
+            Panel("Flows with 99.99 % of their frames on time", (*flows, Bound("", NINE_OF_TEN, "y", GOAL)), content),
+        ),
+        _delays(comparison),
+        title=f"How long must playback of {film} wait at its start?",
+        caption=f"{circumstances(comparison)}{intervals}",
+        share_y=False,
+        height=3.4,
+    )
 
 
-def draw_frames(axes: Axes, comparison: Comparison, transport: str, line: str, paint: str) -> None:
-    """Draw the share of frames on time, and the point where it reaches the goal."""
+def _frames(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
+    """Show the share of frames on time with its interval, and the point where it reaches the goal."""
     curve = comparison.curve_of(transport).filter(pl.col("judged") > 0)
-    late = np.maximum(curve["late"].to_numpy() / curve["judged"].to_numpy(), BEST / 2)
+    late = (curve["late"] / curve["judged"]).clip(BEST / 2)
+    every = max(1, len(late) // MARKERS)
+    yield Curve(_needs(comparison, transport), style, curve["start_up_s"], late, every=every)
+    yield from _band(comparison, transport, style)
     needed = comparison.transports[transport]["on_time_all_s"]
-    label = f"{transport}: {seconds(needed)} s" if math.isfinite(needed) else f"{transport}: longer than this"
-    axes.plot(curve["start_up_s"].to_numpy(), late, line, label=label, color=paint, linewidth=2)
-    draw_band(axes, comparison, transport, paint)
     if math.isfinite(needed):
-        axes.plot([needed], [LATE_SHARE_ALLOWED], "o", markersize=8, color=paint, markeredgecolor="white", zorder=5)
+        yield Curve("", style, [needed], [LATE_SHARE_ALLOWED], "dots", size=8)
 
 
-def draw_band(axes: Axes, comparison: Comparison, transport: str, paint: str) -> None:
-    """Draw the 90 % interval of the mean share of late frames over the seeds, if there are several."""
+def _needs(comparison: Comparison, transport: str) -> str:
+    """Say what the legend says of a transport."""
+    values = comparison.transports[transport]
+    whole, most = (
+        f"after {seconds(value)} s" if math.isfinite(value) else "later than this"
+        for value in (values["on_time_all_s"], values["on_time_p90_s"])
+    )
+    return f"{transport}: 99.99 % of all frames {whole}, 9 of 10 flows {most}"
+
+
+def _band(comparison: Comparison, transport: str, style: Look) -> Iterator[Curve]:
+    """Show the 90 % interval of the mean share of late frames over the seeds, if there are several."""
     shares = comparison.curve.filter(pl.col("transport") == transport, pl.col("judged") > 0).select(
         "start_up_s", share=pl.col("late") / pl.col("judged")
     )
@@ -119,77 +131,33 @@ def draw_band(axes: Axes, comparison: Comparison, transport: str, paint: str) ->
     bounded = [(start_up, estimate) for start_up, estimate in rows if estimate.is_bounded]
     if bounded:
         delays, estimates = zip(*bounded, strict=True)
-        low, high = ([max(getattr(one, end), BEST / 2) for one in estimates] for end in ("low", "high"))
-        axes.fill_between(delays, low, high, color=paint, alpha=0.12, linewidth=0)
+        low, high = ([min(max(getattr(one, end), BEST / 2), WORST) for one in estimates] for end in ("low", "high"))
+        yield Curve("", style, delays, low, "band", low, high)
 
 
-def draw_interval(axes: Axes, comparison: Comparison, transport: str, height: float, paint: str) -> None:
-    """Draw the 90 % interval over the seeds of what 9 of 10 flows need, if there are several."""
-    estimate = typical_need(comparison, transport)
-    if estimate.is_bounded:
-        ends = [estimate.low, estimate.high]
-        axes.plot(ends, [height, height], "|-", color=paint, linewidth=3, markersize=9, solid_capstyle="butt", zorder=6)
-
-
-def draw_flows(axes: Axes, comparison: Comparison, transport: str, line: str, paint: str) -> None:
-    """Draw the share of flows that reach the goal, a step per flow."""
+def _flows(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
+    """Show the share of flows that reach the goal, a step per flow, and the interval of what 9 of 10 need."""
     needed = np.sort(comparison.flows.filter(transport=transport)["on_time_s"].to_numpy())
     shares = np.arange(len(needed) + 1) / len(needed)
-    label = f"{transport}: {seconds(comparison.transports[transport]['on_time_p90_s'])} s"
-    delays = np.concatenate(([0.0], needed))
-    axes.step(delays, shares, line, where="post", label=label, color=paint, linewidth=2)
-    place = [*comparison.transports].index(transport)
-    draw_interval(axes, comparison, transport, NINE_OF_TEN + BETWEEN_BARS * (place + 0.5), paint)
+    yield Curve("", style, [0.0, *needed], list(shares), "steps")
+    estimate = typical_need(comparison, transport)
+    if estimate.is_bounded:
+        height = NINE_OF_TEN + BETWEEN_BARS * ([*comparison.transports].index(transport) + 0.5)
+        solid = replace(style, dashes=SOLID)
+        yield Curve("", solid, [estimate.low, estimate.high], [height, height], "line", width=3)
 
 
-def describe_frames(axes: Axes) -> None:
-    """Let the axis run from bad at the bottom to good at the top, and mark the goal."""
-    axes.set_yscale("log")
-    axes.set_ylim(WORST, BEST)
-    axes.yaxis.set_major_locator(FixedLocator([10.0**-power for power in range(6)]))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda late, _: f"{100 * (1 - late):.6g} %"))
-    axes.axhspan(BEST, LATE_SHARE_ALLOWED, color="#009e73", alpha=0.10, linewidth=0)
-    axes.axhline(LATE_SHARE_ALLOWED, color=GOAL_COLOUR, linewidth=1, linestyle=":")
-    axes.set_title("Frames on time, of all flows together", loc="left", fontsize=11)
-    axes.legend(title="99.99 % of all frames after", loc="lower right", framealpha=0.95)
-
-
-def describe_flows(axes: Axes) -> None:
-    """Let the axis run from no flow to all, and mark nine of ten."""
-    axes.set_ylim(0, 1)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
-    axes.axhline(NINE_OF_TEN, color=GOAL_COLOUR, linewidth=1, linestyle=":")
-    axes.set_title("Flows with 99.99 % of their own frames on time", loc="left", fontsize=11)
-    axes.legend(title="9 of 10 flows after", loc="best", framealpha=0.95)
-
-
-def scale_delays(axes: Axes, comparison: Comparison) -> None:
+def _delays(comparison: Comparison) -> Axis:
     """Let the axis run from where the first line rises to where every line has arrived, or the runs end."""
     needed = [values["on_time_all_s"] for values in comparison.transports.values()]
     needed += comparison.flows["on_time_s"].to_list()
     last = float(comparison.curve.filter(pl.col("judged") > 0)["start_up_s"].to_numpy().max())
     first = beginning(min(needed))
-    axes.set_xscale("log")
-    axes.set_xlim(first, max(min(MARGIN * max(needed), last), 10 * first))
-    axes.xaxis.set_major_locator(FixedLocator(DELAYS))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda delay, _: f"{delay:g}"))
-    axes.set_xlabel("start-up delay, s (logarithmic)")
-    axes.grid(color="#dddddd", linewidth=0.8)
-    axes.spines[["top", "right"]].set_visible(False)
+    end = max(min(MARGIN * max(needed), last), 10 * first)
+    ticks = {delay: f"{delay:g}" for delay in DELAYS if first <= delay <= end}
+    return Axis("Start-up delay (s)", is_log=True, low=first, high=end, ticks=ticks, better="smaller")
 
 
 def beginning(fastest: float) -> float:
     """Choose a delay so short that a line which arrives at `fastest` seconds is seen to rise before."""
     return max((delay for delay in DELAYS if delay <= min(fastest / 2, LATEST_BEGINNING)), default=DELAYS[0])
-
-
-def describe(figure: Figure, comparison: Comparison) -> None:
-    """Write what was sent at the top, and through which network at the bottom."""
-    film = f"{comparison.source.path.name} ({rate(comparison.sent.mean_rate)})"
-    figure.suptitle(f"How long must playback of {film} wait at its start?", x=0.01, ha="left", fontweight="bold")
-    seeds = len(comparison.seeds)
-    intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
-    text = f"{circumstances(comparison)}{intervals}"
-    figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color="#444444")

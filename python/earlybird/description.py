@@ -21,6 +21,9 @@ ScenarioLike: TypeAlias = "str | Path | Scenario | Mapping[str, object]"
 Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
 """Values for parameters or dotted keys: a dictionary, or pairs of texts as ``--set`` gives them."""
 
+DEFAULT_SEED = 1
+"""Of the random numbers, where none is given."""
+
 
 def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
     """

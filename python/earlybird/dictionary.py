@@ -8,8 +8,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from earlybird.lazy import LateModule
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from earlybird import result
+else:
+    result = LateModule("earlybird.result")
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,11 @@ def tables() -> dict[str, DescribedTable]:
 
 def _when(name: str, node: Mapping[str, Any]) -> str:
     """Say when a run has a table."""
-    from earlybird.result import MEASURE_FLAGS
-
-    return f"the scenario has `{MEASURE_FLAGS[name]}`" if name in MEASURE_FLAGS else str(node.get("when", ""))
+    return (
+        f"the scenario has `{result.MEASURE_FLAGS[name]}`"
+        if name in result.MEASURE_FLAGS
+        else str(node.get("when", ""))
+    )
 
 
 def _entries(node: Mapping[str, Any]) -> dict[str, Entry]:

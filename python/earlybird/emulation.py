@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, override_texts, path_of, resolve
+from earlybird.description import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
 from earlybird.outputs import check_outputs
 from earlybird.quantities import with_unit
-from earlybird.runs import DEFAULT_SEED, checked_seed
+from earlybird.runs import checked_seed
 from earlybird.state_file import states_to
 from earlybird.worlds import namespaces
 

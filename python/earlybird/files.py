@@ -18,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from earlybird.errors import StoreError, because
+from earlybird.lazy import LateModule
 from earlybird.result import Result
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+else:
+    pl = LateModule("polars")
 
 CHECKSUMS = "checksums.sha256"
 SCENARIO = "scenario.json"
@@ -104,8 +107,6 @@ def scan_table(folder: Path, name: str) -> pl.LazyFrame:
     StoreError
         If the table or what describes the run is damaged.
     """
-    import polars as pl
-
     read_result(folder).require(name)
     file = f"{name}.parquet"
     _content(folder, file, _checksums(folder))
@@ -168,8 +169,6 @@ def finite(document: dict[str, Any]) -> dict[str, Any]:
 
 def _parquet(tables: Mapping[str, pl.DataFrame]) -> dict[str, bytes]:
     """Write tables in one go, as each query of polars has its price, small as a table may be."""
-    import polars as pl
-
     buffers = {name: io.BytesIO() for name in tables}
     sinks = [
         table.lazy().sink_parquet(
@@ -247,6 +246,4 @@ def _damaged(path: Path, reason: str) -> StoreError:
 
 
 def _read_table(folder: Path, name: str, checksums: dict[str, str]) -> pl.DataFrame:
-    import polars as pl
-
     return pl.read_parquet(io.BytesIO(_content(folder, name, checksums)))

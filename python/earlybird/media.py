@@ -132,7 +132,7 @@ def film_document(path: str | PathLike[str]) -> str:
 
 def film_of(path: str | PathLike[str]) -> Clip:
     """Read a film for a scenario, and say what is remarkable about it."""
-    path = Path(path)
+    path = found(Path(path))
     check_is_readable(path)
     state = path.stat()
     clip = _read_once(path, state.st_mtime_ns, state.st_size)

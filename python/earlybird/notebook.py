@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from earlybird.columns import summary_rows, sweep_columns
+from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -15,9 +16,16 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from earlybird import compare_view
+    from earlybird import recommendation as recommendations
     from earlybird.compare import Comparison
+    from earlybird.plots import run
     from earlybird.result import Result
     from earlybird.sweeps import SweepResult
+else:
+    compare_view = LateModule("earlybird.compare_view")
+    run = LateModule("earlybird.plots.run")
+    recommendations = LateModule("earlybird.recommendation")
 
 MOST_POINTS: Final = 30
 """Rows of a sweep that are shown."""
@@ -57,9 +65,7 @@ class Picture:
         OSError
             If it cannot be written.
         """
-        from earlybird.plots.run import save_figure
-
-        save_figure(self.figure, path)
+        run.save_figure(self.figure, path)
 
     def _repr_png_(self) -> bytes:
         """Give the picture as notebooks ask for it."""
@@ -96,17 +102,18 @@ def sweep_html(sweep: SweepResult) -> str:
 
 def comparison_html(comparison: Comparison) -> str:
     """Show a comparison: a column per transport, and what is recommended."""
-    from earlybird.compare_view import SECTIONS, cell, circumstances
-    from earlybird.recommendation import recommendation
 
     def rows() -> Iterator[list[str]]:
-        for title, section in SECTIONS.items():
+        for title, section in compare_view.SECTIONS.items():
             yield [title]
             for row in section:
-                yield [row.label, *(cell(comparison, row, transport).plain for transport in comparison.transports)]
+                yield [
+                    row.label,
+                    *(compare_view.cell(comparison, row, transport).plain for transport in comparison.transports),
+                ]
 
     film = comparison.source.path.name
-    notes = [circumstances(comparison), recommendation(comparison)]
+    notes = [compare_view.circumstances(comparison), recommendations.recommendation(comparison)]
     return html_table(
         f"{film} under {len(comparison.transports)} transports", ["", *comparison.transports], rows(), notes
     )

@@ -1,4 +1,4 @@
-"""Where what the program reads is: scenarios, studies, the clip."""
+"""Where what the program reads is: scenarios, studies, the clip, the licences."""
 
 from pathlib import Path
 
@@ -15,6 +15,9 @@ RESULTS = Path("results")
 
 REPORTS = Path("reports")
 """The default folder for reports, below the working directory."""
+
+CHECKS = Path("checks")
+"""The default folder for runs that are made again to check others, below the working directory."""
 
 PUBLISHED = Path("docs", "results")
 """The default folder for published results, below the working directory."""

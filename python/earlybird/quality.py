@@ -42,7 +42,10 @@ FRAME_RATE: Final = 30.0
 
 ROUND_KBPS: Final = 100
 ROUND_MS: Final = 100
-"""CTA-5004, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms."""
+"""CTA-5004-B, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms."""
+
+SECOND: Final = "earlybird-t"
+"""The key of a report's time. CTA-5004-B, section 4: names of one's own have a prefix with a hyphen."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,6 +123,8 @@ class Viewing:
         Seconds of film that have one bit rate.
     is_live : bool
         Is the film made while it is watched?
+    top_rate : float or None
+        The highest bits per second that it is there at, where that is known.
     """
 
     flow: str
@@ -135,6 +140,7 @@ class Viewing:
     frame_rate: float
     segment: float = SEGMENT
     is_live: bool = True
+    top_rate: float | None = None
 
     @property
     def is_played(self) -> NDArray[np.bool_]:
@@ -168,14 +174,22 @@ class Viewing:
         Returns
         -------
         list of dict
-            `t` (seconds of the run; ours), `br` (kb/s: of the encoder, else of the second that is played), `tb` (the
-            largest of these), `bl` (ms of film that wait), `mtp` (kb/s that came in the last second), `pr` (0 while
-            nothing is played, 1 else), `sf` and `st` (`o`: no format of segments; `l`: live); `su` and `bs` are there
-            where they are true: playback has not begun or begins again, and the buffer ran empty since the last report.
-            `ltc` (ms behind the writing) is a key of CTA-5004-A. A film that is not live has the `st` `v` and no `ltc`.
+            `earlybird-t` (seconds of the run; ours), `br` (kb/s: of the encoder, else of the second that is played),
+            `tb` (kb/s: the highest of the ladder, of the encoder, or else of these), `bl` (ms of film that wait), `mtp`
+            (kb/s that came in the last second), `sf` and `st` (`o`: no format of segments; `l`: live, `v`: all is
+            there). Where they say something: `pr` (0 while nothing is played; 1 is left out), `su` and `bs` (playback
+            has not begun or begins again; the buffer ran empty since the last report) and `ltc` (ms behind the writing
+            of a live film; a key of version 2). Values are single ones, as in version 1: version 2 has lists of them,
+            one per kind of media.
+
+        Notes
+        -----
+        Names, units and rounding are those of table 1 in CTA-5004-B (version 2, 2026) and of `CmcdV1` in the SVTA's
+        common-media-library (version 1, 2020).
         """
         reports = [self._report(second) for second in np.arange(self.written[0] + SEGMENT, self.end, SEGMENT)]
-        top = max((report["br"] for report in reports), default=0)
+        played = (report["br"] for report in reports)
+        top = max(played, default=0) if self.top_rate is None else round(self.top_rate / 1e3)
         return [{**report, "tb": top} for report in reports]
 
     def _report(self, now: float) -> dict[str, Any]:
@@ -187,18 +201,17 @@ class Viewing:
         stalled = any(start <= now < start + length for start, length in stalls)
         has_begun = now >= self.shown[0]
         report: dict[str, Any] = {
-            "t": round(now, 3),
+            SECOND: round(now, 3),
             "br": round(self._rate(position) / 1e3),
             "bl": round(max(newest - position, 0.0) * 1e3 / ROUND_MS) * ROUND_MS,
             "mtp": round(came / 1e3 / ROUND_KBPS) * ROUND_KBPS,
-            "pr": 1 if has_begun and not stalled else 0,
             "sf": "o",
             "st": "l" if self.is_live else "v",
         }
         if has_begun and self.is_live:
             report["ltc"] = round((now - position) * 1e3)
         if stalled or not has_begun:
-            report["su"] = True
+            report |= {"pr": 0, "su": True}
         if any(now - SEGMENT < start + length and start <= now for start, length in stalls):
             report["bs"] = True
         return report
@@ -328,9 +341,10 @@ def _viewing(
         flow, written, delivered, shown, sizes, playback, begins, end, rates, dropped, frame_rate(application)
     )
     if segments is None:
-        return viewing
+        return dataclasses.replace(viewing, top_rate=float(rates[1].max()) if rates.shape[1] else None)
     length = seconds(segments["segment"]) or SEGMENT
-    return dataclasses.replace(viewing, segment=length, is_live=bool(segments["live"]))
+    top = max(_core.rate(rate) for rate in segments["ladder"])
+    return dataclasses.replace(viewing, segment=length, is_live=bool(segments["live"]), top_rate=float(top))
 
 
 def _own_start(result: Result, flow: str, written: NDArray[np.float64]) -> float | None:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from earlybird.statistics import Estimate, paired_difference, student_interval
+from earlybird.written import delay
 
 if TYPE_CHECKING:
     from earlybird.compare import Comparison
@@ -46,27 +47,27 @@ def recommendation(comparison: Comparison) -> str:
 def _choice(comparison: Comparison, needs: dict[str, float], best: str) -> str:
     first = next(iter(needs))
     if len(needs) == 1:
-        return f"With {best}, nine of ten films need a start-up delay of {_seconds(needs[best])}."
+        return f"With {best}, nine of ten films need a start-up delay of {delay(needs[best])}."
     if best == first:
-        return f"Take {first}: no other needs a shorter start-up delay than its {_seconds(needs[first])}."
-    if _seconds(needs[best]) == _seconds(needs[first]):
-        own = _seconds(needs[first])
+        return f"Take {first}: no other needs a shorter start-up delay than its {delay(needs[first])}."
+    if delay(needs[best]) == delay(needs[first]):
+        own = delay(needs[first])
         return f"Stay with {first}: no other needs a start-up delay that is noticeably shorter than its {own}."
     gain = factor(comparison, first, best)
     if gain.low > 1:
         return (
-            f"Take {best}: nine of ten films need a start-up delay of {_seconds(needs[best])} in place of "
-            f"{_seconds(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
+            f"Take {best}: nine of ten films need a start-up delay of {delay(needs[best])} in place of "
+            f"{delay(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
             f"{gain.mean:.2g} (90 % interval {gain.low:.2g} to {gain.high:.2g})."
         )
     if not gain.count > 1:
         return (
-            f"{best} needs the shortest start-up delay, {_seconds(needs[best])} ({first}: {_seconds(needs[first])}), "
+            f"{best} needs the shortest start-up delay, {delay(needs[best])} ({first}: {delay(needs[first])}), "
             "which may be chance: --seeds 4 tells."
         )
     return (
-        f"Stay with {first}: {best} needs the shortest start-up delay, {_seconds(needs[best])} in place of "
-        f"{_seconds(needs[first])}, but that may be chance."
+        f"Stay with {first}: {best} needs the shortest start-up delay, {delay(needs[best])} in place of "
+        f"{delay(needs[first])}, but that may be chance."
     )
 
 
@@ -107,8 +108,3 @@ def _exponential(estimate: Estimate) -> Estimate:
     if not estimate.is_bounded:
         return Estimate(mean, -math.inf, math.inf, estimate.count)
     return Estimate(mean, low, high, estimate.count)
-
-
-def _seconds(value: float) -> str:
-    """Write a delay so that what is written alike is alike to a viewer."""
-    return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from earlybird.errors import InputError
+from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import polars as pl
 
+    from earlybird import files, notebook
     from earlybird.notebook import Picture
+    from earlybird.plots import run
+else:
+    files = LateModule("earlybird.files")
+    notebook = LateModule("earlybird.notebook")
+    run = LateModule("earlybird.plots.run")
 
 MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
@@ -56,9 +63,7 @@ class Result:
         """Compare what was run and what it gave."""
         if not isinstance(other, Result):
             return NotImplemented
-        from earlybird.files import comparable
-
-        is_alike = comparable(self) == comparable(other) and set(self.tables) == set(other.tables)
+        is_alike = files.comparable(self) == files.comparable(other) and set(self.tables) == set(other.tables)
         return is_alike and all(self.table(name).equals(other.table(name)) for name in self.tables)
 
     __hash__ = None  # type: ignore[assignment]
@@ -185,9 +190,7 @@ class Result:
         StoreError
             If it cannot be written, or is something other than a result.
         """
-        from earlybird.files import write_result
-
-        return write_result(self, Path(folder))
+        return files.write_result(self, Path(folder))
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """
@@ -210,15 +213,11 @@ class Result:
         OSError
             If it cannot be written.
         """
-        from earlybird.plots.run import picture
-
-        return picture(self, path)
+        return run.picture(self, path)
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: the main numbers of the summary."""
-        from earlybird.notebook import result_html
-
-        return result_html(self)
+        return notebook.result_html(self)
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -230,9 +229,7 @@ class Result:
         StoreError
             If there is none, or it is damaged.
         """
-        from earlybird.files import read_result
-
-        return read_result(Path(folder))
+        return files.read_result(Path(folder))
 
 
 def _only(application: Mapping[str, Any]) -> Mapping[str, Any]:

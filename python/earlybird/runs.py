@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.description import Overrides, ScenarioLike, override_texts, path_of, resolve, warn_about
+from earlybird.description import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve, warn_about
 from earlybird.errors import InputError
+from earlybird.lazy import LateModule
 from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.outputs import check_outputs
 from earlybird.result import Result
@@ -24,9 +25,18 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from earlybird import cases
+    from earlybird import progress as progress_bars
+    from earlybird.plots import run as run_plot
+    from earlybird.testbed import play
     from earlybird.worlds import World
+else:
+    cases = LateModule("earlybird.cases")
+    run_plot = LateModule("earlybird.plots.run")
+    progress_bars = LateModule("earlybird.progress")
+    play = LateModule("earlybird.testbed.play")
+    pl = LateModule("polars")
 
-DEFAULT_SEED = 1
 LARGEST_SEED = 2**64 - 1
 
 
@@ -142,10 +152,8 @@ def run(
 
 def _drawable(resolved: str, plot: str | Path) -> str:
     """Have the run measure what is drawn, if it can be."""
-    from earlybird.plots.run import check_ending, measured
-
-    check_ending(plot)
-    return measured(resolved)
+    run_plot.check_ending(plot)
+    return run_plot.measured(resolved)
 
 
 def simulate(
@@ -189,9 +197,7 @@ def simulate(
 
 def _bar(what: str) -> AbstractContextManager[Callable[[float], None]]:
     """Return what shows how far a run is; workers show nothing and need not load it."""
-    from earlybird.progress import share_bar
-
-    return share_bar(what)
+    return progress_bars.share_bar(what)
 
 
 def _show_nothing(done: float) -> None:
@@ -202,13 +208,9 @@ def make(resolved: str, seed: int) -> Result:
     """Make a run: simulate its scenario, or do what is described in a scenario's place, a model or a play."""
     document = json.loads(resolved)
     if "testbed" in document:
-        from earlybird.testbed.play import make_play
-
-        return make_play(document, checked_seed(seed))
+        return play.make_play(document, checked_seed(seed))
     if "model" in document:
-        from earlybird.cases import compute
-
-        return compute(document, checked_seed(seed))
+        return cases.compute(document, checked_seed(seed))
     return simulate(resolved, seed)
 
 
@@ -224,6 +226,4 @@ def _path(path: str | Path | None) -> str | None:
 
 
 def _frame(columns: dict[str, Any]) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(columns)

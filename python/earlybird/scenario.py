@@ -262,6 +262,13 @@ Whose rules an endpoint follows.
 """
 
 
+QuicControl: TypeAlias = Literal["cubic", "new-reno"] | Parameter
+"""
+A congestion control of quinn. Its BBR is not offered: it draws from the machine's random numbers, so that equal seeds would not
+give equal runs.
+"""
+
+
 Rate: TypeAlias = str
 """
 A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps).
@@ -423,6 +430,12 @@ Transport: TypeAlias = (
         "bbr-er-fg",
         "bbr-rack",
         "bbr-rack-fg",
+        "copa",
+        "copa-fg",
+        "copa-er",
+        "copa-er-fg",
+        "copa-rack",
+        "copa-rack-fg",
         "prague",
         "prague-fg",
         "prague-er",
@@ -432,6 +445,9 @@ Transport: TypeAlias = (
         "udp",
         "tfrc",
         "srt",
+        "quic",
+        "quic-streams",
+        "quic-datagrams",
         "mtcp",
         "mtcp-fg",
         "mtcp-er",
@@ -466,6 +482,12 @@ Transport: TypeAlias = (
         "limited-buffer-er-fg",
         "limited-buffer-rack",
         "limited-buffer-rack-fg",
+        "hollywood",
+        "hollywood-fg",
+        "hollywood-er",
+        "hollywood-er-fg",
+        "hollywood-rack",
+        "hollywood-rack-fg",
         "earlybird-rt",
         "earlybird-rt-fg",
     ]
@@ -718,6 +740,27 @@ class Codel:
     target: Time | None = None
     """
     How long packets may wait in a good queue (default 5 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Copa:
+    """
+    Copa's parameters; those left out come from the paper.
+    """
+
+    compete: bool | Parameter | None = None
+    """
+    Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true).
+    """
+    delta: float | Parameter | None = None
+    """
+    What delay counts beside throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ;
+    default 0.5).
+    """
+    min_rtt_window: Time | None = None
+    """
+    How long the shortest round trip counts (default 10 s).
     """
 
 
@@ -1282,6 +1325,18 @@ class Prague:
 
 
 @dataclass(kw_only=True)
+class Quic:
+    """
+    QUIC's parameters; all else is as the library quinn has it.
+    """
+
+    congestion_control: QuicControl | None = None
+    """
+    Which of quinn's congestion controls decides (default `cubic`, as in quinn).
+    """
+
+
+@dataclass(kw_only=True)
 class Rack:
     """
     RACK-TLP's parameters; those left out are RFC 8985's.
@@ -1804,6 +1859,11 @@ class RealTime:
     """
     When the receiver steps over what is missing.
     """
+    replace_late: bool | Parameter | None = None
+    """
+    Send, in place of a packet that is to be sent again and would come after the client's playback delay, the oldest one of its
+    size that waits and would not (TCP Hollywood's inconsistent retransmission).
+    """
     retransmit: bool | Parameter | None = None
     """
     Send again what was lost.
@@ -1896,6 +1956,10 @@ class Endpoint:
     """
     BBR's parameters; those left out come from the draft (transports with `bbr`).
     """
+    copa: Copa | None = None
+    """
+    Copa's parameters; those left out come from the paper (transports with `copa`).
+    """
     cubic: Cubic | None = None
     """
     CUBIC's parameters (transports with `cubic`).
@@ -1947,7 +2011,7 @@ class Endpoint:
     pacing: bool | Parameter | None = None
     """
     Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    does (default false; `bbr` and `prague` always have a rate of their own).
+    does (default false; `bbr`, `copa` and `prague` always have a rate of their own).
     """
     pert: Pert | None = None
     """
@@ -1965,13 +2029,17 @@ class Endpoint:
     """
     Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
     """
+    quic: Quic | None = None
+    """
+    QUIC's parameters (transports `quic`, `quic-streams`, `quic-datagrams`).
+    """
     rack: Rack | None = None
     """
     RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     """
     real_time: RealTime | None = None
     """
-    The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
+    The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `hollywood`, `earlybird-rt`).
     """
     receive_buffer: int | Parameter | None = None
     """
@@ -2033,7 +2101,7 @@ class Endpoint:
     """
     window: int | Parameter | None = None
     """
-    Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given).
+    Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more).
     """
     window_reduction: WindowReduction | None = None
     """

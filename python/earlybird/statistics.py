@@ -7,9 +7,17 @@ All intervals are two-sided; the level is 90 % unless asked otherwise, as in the
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = LateModule("scipy.stats")  # takes longer to load than most commands take
 
 LEVEL = 0.90
 """Confidence level of an interval when none is given."""
@@ -37,6 +45,11 @@ class Estimate:
     def is_bounded(self) -> bool:
         """Whether there were enough values for an interval."""
         return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def mirrored(self) -> "Estimate":
+        """The same of the values with the other sign."""
+        return Estimate(-self.mean, -self.high, -self.low, self.count)
 
 
 NOTHING = Estimate(math.nan, -math.inf, math.inf, 0)
@@ -66,8 +79,6 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean, -math.inf, math.inf, 1)
-    from scipy import stats  # takes longer to load than most commands take
-
     quantile = float(stats.t.ppf((1 + level) / 2, len(values) - 1))
     half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half, len(values))
@@ -93,6 +104,62 @@ def paired_difference(left: Mapping[int, float], right: Mapping[int, float], lev
         Of the difference.
     """
     return student_interval([left[seed] - right[seed] for seed in left if seed in right], level)
+
+
+def chance_above(estimate: Estimate, bound: float, level: float = LEVEL) -> float:
+    """
+    Return how likely a mean so far above a bound is, if the true mean were at the bound.
+
+    The one-sided test that belongs to `student_interval`: below (1 − level) ÷ 2 where the whole interval is above.
+
+    Parameters
+    ----------
+    estimate
+        Of independent values, one per run.
+    bound
+        In the unit of the values.
+    level
+        That of the estimate's interval.
+
+    Returns
+    -------
+    float
+        A probability; NaN where fewer than two values leave the spread unknown.
+    """
+    if not estimate.is_bounded or estimate.count < 2:
+        return math.nan
+    if not estimate.half_width:
+        return 0.0 if estimate.mean > bound else 1.0
+    from scipy import stats
+
+    freedom = estimate.count - 1
+    error = estimate.half_width / float(stats.t.ppf((1 + level) / 2, freedom))
+    return float(stats.t.sf((estimate.mean - bound) / error, freedom))
+
+
+def discoveries(chances: Sequence[float], rate: float = (1 - LEVEL) / 2) -> list[bool]:
+    """
+    Choose, of many tests made at once, those that chance alone does not explain.
+
+    Benjamini and Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995
+    (from memory): with the chances in rising order, all up to the last one that is at most rate · place ÷ number.
+    That any is chosen is Simes' test of all together (Biometrika 73, 1986), which bears that tests share runs.
+
+    Parameters
+    ----------
+    chances
+        The chance of each, from a test by itself.
+    rate
+        Share of false ones among those that are chosen, on average at most.
+
+    Returns
+    -------
+    list of bool
+        In the order of the tests.
+    """
+    ranked = sorted(chances)
+    places = [place for place, chance in enumerate(ranked, 1) if chance <= rate * place / len(ranked)]
+    return [bool(places) and chance <= ranked[places[-1] - 1] for chance in chances]
 
 
 def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimate:
@@ -126,8 +193,6 @@ def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimat
         raise ValueError(f"{successes} successes of {total} trials: expected 0 to {total}")
     if total == 0:
         return NOTHING
-    from scipy import stats
-
     interval = stats.binomtest(successes, total).proportion_ci(level, method="wilson")
     return Estimate(successes / total, float(interval.low), float(interval.high), total)
 

@@ -17,6 +17,7 @@ from earlybird import _core
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.errors import InputError, Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
+from earlybird.lazy import LateModule
 from earlybird.limits import check_number_of_runs, cost_of, seconds_of, warn_of_length
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird.notebook import Picture
+    from earlybird import cluster, notebook
+    from earlybird import progress as progress_bars
+    from earlybird.plots import sweep as sweep_plot
+else:
+    cluster = LateModule("earlybird.cluster")
+    notebook = LateModule("earlybird.notebook")
+    sweep_plot = LateModule("earlybird.plots.sweep")
+    progress_bars = LateModule("earlybird.progress")
+    pl = LateModule("polars")
 
 log = logging.getLogger("earlybird")
 
@@ -85,8 +94,6 @@ class SweepResult:
     @cached_property
     def runs(self) -> pl.DataFrame:
         """One row per run: the grid's values, the seed, the summary."""
-        import polars as pl
-
         return pl.DataFrame([self._row(run) for run in self.planned], infer_schema_length=None, strict=False)
 
     def _row(self, run: PlannedRun) -> dict[str, Any]:
@@ -116,11 +123,9 @@ class SweepResult:
         StoreError
             If a file is damaged.
         """
-        import polars as pl
-
         return pl.concat([self._labelled(run, name) for run in self.planned], how="vertical_relaxed")
 
-    def plot(self, measure: str | None = None) -> Picture:
+    def plot(self, measure: str | None = None) -> notebook.Picture:
         """
         Draw one measure of the runs along the first key of the grid, a line for each combination of the others.
 
@@ -139,16 +144,11 @@ class SweepResult:
         InputError
             If there is no such number.
         """
-        from earlybird.notebook import Picture
-        from earlybird.plots.sweep import draw
-
-        return Picture(draw(self, measure))
+        return notebook.Picture(sweep_plot.draw(self, measure))
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a row per point of the grid."""
-        from earlybird.notebook import sweep_html
-
-        return sweep_html(self)
+        return notebook.sweep_html(self)
 
     def _labelled(self, run: PlannedRun, name: str) -> pl.LazyFrame:
         table = scan_table(self.store.folder(run.key), name)
@@ -371,18 +371,14 @@ def complete(
     Parameters and errors are those of `sweep`; plans of several scenarios may be joined with ``+``. `what` is the word
     before the progress bar.
     """
-    from earlybird.progress import progress_bar
-
     if jobs and dask:
         raise InputError(f"jobs = {jobs}: Dask's cluster has its own workers. hint: leave out --jobs or --dask.")
     store = Store(Path(out)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
     if dask is not None and missing:
-        from earlybird.cluster import check_scheduler
-
-        check_scheduler(dask)
+        cluster.check_scheduler(dask)
     work = sum(job.seconds for job in missing)
-    with progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
+    with progress_bars.progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
         make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once, dask=dask)
     return SweepResult(planned, store, made=len(missing))
 
@@ -426,9 +422,7 @@ def make(
         if dask is None:
             work_through(simulated, store, jobs or os.cpu_count() or 1, done)
         elif simulated:
-            from earlybird.cluster import work_through_on
-
-            work_through_on(dask, simulated, store, done)
+            cluster.work_through_on(dask, simulated, store, done)
         work_through(real, store, at_once, done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
@@ -476,6 +470,4 @@ def _is_cell(value: object) -> bool:
 
 def _constant(name: str, value: object) -> pl.Expr:
     """Return a column of one value, whole numbers as wide as those of the tables."""
-    import polars as pl
-
     return pl.lit(value, dtype=pl.Int64 if type(value) is int else None).alias(name)

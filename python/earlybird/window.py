@@ -25,15 +25,17 @@ def window_notes(result: Result) -> Iterator[str]:
         A sentence per group: the share of its time, the rate that the window allows over the shortest round trip, and
         which key to set.
     """
-    held = result.flows.filter(pl.col("limited_by_window") > NOTICED)
+    # Flows over UDP have no such share; a number that is none is larger than all others here.
+    share = pl.col("limited_by_window")
+    held = result.flows.filter(share.is_not_nan() & (share > NOTICED))
     for (group,), flows in held.group_by("group", maintain_order=True):
         endpoint = _endpoint(result.scenario, str(group))
-        share = float(flows["limited_by_window"].to_numpy().mean())
+        mean = float(flows["limited_by_window"].to_numpy().mean())
         round_trip = float(flows["min_rtt_ms"].to_numpy().min())
         window = f" of {endpoint['window']} segments" if "window" in endpoint else ""
         cause = ", which the profile `ns2` sets to 64 segments," if _is_usual_of_ns2(endpoint) else ""
         yield (
-            f"{group}: its largest window{window}{cause} held it back {100 * share:.0f} % of the time, over a round "
+            f"{group}: its largest window{window}{cause} held it back {100 * mean:.0f} % of the time, over a round "
             f"trip of {round_trip:.0f} ms or more: it sends no more than a window in each. `endpoint.window` of at "
             "least rate × round trip leaves it to the network."
         )

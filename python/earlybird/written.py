@@ -12,6 +12,11 @@ def seconds(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
+def delay(value: float) -> str:
+    """Write seconds with their unit, so that what is written alike is alike to a viewer."""
+    return f"{seconds(value)} s" if math.isfinite(value) else seconds(value)
+
+
 def share(value: float) -> str:
     """Write a share in percent so that small ones can be told from none."""
     if math.isnan(value):

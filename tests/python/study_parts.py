@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conftest import SMALL
-from earlybird.study.definition import Axis, Delay, Group, Headline, MainTable, Number, Part, Scale, Study
-from earlybird.study.observations import Observation
-from earlybird.study.quantities import Measurements
+from earlybird.study.language.definition import Axis, Delay, Group, Headline, MainTable, Part, Scale, Study
+from earlybird.study.reductions.observations import Observation
+from earlybird.study.statements.quantities import Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from earlybird.study.definition import Item, Scalar
+    from earlybird.study.language.items import Item, Number
+    from earlybird.study.language.points import Scalar
 
 DELAYS = np.array([1.0, 2.0, 3.0])
 
@@ -64,24 +65,15 @@ ITEMS = """
 [[items]]
 id = "S-1"
 title = "Frozen time"
-[[items.plots]]
-name = "frozen"
-title = "Frozen time"
-kind = "lines"
 metric = "sft"
-x = { n = [1, 2] }
-lines = { transport = ["sack", "sack-er"] }
-[[items.checks]]
-level = "must"
-statement = "Nothing is negative & all is escaped"
-kind = "range"
-metric = "sft"
-at = { transport = "sack" }
+[items.plots]
+frozen = { title = "Frozen time", x = { n = [1, 2] }, lines = { transport = ["sack", "sack-er"] } }
+[items.checks.nothing-negative]
+must = "Nothing is negative & all is escaped"
 least = 0.0
-[[items.checks]]
-level = "report"
-statement = "Numbers"
-kind = "numbers"
+at = { transport = "sack" }
+[items.checks.as-printed]
+report = "Numbers"
 table = "numbers"
 """
 

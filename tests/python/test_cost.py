@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from earlybird.cli.display import show_costs
 from earlybird.store import Store
-from earlybird.study.cost import Cost, estimate, together
-from earlybird.study.execution import make_runs
-from earlybird.study.loading import load
+from earlybird.study.language.loading import load
+from earlybird.study.runs.cost import Cost, estimate, together
+from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
 if TYPE_CHECKING:

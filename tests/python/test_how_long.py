@@ -13,11 +13,11 @@ from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_difference, typical_estimate
 from earlybird.planning.planner import plan as plan_for
 from earlybird.runs import make
-from earlybird.study import estimation
-from earlybird.study.definition import Part
-from earlybird.study.execution import resolved
-from earlybird.study.modelled import observe_model
-from earlybird.study.plan import StudyRun
+from earlybird.study.language.definition import Part
+from earlybird.study.reductions.modelled import observe_model
+from earlybird.study.runs.execution import resolved
+from earlybird.study.runs.plan import StudyRun
+from earlybird.study.statements import estimation
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 from how_long import Wait, key

@@ -16,6 +16,7 @@ from rich.console import Console
 from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
 from earlybird.cli.prometheus import METRICS, STALE, serving, text
 from earlybird.errors import InputError
+from earlybird.plots.chart import Curve
 from earlybird.plots.states import relay
 from earlybird.state_file import follow, states_to
 from test_cli_input import complaint
@@ -183,11 +184,13 @@ def test_states_had_no_picture(earlybird: Program, tmp_path: Path, kind: Callabl
 
 def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known() -> None:
     states = [report(1), report(2, msRTT=None, peers=0, pktCongestionWindow=0.0), report(4)]
-    carried, round_trip, _, window, counts = relay(states)
-    assert [[*line.values] for line in carried.lines] == [[8.0, 8.0], [16.0, 16.0]]
-    assert [[*panel.lines[0].times] for panel in (round_trip, window)] == [[1, 4], [1, 4]]
-    assert {line.name: [*line.values] for line in counts.lines}["lost"] == [2.0, 2.0]
-    assert len({line.look for panel in (carried, counts) for line in panel.lines}) == 6
+    panels = relay(states)
+    drawn = {panel.y.title: [mark for mark in panel.marks if isinstance(mark, Curve)] for panel in panels if panel.y}
+    carried, round_trip, _, window, counts = drawn.values()
+    assert [[*line.y] for line in carried] == [[8.0, 8.0], [16.0, 16.0]]
+    assert [[*lines[0].x] for lines in (round_trip, window)] == [[1, 4], [1, 4]]
+    assert {line.name: [*line.y] for line in counts}["lost"] == [2.0, 2.0]
+    assert len({line.look for line in (*carried, *counts)}) == 6
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ import av
 import numpy as np
 import pytest
 from av.stream import Disposition
+from typer.testing import CliRunner
 
 import earlybird
+from earlybird.cli.application import application
 from earlybird.errors import ScenarioWarning
 from earlybird.media import Clip, MediaError, film_document, read_clip, remarks_on
 
@@ -293,6 +295,23 @@ def test_films_that_no_scenario_takes_are_refused_in_a_line(make: Maker, problem
     assert caught.value.path == "flows.film.application.media"
     assert "ffmpeg -i" in caught.value.hint
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (two_tracks, "has 2 video tracks"),
+        (lambda folder: retimed(folder / "long.mkv", lambda number: 1300 * number), "lasts 65 min"),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "compare"])
+def test_commands_took_films_that_no_scenario_takes(command: str, make: Maker, problem: str, tmp_path: Path) -> None:
+    film = str(make(tmp_path))
+    given = [film, "--rate", "5M", "--rtt", "40ms"] if command == "plan" else ["--media", film]
+    done = CliRunner().invoke(application, [command, *given])
+    assert done.exit_code == 2
+    assert problem in done.output
+    assert len(done.output.strip().splitlines()) == 1
 
 
 def test_a_frame_rate_that_varies_is_said(tmp_path: Path) -> None:

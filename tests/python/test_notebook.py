@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import earlybird
@@ -119,9 +120,10 @@ def test_every_picture_is_one_that_notebooks_show(sweep: SweepResult, comparison
 def test_a_sweep_draws_a_line_per_combination_of_the_other_keys(sweep: SweepResult) -> None:
     (axes,) = sweep.plot("drop_rate").figure.axes
     assert axes.get_xlabel() == "pairs"
-    assert axes.get_ylabel() == "drop_rate (share)"
-    assert [bar.get_label() for bar in axes.containers] == ["transport sack", "transport pert-er"]
-    drawn = axes.containers[0].lines[0].get_ydata()  # type: ignore[attr-defined]
+    assert axes.get_ylabel().split("\n") == ["drop rate at the bottleneck (share)", "↓ smaller is better"]
+    (legend,) = sweep.plot("drop_rate").figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["transport sack", "transport pert-er"]
+    drawn = np.asarray(axes.lines[0].get_ydata())
     rates = [sweep.runs.filter(transport="sack", pairs=pairs)["drop_rate"].to_list() for pairs in (1, 2)]
     assert [*drawn] == pytest.approx([sum(rate) / len(rate) for rate in rates])
 

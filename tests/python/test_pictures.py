@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import combinations
 
 import polars as pl
 import pytest
 
-from earlybird.plots.lines import Wording, lines_figure, plain_line
-from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_figure
-from earlybird.study.library import choose_studies
-from earlybird.study.names import picture_name, tick_name
+from earlybird.plots.chart import Curve, Label, log_ticks, named
+from earlybird.plots.figure import figure
+from earlybird.plots.interactive import document
+from earlybird.plots.lines import ALL_LABEL, TOGETHER, Wording, lines_chart
+from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
+from earlybird.plots.style import DARK, FINE_GRAINED, LOOKS, OTHERS, PAPER, dark_colours, look, looks
+from earlybird.report.figures import _unit_in_title, clip
+from earlybird.report.pictures import shortened
+from earlybird.study.language.library import choose_studies
+from earlybird.study.language.metrics import LARGER_IS_BETTER, METRICS, SMALLER_IS_BETTER
+from earlybird.study.language.names import picture_name, tick_name
+from earlybird.transports import transports
+from pictures import kinds, points, sizes, wording
+
+LEAST_CONTRAST = 3.0
+"""Of lines against the page (WCAG 2.1, success criterion 1.4.11, from memory)."""
 
 
-@pytest.mark.parametrize("panels", [1, 2, 4])
-@pytest.mark.parametrize("places", [4, 8, 12])
-def test_labels_along_an_axis_lay_over_each_other(panels: int, places: int) -> None:
-    ticks = {float(place): f"{50 + 50 * place} ms" for place in range(places)}
-    line = plain_line("sack", "SACK", list(ticks), [1.0] * places)
-    points = pl.concat([line.select(pl.lit(f"panel {number}").alias("panel"), pl.all()) for number in range(panels)])
-    figure = lines_figure(points, Wording("delay", "loss", ticks=ticks))
-    figure.draw_without_rendering()
-    for axes in figure.axes:
-        boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
-        assert not any(left.overlaps(right) for left, right in itertools.pairwise(boxes))
+def every_transport() -> list[str]:
+    named = [(name, each.has_timer) for each in transports() for name in each.names]
+    return [*(name for name, _ in named), *(f"{name}{FINE_GRAINED}" for name, has_timer in named if has_timer)]
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_words_lay_over_each_other_or_were_cut_off(kind: str) -> None:
+    drawn = figure(kinds()[kind])
+    drawn.draw_without_rendering()
+    shown = [*drawn.texts, *(text for legend in drawn.legends for text in legend.get_texts())]
+    for axes in drawn.axes:
+        low_x, high_x, low_y, high_y = *sorted(axes.get_xlim()), *sorted(axes.get_ylim())
+        shown += [tick.label1 for tick in axes.xaxis.get_major_ticks() if low_x <= tick.get_loc() <= high_x]
+        shown += [tick.label1 for tick in axes.yaxis.get_major_ticks() if low_y <= tick.get_loc() <= high_y]
+        shown += [axes.xaxis.label, axes.yaxis.label, axes._left_title, *axes.texts]  # type: ignore[attr-defined]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in shown if text.get_text() and text.get_visible()]
+    over = [(one, other) for (one, box), (other, rest) in combinations(boxes, 2) if box.padded(-0.5).overlaps(rest)]
+    cut = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or not drawn.bbox.padded(1).contains(box.x1, box.y1)]
+    assert (over, cut) == ([], [])
+
+
+def test_two_transports_shared_colour_and_marker() -> None:
+    looked = {name: look(name) for name in (*every_transport(), *LOOKS)}
+    told = [(each.colour, each.marker, each.is_hollow) for each in looked.values()]
+    assert len(set(told)) == len(looked)
+
+
+def test_every_transport_has_a_look_of_its_own_everywhere() -> None:
+    assert {name.removesuffix(FINE_GRAINED) for name in every_transport()} <= LOOKS.keys()
+    assert looks(["pert", "a queue"])["pert"] == looks(["another", "a third", "pert"])["pert"] == LOOKS["pert"]
+
+
+def test_what_is_no_transport_looked_like_one_beside_it() -> None:
+    drawn = looks([*(f"line {number}" for number in range(8)), "srt", "mtcp"])
+    assert len({(each.colour, each.marker) for each in drawn.values()}) == len(drawn)
+
+
+def test_colours_can_be_seen_on_light_and_dark_pages() -> None:
+    for each in (*LOOKS.values(), *OTHERS):
+        assert _contrast(each.colour, PAPER) >= LEAST_CONTRAST, each
+        assert _contrast(each.dark, DARK[PAPER]) >= LEAST_CONTRAST, each
+        assert dark_colours()[each.colour]
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """WCAG 2.1's relative luminance, from memory."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_ten_lines_crossed_in_one_panel() -> None:
+    chart = kinds()["small-multiples"]
+    lines = [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Curve) and mark.form == "both"]
+    assert len(chart.panels) == len(lines) == 10
+    assert ALL_LABEL in named(chart)
+    assert len(lines_chart(points(1, range(4), TOGETHER), wording(range(4))).panels) == 1
+
+
+def test_many_lines_in_panels_become_panels_with_the_former_ones_as_lines() -> None:
+    chart = kinds()["turned"]
+    assert len(chart.panels) == 6
+    assert [*named(chart)][:3] == ["low T/µ (1.2–1.6)", "middle T/µ (1.6–2.0)", "high T/µ (2.0–2.4)"]
+
+
+def test_both_libraries_draw_the_same_marks() -> None:
+    for chart in kinds().values():
+        drawn, described = figure(chart), document(chart)
+        assert len(drawn.axes) == len(described["panels"])
+        assert [entry["name"] for entry in described["names"]] == [*named(chart)]
+        if named(chart):
+            assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*named(chart)]
 
 
 def test_values_without_a_name_stood_in_legends_and_titles() -> None:
@@ -33,7 +111,47 @@ def test_values_without_a_name_stood_in_legends_and_titles() -> None:
     assert tick_name(conversation, "playback", "120ms") == "120 ms"
 
 
-def test_the_bound_of_a_statement_was_a_line_without_a_name() -> None:
-    sizes = pl.DataFrame({"place": [0], "setting": ["as it is"], "cell": ["80"], "size": [0.5], "holds": ["yes"]})
-    (legend,) = sensitivity_figure(sizes, Scale("ratio", bounds=(0.1, 1.0), stated=())).legends
-    assert [text.get_text() for text in legend.get_texts()] == [BOUND, "holds"]
+def test_a_unit_that_all_places_share_stands_in_the_title() -> None:
+    assert _unit_in_title("Delay", ["50 ms", "100 ms"]) == ("Delay (ms)", ["50", "100"])
+    assert _unit_in_title("Delay", ["50 ms", "1 s"]) == ("Delay", ["50 ms", "1 s"])
+    assert _unit_in_title("Queue", ["80", "CoDel"]) == ("Queue", ["80", "CoDel"])
+
+
+def test_short_numbers_of_a_picture_took_digits_from_its_labels() -> None:
+    assert shortened(b'<path d="M 1.23456 2.5"/><text x="0.0001">0.0001</text>') == (
+        b'<path d="M 1.23 2.5"/><text x="0.00">0.0001</text>'
+    )
+
+
+def test_intervals_of_shares_went_below_nothing_and_beyond_all() -> None:
+    assert [clip(share) for share in (-0.1, 0.3, 1.2)] == [0, 0.3, 1]
+
+
+def test_a_panel_of_factors_says_on_which_side_its_statement_holds() -> None:
+    chart = sensitivity_chart(sizes(2, 3), Scale("ratio", None, 1.0, (), is_ratio=True))
+    (panel,) = chart.panels
+    labels = [mark for mark in panel.marks if isinstance(mark, Label)]
+    assert [(label.text, label.x, label.side) for label in labels] == [("← holds", 1.0, "left")]
+    assert chart.x.is_log
+    assert [*named(chart)][:2] == ["where the statement holds", BOUND]
+
+
+def test_cells_carry_their_own_verdicts() -> None:
+    cells = pl.DataFrame({"place": [0, 0], "setting": "it", "cell": ["80", "160"], "size": [0.5, 2.0]})
+    cells = cells.with_columns(holds=pl.Series(["yes", "no"]))
+    (panel,) = sensitivity_chart(cells, Scale("ratio", least=None, most=1.0, stated=())).panels
+    dots = {mark.name: [*mark.x] for mark in panel.marks if isinstance(mark, Curve)}
+    assert dots == {"holds": [0.5], "does not hold": [2.0]}
+
+
+def test_axes_say_which_values_are_better() -> None:
+    assert {*SMALLER_IS_BETTER, *LARGER_IS_BETTER} <= METRICS.keys()
+    assert not SMALLER_IS_BETTER & LARGER_IS_BETTER
+    chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["sft"].better))
+    assert figure(chart).axes[0].get_ylabel().endswith("↓ smaller is better")
+
+
+def test_logarithmic_axes_have_plain_numbers() -> None:
+    assert log_ticks(0.1, 20) == [0.1, 1, 10]
+    assert log_ticks(0.4, 3) == [0.5, 1, 2]
+    assert len(log_ticks(0.78, 1.02)) >= 2

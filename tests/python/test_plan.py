@@ -190,12 +190,6 @@ def test_a_film_over_an_empty_line_waits_for_its_first_frame_alone() -> None:
         assert session.stalls(session.need) == 0, name
 
 
-def test_a_window_fits_a_line_that_holds_more_than_six_megabytes() -> None:
-    line = line_of(Findings(rate=1e9, round_trip=0.2))
-    endpoint = scenario(line, Broadcast(made_up(8e6, "live"), "live", 1.0), candidate("cubic"))["endpoint"]
-    assert endpoint["window"] * 1448 >= 2 * line.volume
-
-
 def test_a_film_that_falls_behind_has_no_delay_that_is_enough() -> None:
     line = line_of(Findings(rate=20e6, round_trip=0.1, loss=0.03))
     session = Theatre(line, Broadcast(made_up(6e6, "live"), "live", 30.0), candidate("cubic")).play(1)

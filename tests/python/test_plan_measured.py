@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REPOSITORY = Path(__file__).parents[2]
+MEASURED = Path(__file__).parent / "measured"
+"""What these programs wrote on a line of 10 Mb/s with a round trip of 40 ms (tests/python/measured/README.md)."""
+ROUND_TRIP = pytest.approx(0.040, abs=0.001)
+RATE = pytest.approx(10e6, rel=0.03)
 
 LINUX = """PING example.org (93.184.216.34) 56(84) bytes of data.
 64 bytes from 93.184.216.34: icmp_seq=1 ttl=56 time=40.1 ms
@@ -70,7 +75,53 @@ def test_pings_that_were_all_lost_tell_nothing(tmp_path: Path) -> None:
         ping.read(written(tmp_path, text))
 
 
+@pytest.mark.parametrize(("name", "loss"), [("iputils", 0.01), ("busybox", 0.01), ("quiet", 2 / 300)])
+def test_real_pings_have_the_round_trip_of_the_line(name: str, loss: float) -> None:
+    found = ping.read(MEASURED / f"ping-{name}.txt")
+    assert found.round_trip == ROUND_TRIP
+    assert found.loss == pytest.approx(loss)
+    assert any("as no reply is listed" in fact for fact in found.facts) == (name == "quiet")
+
+
+def test_real_pings_that_were_all_lost_tell_nothing() -> None:
+    with pytest.raises(InputError, match="none of 5 pings came back"):
+        ping.read(MEASURED / "ping-lost.txt")
+
+
 # iperf3
+
+
+@pytest.mark.parametrize("way", ["forward", "reverse", "udp-overload"])
+def test_a_real_transfer_has_the_rate_of_the_line(way: str) -> None:
+    found = iperf3.read(MEASURED / f"iperf3-{way}.json.gz")
+    assert found.rate == RATE
+    assert found.loss is None
+
+
+def test_a_real_test_both_ways_tells_of_the_other_one() -> None:
+    found = iperf3.read(MEASURED / "iperf3-bidir.json.gz")
+    assert found.rate == pytest.approx(9.6e6, rel=0.02)  # the acknowledgements of the other way take the rest
+    assert found.round_trip == ROUND_TRIP
+    assert any("Mb/s went the other way meanwhile" in fact for fact in found.facts)
+
+
+def test_a_round_trip_of_iperf3_has_its_own_queue_in_it() -> None:
+    found = iperf3.read(MEASURED / "iperf3-forward.json.gz")
+    assert found.round_trip == pytest.approx(0.059701)
+    assert any("what the test itself put into the queue; ping knows better" in fact for fact in found.facts)
+
+
+@pytest.mark.parametrize(("way", "lost"), [("udp", 16 / 2158), ("udp-reverse", 0.0)])
+def test_real_datagrams_below_the_lines_rate_have_its_losses(way: str, lost: float) -> None:
+    found = iperf3.read(MEASURED / f"iperf3-{way}.json.gz")
+    assert found.loss == pytest.approx(lost)  # the line loses 1 % on the way there, none on the way back
+    assert found.rate == pytest.approx(5e6, rel=0.03)
+
+
+@pytest.mark.parametrize(("name", "word"), [("cut", "the client has terminated"), ("refused", "Connection refused")])
+def test_a_real_test_that_failed_is_told_why(name: str, word: str) -> None:
+    with pytest.raises(InputError, match=f"iperf3 failed: .*{word}"):
+        iperf3.read(MEASURED / f"iperf3-{name}.json.gz")
 
 
 def of_iperf3(**changed: object) -> dict[str, Any]:
@@ -113,6 +164,15 @@ def test_a_test_that_failed_is_told_why(tmp_path: Path, text: str, word: str) ->
 
 
 # irtt
+
+
+def test_real_round_trips_of_irtt() -> None:
+    clean, bursty = (irtt.read(MEASURED / f"irtt-{name}.json.gz") for name in ("clean", "bursty"))
+    assert clean.round_trip == ROUND_TRIP
+    assert (clean.loss, clean.mean_burst) == (0.0, 1.0)
+    assert bursty.round_trip == ROUND_TRIP
+    # The emulator dropped 22 packets of 1983, of a channel that loses three in a row on average.
+    assert (bursty.loss, bursty.mean_burst) == (22 / 1983, 2.75)
 
 
 def of_irtt(lost: list[str]) -> dict[str, Any]:
@@ -168,6 +228,46 @@ delay = "20ms"
 queue = { packets = 40 }
 loss = [LOSS]
 """
+
+
+FIRST_RATE = pytest.approx(9.5e6, rel=0.05)
+"""Of the first 1600 packets, some of which wait for the window to grow."""
+FIRST_ROUND_TRIP = pytest.approx(0.040, abs=0.0015)
+
+
+def of_tcpdump(folder: Path, name: str) -> Path:
+    return written(folder, lzma.decompress((MEASURED / f"{name}.xz").read_bytes()))
+
+
+def test_a_capture_of_headers_alone_was_said_to_break_off(tmp_path: Path) -> None:
+    found = pcap.read(of_tcpdump(tmp_path, "sender-clean.pcap"))
+    assert not any("breaks off" in fact for fact in found.facts)
+    assert found.round_trip == FIRST_ROUND_TRIP
+    assert found.rate == FIRST_RATE
+
+
+def test_drops_of_a_full_queue_were_taken_for_losses_of_the_line(tmp_path: Path) -> None:
+    found = pcap.read(of_tcpdump(tmp_path, "sender-clean.pcap"))
+    assert found.loss is not None
+    assert found.loss < 0.003  # the line loses none
+    assert any("drops of a full queue" in fact for fact in found.facts)
+
+
+def test_real_losses_are_those_of_the_line(tmp_path: Path) -> None:
+    found = pcap.read(of_tcpdump(tmp_path, "sender-lossy.pcapng"))
+    assert found.round_trip == FIRST_ROUND_TRIP
+    assert found.rate == FIRST_RATE
+    assert found.loss == pytest.approx(0.01, abs=0.005)
+    assert found.mean_burst == pytest.approx(1.0, abs=0.2)
+
+
+def test_a_receivers_capture_shows_the_bursts(tmp_path: Path) -> None:
+    found = pcap.read(of_tcpdump(tmp_path, "receiver-bursty.pcap"))
+    assert found.round_trip == FIRST_ROUND_TRIP
+    assert found.rate == FIRST_RATE
+    assert found.loss == pytest.approx(0.02, abs=0.015)
+    assert found.mean_burst is not None
+    assert found.mean_burst > 1.5
 
 
 def captured(folder: Path, loss: str = "") -> Path:
@@ -276,6 +376,33 @@ def test_a_file_that_is_not_there_is_one_line_and_code_2(tool: str) -> None:
     done = CliRunner().invoke(application, ["plan", "--bitrate", "1M", f"--from-{tool}", "nothing"])
     assert done.exit_code == 2
     assert "nothing" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+BAD = {
+    "ping": (MEASURED / "ping-lost.txt", "none of 5 pings came back"),
+    "iperf3": (MEASURED / "iperf3-refused.json.gz", "iperf3 failed"),
+    "irtt": (MEASURED / "iperf3-forward.json.gz", "is not what `irtt client -o FILE` writes"),
+    "mahimahi": (MEASURED / "ping-lost.txt", "is not a trace of mahimahi's: line 1"),
+    "pcap": (MEASURED / "ping-lost.txt", "is no capture that can be read"),
+}
+
+
+@pytest.mark.parametrize("tool", BAD)
+def test_a_measurement_that_tells_nothing_is_one_line_and_code_2(tool: str) -> None:
+    path, problem = BAD[tool]
+    done = CliRunner().invoke(application, ["plan", "--bitrate", "1M", f"--from-{tool}", str(path)])
+    assert done.exit_code == 2
+    assert problem in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_a_measured_line_below_the_films_rate_is_told_with_the_rate_that_would_do() -> None:
+    files = ["--from-iperf3", str(MEASURED / "iperf3-forward.json.gz"), "--rtt", "40ms"]
+    done = CliRunner().invoke(application, ["plan", "--bitrate", "12Mb/s", *files])
+    assert done.exit_code == 2
+    assert "rate = 9.91 Mb/s: the film has 12.00 Mb/s" in done.output
+    assert "would do, or a film of" in done.output
     assert len(done.output.strip().splitlines()) == 1
 
 

@@ -20,10 +20,10 @@ from earlybird.report.publication import write_publication
 from earlybird.report.templates import as_markdown
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs
-from earlybird.study.library import ALL, choose_studies
-from earlybird.study.loading import load
-from earlybird.study.register import Entry, Register, register
+from earlybird.study.language.library import ALL, choose_studies
+from earlybird.study.language.loading import load
+from earlybird.study.language.register import Entry, Register, register
+from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
 if TYPE_CHECKING:

@@ -61,9 +61,10 @@ def test_a_stall_is_counted_and_adds_to_the_latency() -> None:
     assert quality.live_latency_max_s == pytest.approx(3.0)
     assert quality.live_latency_s == pytest.approx((20 * 1 + 50 * 3) / 70, rel=0.02)
     assert quality.stall_ratio == pytest.approx(2 / 9, rel=0.01)
-    starved = [report["t"] for report in viewing.cmcd() if "bs" in report]
+    starved = [report["earlybird-t"] for report in viewing.cmcd() if "bs" in report]
     assert starved == [4.0, 5.0, 6.0]
-    assert [report["pr"] for report in viewing.cmcd()][:6] == [1, 1, 0, 0, 1, 1]
+    assert [report.get("pr", 1) for report in viewing.cmcd()][:6] == [1, 1, 0, 0, 1, 1]
+    assert not any(report.get("pr") == 1 for report in viewing.cmcd())  # CTA-5004: only if it is not 1
     stalling = viewing.p1203()["I23"]["stalling"]
     assert stalling == [[0.0, 1.0], [2.0, 2.0]]
 
@@ -187,6 +188,13 @@ def test_a_window_that_holds_a_film_back_is_told() -> None:
     assert result.flows["required_sud_s"][0] > 11
     (note,) = window_notes(result)
     assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
+
+
+def test_no_window_is_told_of_quic_which_has_no_share_of_it() -> None:
+    flow = '[[flows]]\nname = "file"\nfrom = "left"\nto = "right"\n[flows.application]\nbulk = {}\n'
+    result = earlybird.run(f'{FILM}[endpoint]\ntransport = "quic"\n{flow}')
+    assert math.isnan(result.flows["limited_by_window"][0])
+    assert list(window_notes(result)) == []
 
 
 LADDER = REPOSITORY / "scenarios" / "adaptive-streaming.toml"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,17 +12,22 @@ from earlybird.errors import InputError
 from earlybird.report.overview import Row, overview
 from earlybird.report.site import verdict_table, write_site
 from earlybird.store import Store
-from earlybird.study.checks import verdicts
-from earlybird.study.definition import Check, Item, Panel, Study
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.loading import load
-from earlybird.study.quantities import Measurements
-from earlybird.study.reasons import Reason, reasons
-from earlybird.study.register import Entry, Register
-from earlybird.study.sensitivity import sensitivities
+from earlybird.study.language.items import Cause, Check, Item, Panel
+from earlybird.study.language.loading import load
+from earlybird.study.language.register import Entry, Register
+from earlybird.study.statements.checks import verdicts
+from earlybird.study.statements.quantities import Measurements
+from earlybird.study.statements.reasons import Reason, reasons
+from earlybird.study.statements.sensitivity import sensitivities
 from study_parts import run, small_study, study
 
-LONG = Check("claim", "SACK freezes for 9 s", "range", "sft", at={"transport": "sack"}, least=9.0)
+if TYPE_CHECKING:
+    from earlybird.study.language.definition import Study
+
+LONG = Check(
+    "sack-freezes-for-9-s", "claim", "SACK freezes for 9 s", "range", "sft", at={"transport": "sack"}, least=9.0
+)
 REGISTER = Register({"T": "A paper"}, (Entry("T-1", "An item", "figure", study="toy"),))
 
 
@@ -32,14 +39,12 @@ def evaluated(*checks: Check, panels: tuple[Panel, ...] = ()) -> Evaluation:
     measured = Measurements(whole, runs)
     found = [each for item in whole.items for each in verdicts(item, measured)]
     shown = {item.id: sensitivities(item, measured) for item in whole.items}
-    return Evaluation(whole, "smoke", Store(Path()), measured, 0, found, shown, reasons(whole, found, shown))
+    return Evaluation(whole, "smoke", Store(Path()), measured, 0, found, shown, reasons(measured, found, shown))
 
 
 def failing(*shown_by: str) -> Check:
-    """Give the statement that fails a reason, shown by panels and statements of these names."""
-    return Check(
-        LONG.level, LONG.statement, LONG.kind, LONG.metric, at=LONG.at, least=9.0, because="So.", shown_by=shown_by
-    )
+    """Give the statement that fails a reason, shown by panels and checks of these names."""
+    return dataclasses.replace(LONG, because="So.", shown_by=shown_by)
 
 
 def reason_of(evaluation: Evaluation) -> Reason:
@@ -57,7 +62,7 @@ def row_of(evaluation: Evaluation) -> Row:
 
 def why(**vary: tuple[object, ...]) -> tuple[Panel, ...]:
     """Return a panel of the failing statement."""
-    return (Panel("why", "Why?", LONG.statement, vary),)  # type: ignore[arg-type]
+    return (Panel("why", "Why?", LONG.id, vary),)  # type: ignore[arg-type]
 
 
 def test_a_panel_says_in_which_settings_the_statement_holds() -> None:
@@ -67,8 +72,10 @@ def test_a_panel_says_in_which_settings_the_statement_holds() -> None:
 
 
 def test_a_panel_in_which_nothing_helps_shows_that_nothing_of_it_matters() -> None:
-    panels = (Panel("why", "Why?", "SACK freezes for 99 s", {"restart": (True,)}),)
-    longest = Check("report", "SACK freezes for 99 s", "range", "sft", at={"transport": "sack"}, least=99.0)
+    panels = (Panel("why", "Why?", "sack-freezes-for-99-s", {"restart": (True,)}),)
+    longest = Check(
+        "sack-freezes-for-99-s", "report", "SACK freezes for 99 s", "range", "sft", at={"transport": "sack"}, least=99.0
+    )
     reason = reason_of(evaluated(failing("why"), longest, panels=panels))
     assert reason.evidence[0].outcome == "holds in none of 1 settings"
     assert reason.is_shown
@@ -76,14 +83,14 @@ def test_a_panel_in_which_nothing_helps_shows_that_nothing_of_it_matters() -> No
 
 def test_a_panel_that_was_not_run_shows_nothing() -> None:
     evaluation = evaluated(failing("why"), panels=why(buffer=(320,)))
-    assert reason_of(evaluation).evidence[0].outcome == "not run at this scale"
+    assert reason_of(evaluation).evidence[0].outcome == "nothing that the paper leaves open was run at this scale"
     assert row_of(evaluation).explained == "explained, but not shown at this scale"
 
 
 @pytest.mark.parametrize(("least", "outcome", "shown"), [(7.0, "holds: sack", True), (99.0, "does not hold: ", False)])
 def test_another_statement_shows_a_reason_only_if_it_holds(least: float, outcome: str, shown: object) -> None:
-    other = Check("report", "Another", "range", "sft", at={"transport": "sack"}, least=least)
-    reason = reason_of(evaluated(failing("Another"), other))
+    other = Check("another", "report", "Another", "range", "sft", at={"transport": "sack"}, least=least)
+    reason = reason_of(evaluated(failing("another"), other))
     assert reason.evidence[0].outcome.lower().startswith(outcome)
     assert reason.is_shown is shown
 
@@ -93,8 +100,29 @@ def test_a_failure_without_a_reason_is_called_not_explained() -> None:
     assert (row.holds, row.explained) == ("no", "not explained")
 
 
+def test_what_contradicts_the_paper_explains_nothing() -> None:
+    panels = (Panel("why", "Why?", LONG.id, {"restart": (True,)}, against={"restart": (True,)}),)
+    evaluation = evaluated(failing("why"), panels=panels)
+    assert reason_of(evaluation).evidence[0].outcome == "nothing that the paper leaves open was run at this scale"
+    assert row_of(evaluation).explained == "explained, but not shown at this scale"
+    assert evaluation.sensitivities["T-1"][0].settings[1].name == "restarted (against the paper)"
+
+
+@pytest.mark.parametrize(
+    ("least", "outcome", "shown"), [(8.0, "in 1 of 1 cells", True), (9.0, "in 0 of 1 cells", False)]
+)
+def test_a_cause_has_to_show_in_the_cells_that_fail(least: float, outcome: str, shown: object) -> None:
+    cause = Cause("sft", {"transport": "sack"}, least=least)
+    reason = reason_of(evaluated(dataclasses.replace(failing(), cause=cause)))
+    assert reason.evidence[0].outcome == f"{outcome} that fail (8.15 s)"
+    assert reason.evidence[0].title == f"frozen time per flow: ≥ {least:.2f} s"
+    assert reason.is_shown is shown
+
+
 def test_what_holds_needs_no_reason() -> None:
-    row = row_of(evaluated(Check("claim", "Something", "range", "sft", at={"transport": "sack"}, least=0.0)))
+    row = row_of(
+        evaluated(Check("something", "claim", "Something", "range", "sft", at={"transport": "sack"}, least=0.0))
+    )
     assert (row.holds, row.explained, row.reason) == ("yes", "", None)
 
 
@@ -107,7 +135,9 @@ def test_the_verdict_table_has_the_reason_and_the_way_to_what_shows_it() -> None
 
 
 def test_pages_say_why_and_what_is_not_explained(tmp_path: Path) -> None:
-    other = Check("claim", "SACK freezes for 10 s", "range", "sft", at={"transport": "sack"}, least=10.0)
+    other = Check(
+        "sack-freezes-for-10-s", "claim", "SACK freezes for 10 s", "range", "sft", at={"transport": "sack"}, least=10.0
+    )
     evaluation = evaluated(failing("why"), other, panels=why(restart=(True,)))
     start, _ = write_site(REGISTER, [evaluation.study], {"toy": evaluation}, "smoke", tmp_path)
     for page, way in ((start, "toy/index.html#panel-why"), (tmp_path / "toy" / "index.html", "#panel-why")):
@@ -126,12 +156,17 @@ def with_reason(folder: Path, lines: str) -> Path:
     return made
 
 
-@pytest.mark.parametrize("lines", ['because = "So."', 'shown-by = ["Numbers"]'])
+@pytest.mark.parametrize("lines", ['because = "So."', 'shown-by = ["as-printed"]'])
 def test_a_reason_needs_something_that_shows_it(tmp_path: Path, lines: str) -> None:
-    with pytest.raises(InputError, match=r"item S-1, check “Nothing is negative .*`because` and `shown-by` belong"):
+    with pytest.raises(
+        InputError, match=r"item S-1: checks\.nothing-negative: `because` and `shown-by` or `cause` belong"
+    ):
         load(with_reason(tmp_path, lines))
 
 
 def test_what_shows_a_reason_has_to_be_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"shown-by names 'Number', no panel or statement .*'Numbers'\?"):
-        load(with_reason(tmp_path, 'because = "So."\nshown-by = ["Number"]'))
+    with pytest.raises(
+        InputError,
+        match=r"shown-by = 'as-print': there is no such panel or check of the study; did you mean 'as-printed'",
+    ):
+        load(with_reason(tmp_path, 'because = "So."\nshown-by = ["as-print"]'))

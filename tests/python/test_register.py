@@ -7,12 +7,12 @@ import re
 import pytest
 
 from earlybird.study import list_studies
-from earlybird.study.library import find_study
-from earlybird.study.register import answers, entry_ids, register
+from earlybird.study.language.library import find_study
+from earlybird.study.language.register import answers, entry_ids, register
 
 PAPERS = {
     "T": [*(f"F{number}" for number in range(1, 24)), *(f"T{number}" for number in range(1, 6))],
-    "C": [*(f"F{number}" for number in range(1, 7)), "T1", "T2"],
+    "C": [*(f"F{number}" for number in range(1, 7)), "T1", "T2", *(f"E{number}" for number in range(1, 4))],
     "M": [*(f"F{number}" for number in range(1, 8)), "E1"],
     "B": [*(f"F{number}" for number in range(1, 5)), "T1", *(f"E{number}" for number in range(1, 5))],
     "Q": [*(f"F{number}" for number in range(1, 12)), "T1", "T2"],

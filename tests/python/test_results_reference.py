@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -10,12 +11,15 @@ import pytest
 
 from conftest import SMALL
 from earlybird import Result, run
+from earlybird.compare import Comparison, compare_media
 from earlybird.dictionary import DescribedTable, Entry, Section, sections, tables
+from earlybird.study.language.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
+REPOSITORY: Final = Path(__file__).parents[2]
+CLIP: Final = REPOSITORY / "media" / "test-clip.mp4"
 KINDS: Final = {"real": pl.Float64(), "whole": pl.Int64(), "text": pl.String(), "flag": pl.Boolean()}
 SUMMARY_KINDS: Final = {"real": float, "whole": int, "text": str}
 START_UP_DELAYS: Final = [f"{seconds}s" for seconds in (1, 2, 3, 5, 8, 10, 15, 20)]
@@ -119,6 +123,34 @@ def test_traces_have_the_columns_and_events_of_the_reference_and_no_others(tmp_p
     assert named({line["event"] for line in trace}) == named(sections()["events"].entries)
     assert [*link[0]] == [*sections()["link_trace"].entries]
     assert all(f"`{line['event']}`" in sections()["link_trace"].entries["event"].meaning for line in link)
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """One film with one sender, from two seeds."""
+    out = tmp_path_factory.mktemp("results")
+    return compare_media(CLIP, transports=["sack-er"], duration="20s", seeds=2, jobs=1, out=out)
+
+
+def test_comparisons_have_the_columns_of_the_reference_and_no_others(comparison: Comparison) -> None:
+    for name, table in (("flows", comparison.flows), ("curve", comparison.curve)):
+        described = sections()[f"comparison_{name}"].entries
+        assert {**table.schema} == {column: KINDS[one.kind] for column, one in described.items()}, name
+
+
+def test_transports_of_a_comparison_have_the_measures_of_the_reference_and_no_others(comparison: Comparison) -> None:
+    described = sections()["comparison_transports"].entries
+    for values in (comparison.transports["sack-er"], comparison.by_seed["sack-er"][2]):
+        assert {key: type(value) for key, value in values.items()} == {
+            key: SUMMARY_KINDS[one.kind] for key, one in described.items()
+        }
+
+
+def test_the_page_has_every_measure_of_studies() -> None:
+    page = (
+        (REPOSITORY / "docs" / "results-reference.md").read_text(encoding="utf-8").partition("## Measures of studies")
+    )
+    assert [name for name in METRICS if f"| `{name}` |" not in page[2]] == []
 
 
 def test_every_entry_says_what_it_means_in_a_sentence() -> None:

@@ -13,7 +13,11 @@ import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import InputError, Result
 from earlybird.description import resolve
-from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, _apart, clock, draw, heading, measured, page, panels
+from earlybird.plots.chart import Curve
+from earlybird.plots.figure import figure
+from earlybird.plots.interactive import document
+from earlybird.plots.run import MOST_FLOWS, _apart, clock, heading, line, measured, over_time, panels, stack
+from earlybird.plots.style import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +57,8 @@ def test_a_kept_result_had_no_picture(earlybird: Program, result: Result, tmp_pa
 @pytest.mark.parametrize(
     ("measured_too", "lacking", "panel"),
     [
-        ({"measure.series": "100ms"}, "measure.deliveries=true", "congestion window\n(packets)"),
-        ({"measure.deliveries": True}, "measure.series=10ms", "from written to\ndelivered, each (s)"),
+        ({"measure.series": "100ms"}, "measure.deliveries=true", "congestion window (packets)"),
+        ({"measure.deliveries": True}, "measure.series=10ms", "from written to delivered, each (s)"),
     ],
 )
 def test_what_was_not_measured_was_missing_without_a_word(
@@ -63,7 +67,7 @@ def test_what_was_not_measured_was_missing_without_a_word(
     result = earlybird.run(SMALL, overrides={"duration": "5s", **measured_too})
     (told,) = result.plot(tmp_path / "run.png").lacking
     assert lacking in told
-    assert panels(result)[0].title == panel
+    assert [each.y.title for each in panels(result)[:1] if each.y] == [panel]
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -81,17 +85,17 @@ def test_a_picture_replaced_what_something_else_wrote(tmp_path: Path, result: Re
 
 
 def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_units(result: Result) -> None:
-    titles = [panel.title.replace("\n", " ") for panel in panels(result)]
+    titles = [panel.y.title for panel in panels(result) if panel.y]
     assert titles == [
         "congestion window (packets)",
         "round-trip time, smoothed (ms)",
         "waiting at left-right (packets)",
         "from written to delivered, each (s)",
     ]
-    window = panels(result)[0].lines
+    window = [mark for mark in panels(result)[0].marks if isinstance(mark, Curve)]
     assert [line.name for line in window] == ["video0", "file0", "video1", "file1"]
     assert heading(result).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows)")
-    assert all(line.times.max() <= 40 and line.values.min() > 0 for line in window)
+    assert all(max(line.x) <= 40 and min(line.y) > 0 for line in window)
 
 
 def test_a_picture_of_a_run_in_real_time_names_its_world(result: Result) -> None:
@@ -101,11 +105,11 @@ def test_a_picture_of_a_run_in_real_time_names_its_world(result: Result) -> None
 
 
 def test_a_picture_names_each_flow_once(result: Result) -> None:
-    (legend,) = draw(panels(result), "a run", "time").legends
+    chart = stack(panels(result), "a run", "time")
+    (legend,) = figure(chart).legends
     assert [text.get_text() for text in legend.get_texts()] == ["video0", "file0", "video1", "file1"]
-    assert (
-        page(panels(result), "a run", "time").count('"name":"video0"') == 3
-    )  # window, round trip, arrivals: one legend
+    assert [entry["name"] for entry in document(chart)["names"]] == ["video0", "file0", "video1", "file1"]
+    assert not any(trace["showlegend"] for panel in document(chart)["panels"] for trace in panel["traces"])
 
 
 def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
@@ -123,19 +127,18 @@ def test_frames_that_never_came_were_not_in_the_picture() -> None:
     missing = result.deliveries["delivered_s"].is_infinite().sum()
     note = f"not delivered by the end: {missing} of {result.deliveries.height}"
     assert missing > result.deliveries.height / 2
-    assert draw(panels(result), "a run", "time").axes[-1].get_title(loc="left") == note
-    assert note in page(panels(result), "a run", "time")
+    assert figure(stack(panels(result), "a run", "time")).axes[-1].get_title(loc="left") == note
 
 
 def test_web_sessions_have_no_line_of_their_own() -> None:
     scenario = REPOSITORY / "scenarios" / "web-traffic.toml"
     shown = panels(earlybird.run(measured(resolve(scenario, {"duration": "5s", "sessions": 1}))))
-    assert [panel.title for panel in shown] == ["waiting at\nleft-right (packets)"]
+    assert [panel.y.title for panel in shown if panel.y] == ["waiting at left-right (packets)"]
 
 
 def test_an_empty_queue_was_counted_in_hundredths_of_a_packet() -> None:
-    line = Line("a-b", GREY, np.array([0.0, 1.0]), np.zeros(2))
-    (axes,) = draw([Panel("waiting", (line,), is_alone=True)], "a run", "time").axes
+    empty = line("a-b", PLAIN, np.array([0.0, 1.0]), np.zeros(2))
+    (axes,) = figure(stack([over_time("waiting", [empty])], "a run", "time")).axes
     assert axes.get_ylim() == (0, 1)
 
 

@@ -15,18 +15,19 @@ from earlybird.report.publication import write_publication
 from earlybird.report.search_page import write_search
 from earlybird.report.writer import write_report
 from earlybird.store import Store
-from earlybird.study.definition import Check, Item, Number
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs
-from earlybird.study.loading import load
-from earlybird.study.plan import plan
-from earlybird.study.register import Register
+from earlybird.study.language.items import Check, Item, Number
+from earlybird.study.language.loading import load
+from earlybird.study.language.register import Register
+from earlybird.study.runs.execution import make_runs
+from earlybird.study.runs.plan import plan
 from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
 from earlybird.study.search.exploration import explore
 from earlybird.study.search.loading import choose_searches, load_search
 from earlybird.study.search.objective import MOST, distance, miss, readings
-from earlybird.study.search.outcome import outcome, outcome_folder, read_outcome, write_outcome
+from earlybird.study.search.outcome import outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
+from earlybird.study.search.summing_up import outcome
 from study_parts import measured, run, small_study, study
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
         Number("sft", {"n": 10, "transport": "sack-er"}, 3.0),
         Number("sft", {"n": 99, "transport": "sack"}, 3.0),
     )
-    found = read([Check("report", "Numbers", "numbers", table="table")], numbers, SIZES)
+    found = read([Check("numbers", "report", "Numbers", "numbers", table="table")], numbers, SIZES)
     assert [(each.statement.paper, each.ours, each.is_met) for each in found] == [
         ("2 s", "8.00 s", False),
         ("3 s", "4.00 s", True),
@@ -126,14 +127,14 @@ def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
 
 def test_a_run_outside_of_its_band_misses_by_the_most() -> None:
     number = Number("sft", {"n": 20, "group": "low", "transport": "sack"}, 1.0)
-    (found,) = read([Check("report", "Numbers", "numbers", table="table")], [number], SIZES)
+    (found,) = read([Check("numbers", "report", "Numbers", "numbers", table="table")], [number], SIZES)
     assert found.miss == MOST
 
 
 def test_an_order_misses_by_what_its_cells_lack() -> None:
-    wrong = Check("claim", "Wrong", "order", "sft", points=({"transport": "sack"}, {"transport": "sack-er"}))
-    right = Check("must", "Right", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
-    report = Check("report", "Not asked for", "range", "sft", most=0.0)
+    wrong = Check("wrong", "claim", "Wrong", "order", "sft", points=({"transport": "sack"}, {"transport": "sack-er"}))
+    right = Check("right", "must", "Right", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
+    report = Check("not-asked-for", "report", "Not asked for", "range", "sft", most=0.0)
     found = read([wrong, right, report], [], Target(item="T-1", factor=2.0))
     assert [(each.statement.text, each.miss) for each in found] == [("Wrong", pytest.approx(1)), ("Right", 0)]
 
@@ -186,7 +187,7 @@ def test_the_page_has_every_statement_parameter_and_setting(search: Search, tmp_
     assert found is not None
     text = unescape(write_search(found, search.study, tmp_path / "page", home="../").read_text(encoding="utf-8"))
     assert all(text.count(part) for part in (found.sentence, "Nothing is negative & all is escaped", "Window", "Rate"))
-    assert '"x":[0,1,2]' in text
+    assert '"x":[0.0,1.0,2.0]' in text
     written = {path.name for path in (tmp_path / "page").rglob("*.*")}
     assert {"trials.csv", "statements.csv", "parameters.csv", "exclusions.csv", "distance.svg"} <= written
 
@@ -236,23 +237,32 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
     ("old", "new", "message"),
     [
         ('title = "Rate"', 'titel = "Rate"', r"parameters\.rate: there is no key 'titel'"),
-        ('default = "1Mb/s"', 'default = "3Mb/s"', r"parameters\.rate\.default: '3Mb/s' is not known"),
+        (
+            'default = "1Mb/s"',
+            'default = "3Mb/s"',
+            r"parameters\.rate\.default = '3Mb/s': there is no such choice; did you mean '[12]Mb/s'",
+        ),
         ("default = 10", "default = 30", r"parameters\.window\.default = 30: it must lie between"),
         (
             'table = "numbers"',
             'table = "number"',
-            r"targets\[0\]\.table: 'number' is not known; did you mean 'numbers'",
+            r"targets\[0\]\.table = 'number': there is no such table below expected/; did you mean 'numbers'",
         ),
         ("factor = 1.25", "factor = 0.8", r"targets\[0\]\.factor = 0\.8: it must be larger than 1"),
+        (
+            "factor = 1.25",
+            'without = ["m"]\nfactor = 1.25',
+            r"targets\[0\]\.without = 'm': there is no such coordinate",
+        ),
         ("factor = 1.25", "", r"targets\[0\]: give either factor"),
-        ('part = "main"', 'part = "man"', r"grids\[0\]\.part: 'man' is not known; did you mean 'main'"),
-        ("[scales.confirmation]", "[scales.again]", r"scales: 'confirmation' is not known"),
+        ('part = "main"', 'part = "man"', r"grids\[0\]\.part = 'man': there is no such part; did you mean 'main'"),
+        ("[scales.confirmation]", "[scales.again]", r"grids\[0\]\.scales = 'confirmation': there is no such scale"),
         ("[scales.search]", "groups = 3\n[scales.search]", r"groups = 3: there must be tables below it"),
         ("trials = 12", 'trials = "12"', r"trials = '12': it must be a whole number"),
         ("trials = 12", "trials = 0", r"trials = 0: it must be 1 or more"),
         ("least = 4", 'least = "4"', r"parameters\.window\.least = '4': it must be a number"),
         ("factor = 1.25", "factor = true", r"targets\[0\]\.factor = True: it must be a number"),
-        ('part = "main"', "", r"grids: part must be given"),
+        ('part = "main"', "", r"grids\[0\]: part must be given"),
         ('["search", "confirmation"]', '["search"]', r"grids: none has the scale 'confirmation'"),
     ],
 )

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from earlybird import InputError
-from earlybird.study.definition import Check, Item, Panel
-from earlybird.study.figures import sensitivity_data
-from earlybird.study.loading import load
-from earlybird.study.quantities import Measurements
-from earlybird.study.sensitivity import AS_IT_IS, Sensitivity, sensitivities
+from earlybird.plots.figure import figure
+from earlybird.plots.interactive import document
+from earlybird.report.figures import sensitivity_data
+from earlybird.study.language.items import Check, Item, Panel
+from earlybird.study.language.loading import load
+from earlybird.study.statements.quantities import Measurements
+from earlybird.study.statements.sensitivity import AS_IT_IS, Sensitivity, sensitivities
 from study_parts import run, small_study, study
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HELPS = Check(
+    "er-helps",
     "claim",
     "ER helps",
     "order",
@@ -26,7 +29,16 @@ HELPS = Check(
     points=({"transport": "sack-er"}, {"transport": "sack"}),
     cells={"buffer": (80, 160)},
 )
-SHORT = Check("claim", "SACK freezes for 4 to 9 s", "range", "sft", at={"transport": "sack"}, least=4.0, most=9.0)
+SHORT = Check(
+    "sack-freezes-for-4-to-9-s",
+    "claim",
+    "SACK freezes for 4 to 9 s",
+    "range",
+    "sft",
+    at={"transport": "sack"},
+    least=4.0,
+    most=9.0,
+)
 
 
 def panel(check: Check, **options: object) -> Sensitivity:
@@ -35,7 +47,7 @@ def panel(check: Check, **options: object) -> Sensitivity:
         "T-1",
         "An item",
         checks=(check,),
-        panels=(Panel("why", "Why?", check.statement, {"restart": (False, True)}, **options),),  # type: ignore[arg-type]
+        panels=(Panel("why", "Why?", check.id, {"restart": (False, True)}, **options),),  # type: ignore[arg-type]
     )
     frozen = {(False, "sack"): 8.0, (False, "sack-er"): 2.0, (True, "sack"): 8.0, (True, "sack-er"): 12.0}
     runs = [
@@ -64,12 +76,12 @@ def test_the_table_behind_a_panel_has_every_cell() -> None:
 
 def test_a_panel_knows_its_axis_and_where_holding_ends() -> None:
     assert panel(HELPS).axis == "Frozen time per flow, SACK-ER ÷ SACK"
-    assert panel(HELPS).bounds == (1.0,)
+    assert (panel(HELPS).least, panel(HELPS).most, panel(HELPS).is_ratio) == (None, 1.0, True)
     more = dataclasses.replace(HELPS, metric="success", at={"delay": 2}, points=tuple(reversed(HELPS.points)))
     assert panel(more).axis == "Flows in time, SACK − SACK-ER (points)"
-    assert panel(more).bounds == (0.0,)
+    assert (panel(more).least, panel(more).most, panel(more).is_ratio) == (None, 0.0, False)
     assert panel(SHORT).axis == "Frozen time per flow (s)"
-    assert panel(SHORT).bounds == (4.0, 9.0)
+    assert (panel(SHORT).least, panel(SHORT).most, panel(SHORT).is_ratio) == (4.0, 9.0, False)
 
 
 def test_the_size_of_a_bounded_quantity_is_the_quantity() -> None:
@@ -84,7 +96,7 @@ def test_settings_may_change_several_things_at_once() -> None:
 
 
 def test_settings_without_runs_are_not_run_and_not_drawn() -> None:
-    item = Item("T-1", "An item", checks=(HELPS,), panels=(Panel("why", "Why?", "ER helps", {"restart": (True,)}),))
+    item = Item("T-1", "An item", checks=(HELPS,), panels=(Panel("why", "Why?", "er-helps", {"restart": (True,)}),))
     runs = [run(seed, sft, transport=name) for seed in (1, 2) for name, sft in (("sack", 8.0), ("sack-er", 2.0))]
     (found,) = sensitivities(item, Measurements(study([item]), runs))
     assert [setting.verdict.holds for setting in found.settings] == ["yes", "not run"]
@@ -94,19 +106,22 @@ def test_settings_without_runs_are_not_run_and_not_drawn() -> None:
 def test_the_papers_sizes_stand_on_top_of_the_plot() -> None:
     data = sensitivity_data(panel(HELPS, stated=(0.3,)))
     assert data is not None
-    chart = data.chart()
+    chart = document(data.chart)
     assert chart["y"]["ticktext"] == ["the paper", AS_IT_IS, "restarted"]
-    names = {trace["name"]: trace["x"] for trace in chart["panels"][0]["traces"]}
-    assert names["bound of the statement"] == [1.0, 1.0]
+    (shown,) = chart["panels"]
+    names = {trace["name"]: trace["x"] for trace in shown["traces"]}
+    assert [shape["low"] for shape in shown["shapes"]] == [None, 1.0]  # where it holds, and its bound
     assert names["in the paper"] == [0.3]
     assert len(names["holds"]) == len(names["does not hold"]) == 2
-    assert [label.get_text() for label in data.figure().axes[0].get_yticklabels()] == chart["y"]["ticktext"]
+    assert [label.get_text() for label in figure(data.chart).axes[0].get_yticklabels()] == chart["y"]["ticktext"]
 
 
 def test_a_panel_needs_a_statement_of_its_item(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "small-study")
     items = folder / "items.toml"
-    more = '[[items.panels]]\nname = "why"\ntitle = "Why?"\nstatement = "Nothing is negativ"\n'
+    more = '[items.sensitivity.why]\ntitle = "Why?"\ncheck = "nothing-negativ"\n'
     items.write_text(items.read_text(encoding="utf-8") + more, encoding="utf-8")
-    with pytest.raises(InputError, match=r"panel why: its statement is that of no check .*Nothing is negative"):
+    with pytest.raises(
+        InputError, match=r"sensitivity\.why\.check = 'nothing-negativ'.*did you mean 'nothing-negative'"
+    ):
         load(folder)

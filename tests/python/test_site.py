@@ -14,10 +14,10 @@ from earlybird.report.terminal import site_summary
 from earlybird.store import Store
 from earlybird.study import list_studies
 from earlybird.study.evaluation import Evaluation, evaluate
-from earlybird.study.execution import make_runs
-from earlybird.study.library import find_study
-from earlybird.study.loading import load
-from earlybird.study.register import Entry, Register, register
+from earlybird.study.language.library import find_study
+from earlybird.study.language.loading import load
+from earlybird.study.language.register import Entry, Register, register
+from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Finished
-    from earlybird.study.definition import Study
+    from earlybird.study.language.definition import Study
 
 REGISTER = Register(
     {"S": "A small paper", "R": "The rest"},

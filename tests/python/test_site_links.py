@@ -37,3 +37,10 @@ def test_links_are_read_from_where_the_page_is() -> None:
 def test_a_link_to_what_is_not_there_is_left_for_mkdocs_to_complain_of() -> None:
     assert named("[gone](../gone.rs)", "notes.md") == "[gone](../gone.rs)"
     assert named("[outside](../../../etc/passwd)", "notes.md") == "[outside](../../../etc/passwd)"
+
+
+def test_a_page_of_the_docs_stood_in_no_menu() -> None:
+    menu = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    docs = REPOSITORY / "docs"
+    pages = {path.relative_to(docs).as_posix() for path in (*docs.glob("*.md"), *docs.glob("results/*.md"))}
+    assert {page for page in pages if f": {page}\n" not in menu} == set()

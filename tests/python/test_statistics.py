@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from earlybird.statistics import (
+    chance_above,
     crossing,
+    discoveries,
     interpolate,
     paired_difference,
     student_interval,
@@ -91,3 +93,18 @@ def test_delay_at_which_half_of_the_flows_are_in_time() -> None:
     assert crossing([0, 1, 2, 3], [0, 0.2, 0.6, 1], 0.5) == pytest.approx(1.75)
     assert crossing([0, 1], [0.5, 1], 0.5) == 0
     assert math.isnan(crossing([0, 1], [0, 0.4], 0.5))
+
+
+def test_the_chance_of_a_mean_above_a_bound_is_that_of_its_interval() -> None:
+    estimate = student_interval([1.0, 2.0, 3.0])
+    assert chance_above(estimate, estimate.low) == pytest.approx(0.05)
+    assert chance_above(estimate, 2.0) == pytest.approx(0.5)
+    assert math.isnan(chance_above(student_interval([1.0]), 0.0))
+
+
+def test_discoveries_among_many_tests() -> None:
+    assert discoveries([0.04]) == [True]
+    assert discoveries([0.04, 0.9, 0.8]) == [False, False, False]
+    assert discoveries([0.04, 0.9, 0.03, 0.02]) == [False, False, False, False]
+    assert discoveries([0.03, 0.9, 0.03, 0.02]) == [True, False, True, True]
+    assert discoveries([]) == []

@@ -21,14 +21,14 @@ from earlybird import InputError
 from earlybird.report.writer import write_report
 from earlybird.store import Store
 from earlybird.study import list_studies, run_study
-from earlybird.study.definition import SCALES, Scale
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs, planned_runs
-from earlybird.study.library import choose_studies, find_study
-from earlybird.study.loading import load
-from earlybird.study.metrics import METRICS
-from earlybird.study.plan import count, distinct, plan
-from earlybird.study.quantities import NOT_AXES
+from earlybird.study.language.definition import SCALES, Scale
+from earlybird.study.language.library import choose_studies, find_study
+from earlybird.study.language.loading import load
+from earlybird.study.language.metrics import METRICS
+from earlybird.study.language.points import NOT_AXES
+from earlybird.study.runs.execution import make_runs, planned_runs
+from earlybird.study.runs.plan import count, distinct, plan
 from earlybird.sweeps import missing_jobs
 from study_parts import ITEMS, STUDY, small_study
 
@@ -70,9 +70,11 @@ def test_what_a_study_gets_wrong_is_named(folder: Path, old: str, new: str, mess
         load(folder)
 
 
-def test_a_range_without_a_bound_would_hold_whatever_comes_out(folder: Path) -> None:
+def test_a_statement_without_anything_to_hold_would_hold_whatever_comes_out(folder: Path) -> None:
     (folder / "items.toml").write_text(ITEMS.replace("least = 0.0\n", ""), encoding="utf-8")
-    with pytest.raises(InputError, match="check “Nothing is negative & all is escaped”: a range needs a bound"):
+    with pytest.raises(
+        InputError, match=r"checks\.nothing-negative: it has none of rises, falls, .*; give one of them"
+    ):
         load(folder)
 
 
@@ -103,7 +105,7 @@ def test_results_read_in_several_processes_say_the_same(
     study, store = load(folder), Store(tmp_path / "results")
     make_runs([study], "smoke", jobs=1, out=store.root)
     at_once = evaluate(study, "smoke", store).verdicts
-    monkeypatch.setattr("earlybird.study.reading.AT_ONCE", 3)
+    monkeypatch.setattr("earlybird.study.reductions.reading.AT_ONCE", 3)
     assert list(map(repr, evaluate(study, "smoke", store).verdicts)) == list(map(repr, at_once))
 
 
@@ -142,7 +144,7 @@ def test_every_study_of_the_repository_speaks_of_what_it_runs(name: str) -> None
         assert plan(study, scale)
     for item in study.items:
         for check in item.checks:
-            assert check.kind == "untested" or check.kind == "numbers" or check.metric in METRICS
+            assert check.kind == "numbers" or check.metric in METRICS
             assert check.kind != "numbers" or check.table in study.numbers
     drawn = [plot.name for item in study.items for plot in item.plots]
     drawn += [panel.name for item in study.items for panel in item.panels]

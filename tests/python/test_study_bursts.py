@@ -10,8 +10,8 @@ import pytest
 
 import earlybird
 from conftest import REPOSITORY
-from earlybird.study import bursts
-from earlybird.study.observations import Observation
+from earlybird.study.reductions import bursts
+from earlybird.study.reductions.observations import Observation
 from study_parts import DELAYS
 
 if TYPE_CHECKING:

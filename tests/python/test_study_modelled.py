@@ -11,12 +11,12 @@ import pytest
 from earlybird import InputError
 from earlybird.runs import make
 from earlybird.store import Store
-from earlybird.study.execution import resolved
-from earlybird.study.loading import load
-from earlybird.study.modelled import rare_delay
-from earlybird.study.plan import plan
-from earlybird.study.quantities import Quantity
-from earlybird.study.reading import measurements
+from earlybird.study.language.loading import load
+from earlybird.study.reductions.modelled import rare_delay
+from earlybird.study.reductions.reading import observations
+from earlybird.study.runs.execution import resolved
+from earlybird.study.runs.plan import plan
+from earlybird.study.statements.quantities import Measurements, Quantity
 from study_parts import small_study
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_a_model_is_computed_kept_and_observed_like_a_simulation(tmp_path: Path)
     for run in planned:
         store.save(make(run.scenario, run.seed))
     assert all(store.has(run.key) for run in planned)
-    measured, _ = measurements(study, "smoke", store)
+    measured = Measurements(study, observations(study, "smoke", store)[0])
     quantity = Quantity("late-share", {"part": "chain", "load": 1.2, "delay": 1})
     late = measured.by_seed(quantity)
     assert sorted(late) == [1, 2]

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from earlybird import InputError
-from earlybird.study.metrics import metric
-from earlybird.study.names import spaced
-from earlybird.study.quantities import Quantity, success_curve
-from earlybird.study.wording import difference_text
+from earlybird.study.language.metrics import metric
+from earlybird.study.language.names import spaced
+from earlybird.study.statements.pooling import success_curve
+from earlybird.study.statements.quantities import Quantity
+from earlybird.study.statements.wording import difference_text
 from study_parts import measured, run
 
 SACK = {"transport": "sack", "buffer": 80}

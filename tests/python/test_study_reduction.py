@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 from earlybird.result import Result
-from earlybird.study.ages import age_values, clusters, duplicate_bins, duplicate_history
-from earlybird.study.definition import Group, Part
-from earlybird.study.observations import observe
-from earlybird.study.packets import around_the_loss, longest_gap, recovery_time
-from earlybird.study.plan import StudyRun
-from earlybird.study.queue import position_lines, position_values
-from earlybird.study.response import response_line, response_values
-from earlybird.study.silence import silences
-from earlybird.study.window import window_line, window_values
+from earlybird.study.language.definition import Group, Part
+from earlybird.study.reductions.ages import age_values, clusters, duplicate_bins, duplicate_history
+from earlybird.study.reductions.observations import observe
+from earlybird.study.reductions.packets import around_the_loss, longest_gap, recovery_time
+from earlybird.study.reductions.queue import position_lines, position_values
+from earlybird.study.reductions.response import response_line, response_values
+from earlybird.study.reductions.silence import silences
+from earlybird.study.reductions.window import window_line, window_values
+from earlybird.study.runs.plan import StudyRun
 
 FLOWS = pl.DataFrame(
     {

@@ -16,8 +16,8 @@ from conftest import store_bytes
 from earlybird.report.writer import write_report
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
-from earlybird.study.execution import make_runs
-from earlybird.study.loading import load
+from earlybird.study.language.loading import load
+from earlybird.study.runs.execution import make_runs
 from study_parts import STUDY, small_study
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ RUNS = 24
 SCRIPT = """
 import sys
 from pathlib import Path
-from earlybird.study.execution import make_runs
-from earlybird.study.loading import load
+from earlybird.study.runs.execution import make_runs
+from earlybird.study.language.loading import load
 
 make_runs([load(Path(sys.argv[1]))], "smoke", jobs=2, out=sys.argv[2])
 """

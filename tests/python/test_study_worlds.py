@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conftest import SMALL
 from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.store import Store
-from earlybird.study.execution import make_runs, planned_runs, results
-from earlybird.study.loading import load
-from earlybird.study.plan import plan
+from earlybird.study.language.loading import load
+from earlybird.study.runs.execution import make_runs, planned_runs, results
+from earlybird.study.runs.plan import plan
 from study_parts import STUDY, small_study
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from earlybird.study.definition import Study
+    from earlybird.study.language.definition import Study
 
 # What else this machine does is not tested here.
 pytestmark = pytest.mark.filterwarnings("ignore:the run was disturbed")
+
+
+NOT_RUN: Final = """
+[scales.full]
+seeds = 1
+duration = "1s"
+[[grids]]
+part = "main"
+scales = ["full"]
+n = [1, 2]
+transport = ["sack", "sack-er"]
+"""
+"""What the study's statements speak of, at a scale that is not made here."""
 
 
 def in_worlds(folder: Path, *worlds: str, profile: str = "rfc") -> Study:
@@ -31,7 +44,7 @@ def in_worlds(folder: Path, *worlds: str, profile: str = "rfc") -> Study:
     text = STUDY.replace("[parts.main]", axis).replace(
         'n = [1, 2]\ntransport = ["sack", "sack-er"]', f"world = {[*worlds]}"
     )
-    text = text.replace("seeds = 2", "seeds = 1").replace('duration = "5s"', 'duration = "1s"')
+    text = text.replace("seeds = 2", "seeds = 1").replace('duration = "5s"', 'duration = "1s"') + NOT_RUN
     folder.joinpath("study.toml").write_text(text, encoding="utf-8")
     return load(folder)
 

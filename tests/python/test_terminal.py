@@ -41,7 +41,7 @@ def test_every_sign_has_a_plain_form() -> None:
     "line",
     [
         ["-m", "earlybird", "study", "list"],
-        ["-c", "from earlybird.cli.study import _complete_name; assert _complete_name('p')"],
+        ["-c", "from earlybird.cli.study_arguments import complete_name; assert complete_name('p')"],
     ],
     ids=["list", "completion"],
 )

@@ -20,11 +20,11 @@ from conftest import HUNG, command
 from earlybird.errors import EarlybirdError
 from earlybird.result import Result
 from earlybird.store import Store
-from earlybird.study.execution import resolved
-from earlybird.study.library import find_study
-from earlybird.study.metrics import metric
-from earlybird.study.plan import plan
-from earlybird.study.played import observe_play
+from earlybird.study.language.library import find_study
+from earlybird.study.language.metrics import metric
+from earlybird.study.reductions.played import observe_play
+from earlybird.study.runs.execution import resolved
+from earlybird.study.runs.plan import plan
 from earlybird.sweeps import PlannedRun, SweepResult
 from earlybird.testbed import chromium, film, needs, vlc
 from earlybird.testbed.bed import Batch, controls

@@ -11,19 +11,20 @@ from hypothesis import strategies as st
 
 from earlybird.report.overview import CURVES, overview
 from earlybird.store import Store
-from earlybird.study.checks import verdict, verdicts
-from earlybird.study.definition import LEVELS, Check, Item, Number
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.library import find_study, study_names
-from earlybird.study.quantities import Measurements
-from earlybird.study.register import entry_ids, register
+from earlybird.study.language.items import LEVELS, Check, Item, Number
+from earlybird.study.language.library import find_study, study_names
+from earlybird.study.language.register import entry_ids, register
+from earlybird.study.statements.checks import verdict, verdicts
+from earlybird.study.statements.quantities import Measurements
 from study_parts import measured, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from earlybird.study.definition import Scalar, Study
-    from earlybird.study.observations import Observation
+    from earlybird.study.language.definition import Study
+    from earlybird.study.language.points import Scalar
+    from earlybird.study.reductions.observations import Observation
 
 SECONDS = st.floats(0, 1e6) | st.sampled_from([0.0, float("nan"), float("inf")])
 """Frozen times as they come out, and as they come out where there is nothing to measure or something goes wrong."""
@@ -51,12 +52,14 @@ def checks(draw: st.DrawFn) -> Check:
     kind = draw(st.sampled_from(["order", "range", "ratio", "numbers"]))
     if kind == "order":
         points = ({"transport": "sack-er"}, {"transport": "sack"})
-        return Check(level, "Less", "order", metric, points=points, cells=cells, factor=draw(st.sampled_from([0.5, 1])))
+        return Check(
+            "less", level, "Less", "order", metric, points=points, cells=cells, factor=draw(st.sampled_from([0.5, 1]))
+        )
     if kind == "numbers":
-        return Check(level, "As printed", "numbers", table="table")
+        return Check("as-printed", level, "As printed", "numbers", table="table")
     least, most = draw(BOUNDS)
     at = {"transport": "sack", **({"over": {"transport": "sack-er"}} if kind == "ratio" else {})}
-    return Check(level, "Within", "range", metric, at=at, cells=cells, least=least, most=most)
+    return Check("within", level, "Within", "range", metric, at=at, cells=cells, least=least, most=most)
 
 
 @given(runs(), checks())

@@ -3,7 +3,7 @@
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgReader};
-use pcap_file::{DataLink, PcapError};
+use pcap_file::{DataLink, PcapError, TsResolution};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
@@ -49,11 +49,14 @@ impl Frames {
     pub(crate) fn next(&mut self, take: impl FnOnce(Frame<'_>)) -> Result<bool, PcapError> {
         match self {
             Self::Classic(reader) => {
-                let link = reader.header().datalink;
-                let Some(packet) = reader.next_packet() else { return Ok(false) };
+                let header = reader.header();
+                // Unchecked: the library refuses packets that were longer than what was to be kept of them.
+                let Some(packet) = reader.next_raw_packet() else { return Ok(false) };
                 let packet = packet?;
-                let at_ns = packet.timestamp.as_nanos() as u64;
-                take(Frame { at_ns, interface: 0, link, original_len: packet.orig_len, data: &packet.data });
+                let tick = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
+                let at_ns = u64::from(packet.ts_sec) * NANOSECONDS_PER_SECOND as u64 + u64::from(packet.ts_frac) * tick;
+                let (link, original_len) = (header.datalink, packet.orig_len);
+                take(Frame { at_ns, interface: 0, link, original_len, data: &packet.data });
                 Ok(true)
             }
             Self::Blocks(reader, interfaces) => {

@@ -36,10 +36,10 @@ fn file(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("earlybird-capture-{}-{name}.pcap", std::process::id()))
 }
 
-/// Writes frames a millisecond apart, of which no more than `kept` bytes are kept.
+/// Writes frames a millisecond apart, of which no more than `kept` bytes are kept, as the header says.
 fn written(name: &str, frames: &[Vec<u8>], kept: usize) -> PathBuf {
     let path = file(name);
-    let header = PcapHeader { snaplen: 65_535, datalink: DataLink::ETHERNET, ..PcapHeader::default() };
+    let header = PcapHeader { snaplen: kept as u32, datalink: DataLink::ETHERNET, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(fs::File::create(&path).unwrap(), header).unwrap();
     for (number, frame) in frames.iter().enumerate() {
         let at = Duration::from_millis(1000 + number as u64);

@@ -4,9 +4,10 @@ pub(crate) mod real_time;
 
 use earlybird_datagram as datagram;
 use earlybird_datagram::srt;
+use earlybird_quic::Carriage;
 use earlybird_scenario as scenario;
-use earlybird_scenario::{Application, Datagram, Endpoint, Flow, Kind, Profile};
-use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, HeaderSize};
+use earlybird_scenario::{Application, Datagram, Endpoint, Flow, Kind, Profile, QuicCarriage, QuicControl};
+use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, GuestSettings, HeaderSize};
 use earlybird_tcp::{Config, Control, RtoConfig};
 use earlybird_units::Duration;
 
@@ -14,6 +15,7 @@ use earlybird_units::Duration;
 pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     match endpoint.transport.kind {
         Kind::Datagram(protocol) => Carrier::Datagrams(datagrams_of(protocol, endpoint, flow)),
+        Kind::Quic(way) => Carrier::Guest(quic_of(way, endpoint)),
         Kind::Repair(_) | Kind::Control(_) | Kind::RealTime(_) => Carrier::Tcp(settings_of(endpoint, flow)),
     }
 }
@@ -33,6 +35,20 @@ fn datagrams_of(protocol: Datagram, endpoint: &Endpoint, flow: &Flow) -> Datagra
     }
 }
 
+fn quic_of(way: QuicCarriage, endpoint: &Endpoint) -> GuestSettings {
+    let carriage = match way {
+        QuicCarriage::Stream => Carriage::Stream,
+        QuicCarriage::Streams => Carriage::Streams,
+        QuicCarriage::Datagrams => Carriage::Datagrams,
+    };
+    let control = match endpoint.quic.congestion_control.unwrap_or_default() {
+        QuicControl::Cubic => earlybird_quic::Control::Cubic,
+        QuicControl::NewReno => earlybird_quic::Control::NewReno,
+    };
+    let stack = earlybird_quic::stack(carriage, control);
+    GuestSettings { stack, mss: earlybird_quic::LARGEST_PAYLOAD, ecn: endpoint.uses_ecn() }
+}
+
 fn srt_parameters(endpoint: &Endpoint, flow: &Flow) -> srt::Parameters {
     let (srt, draft) = (&endpoint.srt, srt::Parameters::DEFAULT);
     let fixed = || srt.latency.map_or(draft.latency, |latency| srt::Latency::Fixed(latency.duration()));
@@ -50,6 +66,7 @@ pub(crate) fn full_packet(carrier: &Carrier) -> u64 {
     let (mss, headers) = match carrier {
         Carrier::Tcp(settings) => (settings.opener.mss, 40),
         Carrier::Datagrams(settings) => (settings.config.mss, 28),
+        Carrier::Guest(settings) => (settings.mss, 28),
     };
     u64::from(mss) + headers
 }

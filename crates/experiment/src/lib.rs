@@ -34,6 +34,7 @@ mod transmissions;
 mod unused;
 mod warnings;
 mod web;
+mod window;
 
 pub use chance::random_parts;
 pub use chronicle::Chronicle;

@@ -8,6 +8,7 @@ use crate::queue::{discipline_of, limit_of};
 use crate::scenery::{Cast, Entrance, Pair, Scenery};
 use crate::speed::speed_of;
 use crate::web::session;
+use crate::window;
 use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
@@ -32,6 +33,8 @@ pub(crate) struct GroupPlan {
     pub(crate) flow: Flow,
     pub(crate) transport: Transport,
     pub(crate) carrier: Carrier,
+    /// Whether the network decides how large the largest window is.
+    has_open_window: bool,
 }
 
 /// Everything that is known before the run.
@@ -76,6 +79,7 @@ impl Plan {
                 flow: flow.clone(),
                 transport: endpoint.transport,
                 carrier: carrier_of(&endpoint, flow),
+                has_open_window: window::is_open(&endpoint),
             });
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
@@ -130,12 +134,13 @@ impl Plan {
             Some(sessions) => self.sessions(scenery, flow, sessions, pairs),
             None => vec![(flow.start, source(&group.flow, scenery.add_path(pairs[0])))],
         };
+        let fitted = || window::fitted(group.carrier, &scenery.network, pairs, self.end);
         Cast {
             id: FlowId(scenery.flows.len() as u32),
             group: GroupId(flow.group as u32),
             name: flow.name.clone(),
             transport: group.transport,
-            carrier: group.carrier,
+            carrier: if group.has_open_window { fitted() } else { group.carrier },
             seeds: self.seeds.child("flow").child(&flow.name),
             sources,
             viewer: viewer(&group.flow, group.transport.kind),

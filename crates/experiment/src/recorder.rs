@@ -9,7 +9,7 @@ use crate::series::Series;
 use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
-use earlybird_sim::{DropCause, FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_sim::{DropCause, FlowId, GuestState, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::{Duration, Instant};
@@ -292,6 +292,19 @@ impl Observer for Recorder {
         flow.statistics.segments_sent += sender.sent();
         flow.statistics.retransmissions += sender.repeated();
         flow.bytes_delivered += received;
+    }
+
+    fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
+        let GuestState { statistics, shortest_round_trip, .. } = *sender;
+        self.end_flow(
+            flow,
+            &FlowEnd { statistics, shortest_round_trip, bytes_delivered: received, ..FlowEnd::default() },
+        );
+    }
+
+    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {
+        let gauges = FlowGauges { cwnd: Some(sender.cwnd), srtt: sender.srtt, ..FlowGauges::default() };
+        self.sample_flow(at, flow, &gauges);
     }
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {

@@ -40,7 +40,7 @@ struct Row {
 #[derive(Debug)]
 pub(crate) struct FlowTrace {
     chosen: Vec<bool>,
-    /// Flows of datagrams have no window: their lines stop before it.
+    /// Flows of datagrams have no window, those of a stack from outside none that it tells: their lines stop before it.
     stateless: Vec<bool>,
     /// ns-2's Vegas backs its timer off before it sets the window, the others after it.
     backs_off_first: Vec<bool>,
@@ -54,7 +54,7 @@ impl FlowTrace {
     /// Chooses flows by name; without names, all but web flows.
     pub(crate) fn new(plan: &Plan, names: &[String]) -> Result<Self, ScenarioError> {
         let chosen = choose(plan, names)?;
-        let is_stateless = |flow: &FlowPlan| matches!(plan.groups[flow.group].carrier, Carrier::Datagrams(_));
+        let is_stateless = |flow: &FlowPlan| !matches!(plan.groups[flow.group].carrier, Carrier::Tcp(_));
         let stateless = plan.flows.iter().map(is_stateless).collect();
         let backs_off_first = plan.flows.iter().map(|flow| is_vegas(&plan.groups[flow.group].carrier)).collect();
         let states = vec![None; chosen.len()];

@@ -103,6 +103,10 @@ fn in_effect(carrier: Carrier, is_marked: bool) -> Carrier {
             settings.config.ecn &= is_marked;
             Carrier::Datagrams(settings)
         }
+        Carrier::Guest(mut settings) => {
+            settings.ecn &= is_marked;
+            Carrier::Guest(settings)
+        }
     }
 }
 
@@ -110,5 +114,6 @@ fn is_markable(carrier: &Carrier) -> bool {
     match carrier {
         Carrier::Tcp(settings) => settings.opener.ecn != EcnMode::Off,
         Carrier::Datagrams(settings) => settings.config.ecn,
+        Carrier::Guest(settings) => settings.ecn,
     }
 }

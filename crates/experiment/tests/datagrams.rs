@@ -82,6 +82,19 @@ fn srt_repairs_a_lost_datagram_if_its_latency_allows_and_releases_all_at_their_t
 }
 
 #[test]
+fn quic_repairs_what_its_way_of_carrying_units_asks_for() {
+    // A packet with data is lost: streams repair it, and datagrams do not.
+    for (transport, delivered) in [("quic", 20), ("quic-streams", 20), ("quic-datagrams", 19)] {
+        let text =
+            scenario(&format!(r#"{{ transport = "{transport}" }}"#), "[20]").replace("endpoint = { mss = 1000 }", "");
+        let report = report(&text, &Outputs::default());
+        let counts = ["units_written", "units_delivered", "packets_dropped"].map(|name| count(&report, "flows", name));
+        assert_eq!(counts, [20, delivered, 1], "{transport}");
+        assert!(texts(&report, "series", "quantity").iter().any(|name| name == "srtt_s"), "{transport}");
+    }
+}
+
+#[test]
 fn traces_have_the_datagrams_and_captures_are_udp() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let outputs = Outputs {

@@ -67,3 +67,17 @@ fn the_shortest_round_trip_is_that_of_the_empty_path() {
     let rtt = real(&report, "flows", "min_rtt_ms")[0];
     assert!((100.0..101.0).contains(&rtt), "{rtt} ms");
 }
+
+/// A file over 1 Gb/s with a round trip of 200 ms, which holds 25 MB.
+#[test]
+fn six_mebibytes_of_window_left_three_quarters_of_a_long_fast_line_empty() {
+    let throughput = |endpoint: &str| {
+        let text = scenario(endpoint, FILE).replace("50Mb/s", "1Gb/s").replace("50ms", "100ms");
+        real(&run_text(&text), "flows", "throughput_bps")[0]
+    };
+    for profile in ["rfc", "linux"] {
+        let endpoint = format!("profile = \"{profile}\"\ntransport = \"bbr\"");
+        let (open, named) = (throughput(&endpoint), throughput(&format!("{endpoint}\nwindow = 4344")));
+        assert!(open > 1.5 * named, "{profile}: {open} b/s, {named} b/s with a window of 6 MiB");
+    }
+}

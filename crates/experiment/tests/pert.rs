@@ -15,7 +15,7 @@ fn twenty_homogeneous_perts_keep_the_queue_short_and_the_link_busy() {
     conforms(
         Area::Control,
         "PERT",
-        "SIGCOMM 2007",
+        "none: own bounds for a high use at a short queue",
         "20 long homogeneous PERT flows, 25 Mb/s, RTT 50 ms, 320 packets, 300 s: drops < 0.5 %, wait < 20 ms, use > 85 %",
         &format!("{:.2} %, {wait:.1} ms, {:.1} %", 100.0 * drops, 100.0 * use_),
     );

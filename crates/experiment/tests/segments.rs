@@ -102,7 +102,9 @@ fn a_line_that_lost_two_thirds_stalled_more_than_once() {
         assert!(sizes.contains(&(2_500 * unit / 8)), "{film}: never high, {sizes:?}");
         let later = &sizes[sizes.len() * 2 / 3..];
         assert!(later.contains(&(1_000 * unit / 8)) && !later.contains(&(5_000 * unit / 8)), "{film}: {sizes:?}");
-        assert!(stalls(&report) <= 1, "{film}: {} stalls, {sizes:?}", stalls(&report));
+        // The mean of three segments, of which two came over 6 Mb/s, asks for 2.5 Mb/s of 2 twice after the last one of 5.
+        let expected = if film.contains("throughput") { 3..=3 } else { 0..=1 };
+        assert!(expected.contains(&stalls(&report)), "{film}: {} stalls, {sizes:?}", stalls(&report));
     }
 }
 
@@ -142,7 +144,7 @@ fn the_encoder_said_other_rates_than_were_sent() {
     }
     assert_eq!(whole(&report, "flows", "bitrate_changes")[0], i64::try_from(rates.len() - 1).expect("a few"));
     assert!(texts(&report, "encoder", "dropped").iter().all(String::is_empty));
-    assert!(summary(&report, "stalls") <= 1.0);
+    assert!((summary(&report, "stalls") - 3.0).abs() < 1e-9, "as the rule by throughput has it on this line");
     assert!(report.summary.iter().all(|(name, _)| name != "frames_dropped_share"));
 }
 

@@ -3,27 +3,33 @@
 use earlybird_experiment::Stage;
 use earlybird_scenario::ScenarioError;
 use earlybird_sim::Carrier;
-use earlybird_tcp::{Acking, Config, Recovery, Segmentation};
+use earlybird_tcp::{Acking, Config, Delivery, Recovery, Segmentation};
 use earlybird_units::Duration;
 
 /// Gives the configuration of connections of a transport whose data are of use for so long.
 ///
 /// # Errors
 ///
-/// If there is no such transport, or it is none of connections.
+/// If there is no such transport, or it is none of connections, or hands over messages in any order.
 pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
     let scenario = earlybird_scenario::resolve(&scenario(latency), &[("endpoint.transport".into(), name.into())])?;
     let stage = Stage::new(&scenario, 0)?;
-    match stage.scenery()?.flows.into_iter().next().map(|flow| flow.carrier) {
-        Some(Carrier::Tcp(settings)) => Ok(live(settings.opener)),
-        _ => Err(ScenarioError {
-            path: "transport".into(),
-            problem: "has no connections".into(),
-            value: name.into(),
-            allowed: "a transport of TCP or its real-time mode, such as earlybird-rt, mtcp, cubic-rack or bbr-rack"
-                .into(),
-            ..ScenarioError::default()
-        }),
+    let Some(Carrier::Tcp(settings)) = stage.scenery()?.flows.into_iter().next().map(|flow| flow.carrier) else {
+        return Err(refusal(name, "has no connections"));
+    };
+    if settings.opener.real_time.delivery == Delivery::Unordered {
+        return Err(refusal(name, "hands messages over in any order, and a relay hands them on in that of the source"));
+    }
+    Ok(live(settings.opener))
+}
+
+fn refusal(name: &str, problem: &str) -> ScenarioError {
+    ScenarioError {
+        path: "transport".into(),
+        problem: problem.into(),
+        value: name.into(),
+        allowed: "a transport of TCP or its real-time mode, such as earlybird-rt, mtcp, cubic-rack or bbr-rack".into(),
+        ..ScenarioError::default()
     }
 }
 
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn what_is_no_transport_of_connections_is_refused() {
-        for (name, words) in [("srt", "has no connections"), ("cubik", "cubic")] {
+        for (name, words) in [("srt", "has no connections"), ("cubik", "cubic"), ("hollywood", "in any order")] {
             let error = config_of(name, Duration::from_millis(120)).expect_err(name).to_string();
             assert!(error.contains(words), "{error}");
         }

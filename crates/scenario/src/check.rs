@@ -53,7 +53,7 @@ fn check_table(entries: &Map<String, Value>, shape: Shape, path: &str) -> Result
 
 fn missing(path: &str, key: &str, shape: Shape) -> ScenarioError {
     let error = ScenarioError::new(&join(path, key), "is missing");
-    shape.child(key).map_or(error.clone(), |child| error.allowed(child.allowed()).hint(child.description))
+    shape.child(key).map_or(error.clone(), |child| error.allowed(child.allowed()).hint(child.description()))
 }
 
 fn check_map(entries: &Map<String, Value>, inner: Shape, path: &str) -> Result<(), ScenarioError> {
@@ -83,7 +83,7 @@ fn check_word(word: &str, shape: Shape, path: &str) -> Result<(), ScenarioError>
         .text(word)
         .allowed(shape.allowed())
         .hint(did_you_mean(guess.as_deref()))
-        .or_hint(shape.description))
+        .or_hint(shape.description()))
 }
 
 fn check_either(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
@@ -119,7 +119,7 @@ fn check_scalar(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioE
         "transport" => text_of(value).parse::<Transport>().map(drop),
         _ => check_plain(value, shape, path),
     };
-    result.map_err(|error| error.at(path).or_hint(shape.description))
+    result.map_err(|error| error.at(path).or_hint(shape.description()))
 }
 
 fn check_plain(value: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
@@ -159,5 +159,5 @@ fn fits(fits: bool, value: &Value, shape: Shape, path: &str, problem: &str) -> R
 }
 
 fn misfit(value: &Value, shape: Shape, path: &str, problem: &str) -> ScenarioError {
-    ScenarioError::new(path, problem).value(value).allowed(shape.allowed()).hint(shape.description)
+    ScenarioError::new(path, problem).value(value).allowed(shape.allowed()).hint(shape.description())
 }

@@ -116,7 +116,8 @@ impl Endpoint {
             Kind::Control(name) => self.controls.control(name, self.profile).unwrap_or(base.control),
             Kind::Repair(Repair::Tahoe) => Control::Tahoe,
             Kind::RealTime(Preset::EarlybirdRt) => base.control,
-            Kind::Repair(_) | Kind::Datagram(_) | Kind::RealTime(_) => Control::Reno,
+            Kind::RealTime(Preset::Hollywood) => self.controls.control("cubic", self.profile).unwrap_or(base.control),
+            Kind::Repair(_) | Kind::Datagram(_) | Kind::Quic(_) | Kind::RealTime(_) => Control::Reno,
         }
     }
 

@@ -4,6 +4,7 @@
 //! know of controls is read from here: names, keys, the schema, messages, the list of transports.
 
 mod bbr;
+mod copa;
 mod cubic;
 mod entry;
 mod pert;
@@ -13,6 +14,7 @@ mod tables;
 mod vegas;
 
 pub use bbr::Bbr;
+pub use copa::Copa;
 pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub(crate) use entry::Entry;
 pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};
@@ -31,8 +33,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The controls of `earlybird-tcp` that have a name of their own, in the order in which they are listed.
-const BUILT_IN: &[Entry] =
-    &[Entry::of::<Vegas>(), Entry::of::<Cubic>(), Entry::of::<Pert>(), Entry::of::<Bbr>(), Entry::of::<Prague>()];
+const BUILT_IN: &[Entry] = &[
+    Entry::of::<Vegas>(),
+    Entry::of::<Cubic>(),
+    Entry::of::<Pert>(),
+    Entry::of::<Bbr>(),
+    Entry::of::<Copa>(),
+    Entry::of::<Prague>(),
+];
 
 /// The table of a congestion control's parameters in a scenario, `endpoint.NAME`.
 ///

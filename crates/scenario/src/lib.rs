@@ -32,8 +32,8 @@ mod validate;
 
 pub use changes::{Setting, visit_settings};
 pub use controls::{
-    AlphaRule, Bbr, ControlTable, ControlTables, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert, PertForm,
-    PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,
+    AlphaRule, Bbr, ControlTable, ControlTables, Copa, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert,
+    PertForm, PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,
 };
 pub use error::ScenarioError;
 pub use media::{ReadMedia, Wanted};
@@ -41,7 +41,9 @@ pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
 pub use suggest::nearest;
-pub use transport::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names, transports_json};
+pub use transport::{
+    Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport, transport_names, transports_json,
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

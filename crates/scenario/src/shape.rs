@@ -32,8 +32,8 @@ pub(crate) fn endpoint() -> Shape {
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     node: &'static Value,
-    /// What the key means.
-    pub(crate) description: &'static str,
+    /// What is written about the key.
+    text: &'static str,
     /// Whether it may be null, which means "left out".
     pub(crate) optional: bool,
 }
@@ -59,7 +59,7 @@ pub(crate) enum Kind {
 impl Shape {
     /// A whole scenario.
     pub(crate) fn root() -> Self {
-        Self { node: schema(), description: "", optional: false }
+        Self { node: schema(), text: "", optional: false }
     }
 
     /// Whatever one likes.
@@ -71,13 +71,16 @@ impl Shape {
     fn of(schema: &'static Value) -> Self {
         let alternative = only_alternative(schema);
         let target = schema["$ref"].as_str().map(referenced).or(alternative).map(Self::of);
-        // The opening paragraph says what the key means.
-        let own = schema["description"].as_str().and_then(|text| text.split("\n\n").next());
         Self {
             node: target.map_or(schema, |shape| shape.node),
-            description: own.or(target.map(|shape| shape.description)).unwrap_or_default(),
+            text: schema["description"].as_str().or(target.map(|shape| shape.text)).unwrap_or_default(),
             optional: alternative.is_some() || has_type(schema, "null"),
         }
+    }
+
+    /// Gives the opening paragraph, which says what the key means.
+    pub(crate) fn description(self) -> &'static str {
+        self.text.split("\n\n").next().unwrap_or_default()
     }
 
     pub(crate) fn kind(self) -> Kind {
@@ -140,8 +143,8 @@ impl Shape {
     }
 
     fn or_description(self, schema: &'static Value) -> Self {
-        let described = self.description.is_empty().then(|| schema["description"].as_str()).flatten();
-        Self { description: described.unwrap_or(self.description), ..self }
+        let described = self.text.is_empty().then(|| schema["description"].as_str()).flatten();
+        Self { text: described.unwrap_or(self.text), ..self }
     }
 
     /// The alternatives of an "either".

@@ -32,6 +32,8 @@ pub enum Kind {
     Control(&'static str),
     /// What it carries datagrams with, in place of a TCP stream: not every byte arrives, and there is no timer to choose.
     Datagram(Datagram),
+    /// QUIC, with this way of carrying units.
+    Quic(QuicCarriage),
     /// A choice of policies for frames, each of which is worthless when late.
     RealTime(Preset),
 }
@@ -61,6 +63,17 @@ pub enum Datagram {
     Srt,
 }
 
+/// How QUIC carries units of media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum QuicCarriage {
+    /// One behind the other in a stream.
+    Stream,
+    /// Each in a stream of its own.
+    Streams,
+    /// In datagrams, which are not repaired.
+    Datagrams,
+}
+
 /// A real-time mode of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Preset {
@@ -76,6 +89,8 @@ pub enum Preset {
     Mtp,
     /// A send buffer as small as the window.
     LimitedBuffer,
+    /// Unordered and time-lined, with inconsistent retransmissions.
+    Hollywood,
     /// Our own.
     EarlybirdRt,
 }
@@ -87,9 +102,9 @@ impl Default for Kind {
 }
 
 impl Kind {
-    /// Says whether it carries datagrams and not a TCP stream.
+    /// Says whether its packets are datagrams of UDP and not segments of TCP.
     pub const fn is_datagram(self) -> bool {
-        matches!(self, Self::Datagram(_))
+        matches!(self, Self::Datagram(_) | Self::Quic(_))
     }
 
     /// Says whether it carries frames, each of which is worthless when late.
@@ -196,6 +211,34 @@ const DATAGRAMS: &[Row] = &[
     },
 ];
 
+/// QUIC in its ways.
+const QUICS: &[Row] = &[
+    Row {
+        name: "quic",
+        kind: Kind::Quic(QuicCarriage::Stream),
+        title: "QUIC with all units in one stream",
+        source: "RFC 9000, RFC 9002; quinn-proto 0.11.19",
+        parameters: &["quic"],
+        detections: PLAIN,
+    },
+    Row {
+        name: "quic-streams",
+        kind: Kind::Quic(QuicCarriage::Streams),
+        title: "QUIC with a stream for each unit: all are repaired, and none waits for another one",
+        source: "RFC 9000 §2, RFC 9002; quinn-proto 0.11.19",
+        parameters: &["quic"],
+        detections: PLAIN,
+    },
+    Row {
+        name: "quic-datagrams",
+        kind: Kind::Quic(QuicCarriage::Datagrams),
+        title: "QUIC's datagrams: congestion-controlled, never repaired",
+        source: "RFC 9221, RFC 9002; quinn-proto 0.11.19",
+        parameters: &["quic"],
+        detections: PLAIN,
+    },
+];
+
 /// Real-time modes.
 const PRESETS: &[Row] = &[
     Row {
@@ -247,6 +290,14 @@ const PRESETS: &[Row] = &[
         detections: ALL,
     },
     Row {
+        name: "hollywood",
+        kind: Kind::RealTime(Preset::Hollywood),
+        title: "TCP Hollywood on CUBIC: messages in any order; in place of one that is too late to repeat, a newer one",
+        source: "McQuistin, Perkins and Fayed, IFIP Networking 2016 (its abstract), and their patch of Linux",
+        parameters: &["cubic", "real-time"],
+        detections: ALL,
+    },
+    Row {
         name: "earlybird-rt",
         kind: Kind::RealTime(Preset::EarlybirdRt),
         title: "Our real-time mode: repairs what can still be in time, and tells noise from congestion by delay",
@@ -258,8 +309,8 @@ const PRESETS: &[Row] = &[
 
 /// Gives every transport by name, without ends.
 fn rows() -> impl Iterator<Item = Row> {
-    let [repairs, others] = [REPAIRS, DATAGRAMS].map(|rows| rows.iter().copied());
-    repairs.chain(controls::entries().map(Row::from)).chain(others).chain(PRESETS.iter().copied())
+    let [repairs, datagrams, quics, presets] = [REPAIRS, DATAGRAMS, QUICS, PRESETS].map(|rows| rows.iter().copied());
+    repairs.chain(controls::entries().map(Row::from)).chain(datagrams).chain(quics).chain(presets)
 }
 
 impl From<Entry> for Row {

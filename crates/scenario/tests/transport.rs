@@ -1,6 +1,6 @@
 //! Transports by name.
 
-use earlybird_scenario::{Datagram, Detection, Kind, Preset, Repair, Transport, transport_names};
+use earlybird_scenario::{Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport, transport_names};
 use rstest::rstest;
 
 #[rstest]
@@ -9,6 +9,9 @@ use rstest::rstest;
 #[case("pert", Kind::Control("pert"), Detection::Duplicates, false)]
 #[case("pert-er", Kind::Control("pert"), Detection::EarlyRetransmission, false)]
 #[case("bbr", Kind::Control("bbr"), Detection::Duplicates, false)]
+#[case("copa", Kind::Control("copa"), Detection::Duplicates, false)]
+#[case("copa-rack", Kind::Control("copa"), Detection::Rack, false)]
+#[case("hollywood-rack", Kind::RealTime(Preset::Hollywood), Detection::Rack, false)]
 #[case("prague", Kind::Control("prague"), Detection::Duplicates, false)]
 #[case("prague-rack-fg", Kind::Control("prague"), Detection::Rack, true)]
 #[case("tahoe", Kind::Repair(Repair::Tahoe), Detection::Duplicates, false)]
@@ -21,6 +24,9 @@ use rstest::rstest;
 #[case("udp", Kind::Datagram(Datagram::Udp), Detection::Duplicates, false)]
 #[case("tfrc", Kind::Datagram(Datagram::Tfrc), Detection::Duplicates, false)]
 #[case("srt", Kind::Datagram(Datagram::Srt), Detection::Duplicates, false)]
+#[case("quic", Kind::Quic(QuicCarriage::Stream), Detection::Duplicates, false)]
+#[case("quic-streams", Kind::Quic(QuicCarriage::Streams), Detection::Duplicates, false)]
+#[case("quic-datagrams", Kind::Quic(QuicCarriage::Datagrams), Detection::Duplicates, false)]
 #[case("pert-er-fg", Kind::Control("pert"), Detection::EarlyRetransmission, true)]
 #[case("mtcp-rack", Kind::RealTime(Preset::Mtcp), Detection::Rack, false)]
 #[case("pert-rack", Kind::Control("pert"), Detection::Rack, false)]

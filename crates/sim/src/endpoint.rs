@@ -1,12 +1,13 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
+use crate::guest::Stack;
 use crate::ids::{AppId, FlowId, GroupId, ListenerId, RouteId};
 use crate::ledger::Ledger;
 use crate::moment::Moment;
 use crate::observer::Observer;
 use crate::packet::{Content, Packet};
+use crate::udp::UdpAgent;
 use earlybird_datagram as datagram;
-use earlybird_tcp as tcp;
 use earlybird_tcp::{Config, Connection, Cx};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, Flags, Segment};
@@ -84,6 +85,17 @@ pub struct DatagramSettings {
     pub headers: HeaderSize,
 }
 
+/// What a flow over a stack from outside is made of. Its links count IPv4's header and UDP's.
+#[derive(Clone, Copy, Debug)]
+pub struct GuestSettings {
+    /// Makes its connections.
+    pub stack: &'static dyn Stack,
+    /// The largest payload of a datagram that it sends, in bytes.
+    pub mss: u16,
+    /// Whether queues may mark its packets; else they leave as if the stack could not do with marks, which it finds out.
+    pub ecn: bool,
+}
+
 /// What carries a flow.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few of them")]
@@ -92,6 +104,8 @@ pub enum Carrier {
     Tcp(EndpointSettings),
     /// Datagrams.
     Datagrams(DatagramSettings),
+    /// Connections of a stack from outside.
+    Guest(GuestSettings),
 }
 
 impl Carrier {
@@ -99,6 +113,7 @@ impl Carrier {
         match self {
             Self::Tcp(settings) => settings.opener.mss,
             Self::Datagrams(settings) => settings.config.mss,
+            Self::Guest(settings) => settings.mss,
         }
     }
 }
@@ -114,27 +129,10 @@ impl From<EndpointSettings> for Carrier {
 #[expect(clippy::large_enum_variant, reason = "most are connections, which every packet reads")]
 pub(crate) enum Agent {
     Tcp(Connection),
-    Datagrams(datagram::Endpoint),
-}
-
-/// What an agent wants to be known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum AgentEvent {
-    Tcp(tcp::Event),
-    Datagrams(datagram::Event),
+    Udp(Box<UdpAgent>),
 }
 
 impl Agent {
-    /// Takes what arrived; agents of different kinds never talk to each other.
-    #[inline]
-    pub(crate) fn on_packet(&mut self, cx: &mut Cx<'_>, content: &Content) {
-        match (self, content) {
-            (Self::Tcp(connection), Content::Segment(segment)) => drop(connection.on_segment(cx, segment)),
-            (Self::Datagrams(endpoint), Content::Datagram(datagram)) => endpoint.on_datagram(cx.now, datagram),
-            (Self::Tcp(_), Content::Datagram(_)) | (Self::Datagrams(_), Content::Segment(_)) => {}
-        }
-    }
-
     /// Reads everything there is, without an event; see [`Connection::read_untold`].
     #[inline]
     pub(crate) fn read_untold(&mut self) {
@@ -143,38 +141,33 @@ impl Agent {
         }
     }
 
-    /// Says whether [`Self::poll_event`] may have something to tell.
+    /// Reads everything there is; what comes over UDP is read as it comes.
+    pub(crate) fn read_all(&mut self) {
+        if let Self::Tcp(connection) = self {
+            connection.read(u64::MAX);
+        }
+    }
+
+    /// Says whether data may follow a segment without: they wait for the one that ends a handshake.
+    #[inline]
+    pub(crate) fn has_data(&self) -> bool {
+        matches!(self, Self::Tcp(connection) if connection.has_data())
+    }
+
+    /// Says whether there may be something to tell.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         match self {
             Self::Tcp(connection) => connection.has_events(),
-            Self::Datagrams(_) => true,
+            Self::Udp(_) => true,
         }
     }
 
     #[inline]
-    pub(crate) fn poll_event(&mut self) -> Option<AgentEvent> {
-        match self {
-            Self::Tcp(connection) => connection.poll_event().map(AgentEvent::Tcp),
-            Self::Datagrams(endpoint) => endpoint.poll_event().map(AgentEvent::Datagrams),
-        }
-    }
-
-    /// Says whether data may follow a packet without: those of TCP wait for the one that ends a handshake, those of
-    /// datagrams come when they come.
-    #[inline]
-    pub(crate) fn has_data(&self) -> bool {
-        match self {
-            Self::Tcp(connection) => connection.has_data(),
-            Self::Datagrams(_) => true,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
         match self {
             Self::Tcp(connection) => connection.poll_timeout(),
-            Self::Datagrams(endpoint) => endpoint.poll_timeout(),
+            Self::Udp(agent) => agent.poll_timeout(),
         }
     }
 
@@ -182,7 +175,7 @@ impl Agent {
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         match self {
             Self::Tcp(connection) => connection.on_timeout(cx),
-            Self::Datagrams(endpoint) => endpoint.on_timeout(cx.now),
+            Self::Udp(agent) => agent.on_timeout(cx.now),
         }
     }
 
@@ -192,8 +185,8 @@ impl Agent {
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         match self {
             Self::Tcp(connection) => bytes - connection.write(bytes).unwrap_or(bytes),
-            Self::Datagrams(endpoint) => {
-                endpoint.write(bytes);
+            Self::Udp(agent) => {
+                agent.write(bytes);
                 0
             }
         }
@@ -203,8 +196,8 @@ impl Agent {
     pub(crate) fn write_unit(&mut self, bytes: u64) -> u64 {
         match self {
             Self::Tcp(_) => self.write(bytes),
-            Self::Datagrams(endpoint) => {
-                endpoint.write_unit(bytes);
+            Self::Udp(agent) => {
+                agent.write_unit(bytes);
                 0
             }
         }
@@ -214,7 +207,7 @@ impl Agent {
     pub(crate) fn received(&self) -> u64 {
         match self {
             Self::Tcp(connection) => connection.received(),
-            Self::Datagrams(endpoint) => endpoint.received(),
+            Self::Udp(agent) => agent.received(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the payload of a flow would tell its reader: which unit is where. Segments in the simulator carry lengths only.
 
 use crate::endpoint::Agent;
-use earlybird_tcp::{Connection, Cx, RealTime};
+use crate::udp::UdpAgent;
+use earlybird_tcp::{Carried, Connection, Cx, Delivery, RealTime};
 use earlybird_traffic::{Completion, Part, cut};
 use std::collections::VecDeque;
 use std::iter;
@@ -15,6 +16,8 @@ pub(crate) struct Ledger {
     /// … and the listener reads, which may also step over something.
     reads_frames: bool,
     skips: bool,
+    /// … and get frames in any order.
+    is_unordered: bool,
     /// Units written so far.
     units: u64,
     /// Frames written and not yet sent: they have no place in the stream before, and those given up get none.
@@ -33,10 +36,15 @@ pub(crate) struct Ledger {
     arrived: VecDeque<Part>,
 }
 
+fn place_start((place, _): &(Range<u64>, Part)) -> u64 {
+    place.start
+}
+
 impl Ledger {
     pub(crate) fn new(writer: &RealTime, reader: &RealTime) -> Self {
         let (writes_frames, reads_frames) = (writer.framing, reader.framing);
-        Self { writes_frames, reads_frames, skips: reader.delivery.skips(), ..Self::default() }
+        let is_unordered = reads_frames && reader.delivery == Delivery::Unordered;
+        Self { writes_frames, reads_frames, skips: reader.delivery.skips(), is_unordered, ..Self::default() }
     }
 
     /// Says whether this is a plain stream: how many bytes the listener got says which units.
@@ -78,8 +86,28 @@ impl Ledger {
         }
     }
 
-    /// Learns that a frame is sent for the first time: now it has a place.
-    pub(crate) fn on_sent(&mut self, frame: u64, bytes: u64) {
+    /// Learns that a segment carries this frame.
+    pub(crate) fn on_carried(&mut self, frame: u64, carried: &Carried) {
+        let place = &carried.data;
+        if carried.is_again {
+            self.on_sent_again(frame, place.start);
+        } else {
+            self.on_sent(frame, place.end - place.start);
+        }
+    }
+
+    /// A frame that has no place yet takes that of another, which was given up. If the reader had that one, it gets neither; and a
+    /// first sending that is only late is taken for the second one, as places are known here and not packets.
+    fn on_sent_again(&mut self, frame: u64, position: u64) {
+        let Ok(index) = self.unsent.binary_search_by_key(&frame, |(number, _)| *number) else { return };
+        let newer = self.unsent.remove(index);
+        if let (Some((_, newer)), Ok(index)) = (newer, self.places.binary_search_by_key(&position, place_start)) {
+            self.places[index].1 = newer;
+        }
+    }
+
+    /// A frame is sent for the first time: now it has a place.
+    fn on_sent(&mut self, frame: u64, bytes: u64) {
         while let Some((number, part)) = self.unsent.pop_front_if(|(number, _)| *number <= frame) {
             if number == frame {
                 self.put(bytes, part);
@@ -89,7 +117,13 @@ impl Ledger {
 
     /// Reads the next part, if need be with the will to step over what is missing.
     pub(crate) fn read(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, may_skip: bool) -> Option<Part> {
-        let Agent::Tcp(connection) = agent else { return self.arrived.pop_front() };
+        let connection = match agent {
+            Agent::Tcp(connection) => connection,
+            Agent::Udp(agent) => return self.read_over_udp(agent),
+        };
+        if self.is_unordered {
+            return self.read_unordered(connection, cx);
+        }
         loop {
             if let Some(part) = self.next_whole() {
                 return Some(part);
@@ -108,11 +142,17 @@ impl Ledger {
         }
     }
 
+    #[cold]
+    fn read_over_udp(&mut self, agent: &UdpAgent) -> Option<Part> {
+        self.read = agent.in_order();
+        self.next_whole().or_else(|| self.arrived.pop_front())
+    }
+
     /// Gives the part that would be read next if the reader stepped over what is missing; of frames only.
     pub(crate) fn peek(&self, agent: &Agent) -> Option<Part> {
         let Agent::Tcp(connection) = agent else { return None };
         let position = connection.peek_frame()?.position;
-        let index = self.places.binary_search_by_key(&position, |(place, _)| place.start).ok()?;
+        let index = self.places.binary_search_by_key(&position, place_start).ok()?;
         Some(self.places[index].1)
     }
 
@@ -124,6 +164,13 @@ impl Ledger {
             }
         }
         None
+    }
+
+    /// Reads the next frame, whatever is missing before it, and takes out its part.
+    fn read_unordered(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> Option<Part> {
+        let position = connection.read_frame(cx)?.position;
+        let index = self.places.binary_search_by_key(&position, place_start).ok()?;
+        self.places.remove(index).map(|(_, part)| part)
     }
 
     fn read_frame(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> bool {
@@ -155,7 +202,7 @@ impl Ledger {
         self.read_bytes(connection)
     }
 
-    /// Learns that a part was read, in order of the stream, and gives the unit of which it was the last one missing.
+    /// Learns that a part was read, and gives the unit of which it was the last one missing.
     pub(crate) fn complete(&mut self, part: Part) -> Option<u64> {
         self.completion.take(part)
     }

@@ -1,5 +1,6 @@
 //! What a world tells while it runs.
 
+use crate::guest::GuestState;
 use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
 use earlybird_datagram as datagram;
@@ -62,8 +63,12 @@ pub trait Observer {
     fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, _listener: &Connection) {}
     /// The run came to its end for a flow of datagrams.
     fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
+    /// The run came to its end for a flow of a stack from outside: how its sender stands, and what its receiver got.
+    fn on_guest_end(&mut self, _flow: FlowId, _sender: &GuestState, _received: u64) {}
     /// It is time for a sample of a flow's opener …
     fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
+    /// … of a stack from outside …
+    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &GuestState) {}
     /// … of the sender of a flow of datagrams …
     fn on_datagrams_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &datagram::Endpoint) {}
     /// … and of a link.
@@ -130,6 +135,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
         pass_on!(self, each => each.on_datagrams_end(flow, sender, received));
+    }
+
+    fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
+        pass_on!(self, each => each.on_guest_end(flow, sender, received));
+    }
+
+    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {
+        pass_on!(self, each => each.on_guest_probe(at, flow, sender));
     }
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {

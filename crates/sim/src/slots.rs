@@ -14,7 +14,7 @@ impl Place {
 
     /// Gives an index, which lies beyond everything if there is none.
     #[inline]
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

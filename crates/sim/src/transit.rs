@@ -9,6 +9,7 @@ use crate::ids::LinkId;
 use crate::moment::Moment;
 use crate::network::{Network, Step};
 use crate::observer::{Observer, PacketEvent};
+use crate::parcels::Parcels;
 use crate::slots::{Place, Slot};
 use earlybird_units::Instant;
 use impaired::Stragglers;
@@ -19,6 +20,7 @@ pub(crate) struct Transit<O> {
     pub(crate) now: Moment,
     pub(crate) events: Calendar,
     pub(crate) network: Network,
+    pub(crate) parcels: Parcels,
     stragglers: Stragglers,
     pub(crate) observer: O,
 }
@@ -26,8 +28,8 @@ pub(crate) struct Transit<O> {
 impl<O: Observer> Transit<O> {
     pub(crate) fn new(mut network: Network, observer: O) -> Self {
         network.settle();
-        let (events, stragglers) = (Calendar::default(), Stragglers::default());
-        Self { now: Moment::ZERO, events, network, stragglers, observer }
+        let (events, parcels, stragglers) = (Calendar::default(), Parcels::default(), Stragglers::default());
+        Self { now: Moment::ZERO, events, network, parcels, stragglers, observer }
     }
 
     /// Lets a packet go that an endpoint has sent.

@@ -3,8 +3,9 @@
 mod exchange;
 mod io;
 mod listening;
+mod over_udp;
 
-use crate::endpoint::{Agent, AgentEvent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
+use crate::endpoint::{Agent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{Event, Kind};
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::moment::Moment;
@@ -12,6 +13,7 @@ use crate::network::Network;
 use crate::observer::Observer;
 use crate::slots::Place;
 use crate::transit::Transit;
+use crate::udp::{Lodger, UdpAgent};
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
@@ -196,21 +198,22 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Does what an agent asks for after it was told something: events, then segments, then its timer.
+    /// Does what an agent asks for after it was told something: events, then packets, then its timer.
     fn serve(&mut self, id: EndpointId) {
-        if self.tell_events(id) {
+        if let Agent::Udp(_) = self.endpoints[id.0 as usize].agent {
+            self.serve_over_udp(id);
+        } else if self.tell_events(id) {
             self.endpoints[id.0 as usize].answer(id, &mut self.transit);
         }
     }
 
-    /// Hands an agent's events on; says whether it is still there.
+    /// Hands a connection's events on; says whether it is still there.
     fn tell_events(&mut self, id: EndpointId) -> bool {
         let generation = self.endpoints[id.0 as usize].generation;
-        while let Some(event) = self.endpoints[id.0 as usize].agent.poll_event() {
-            match event {
-                AgentEvent::Tcp(event) => self.on_tcp_event(id, event),
-                AgentEvent::Datagrams(event) => self.on_datagram_event(id, event),
-            }
+        while let Agent::Tcp(connection) = &mut self.endpoints[id.0 as usize].agent
+            && let Some(event) = connection.poll_event()
+        {
+            self.on_tcp_event(id, event);
             if self.endpoints[id.0 as usize].generation != generation {
                 return false;
             }
@@ -235,14 +238,6 @@ impl<O: Observer> World<O> {
                 self.read_impatiently(id);
             }
             _ => {}
-        }
-    }
-
-    fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
-        match event {
-            datagram::Event::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
-            datagram::Event::Delivered(_) => {}
-            datagram::Event::Drained => self.on_drained(id),
         }
     }
 
@@ -329,7 +324,7 @@ impl<O: Observer> World<O> {
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {
                 Agent::Tcp(connection) => observer.on_flow_probe(now.at, endpoint.flow, connection),
-                Agent::Datagrams(sender) => observer.on_datagrams_probe(now.at, endpoint.flow, sender),
+                Agent::Udp(sender) => sender.tell_probe(now.at, endpoint.flow, observer),
             }
         }
         for (number, link) in network.links.iter_mut().enumerate() {
@@ -343,7 +338,7 @@ impl<O: Observer> World<O> {
         let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
         let (group, has_units) = (flow.group, flow.has_units);
-        let (opener, listener, headers) = agents(&flow.carrier, seeds);
+        let (opener, listener, headers) = agents(&flow.carrier, self.transit.now.at, seeds);
         let (there, back) = self.paths[path.0 as usize];
         let place = self.place_for_two();
         for (id, agent, route, coming) in [(place, opener, there, back), (place.peer(), listener, back, there)] {
@@ -391,8 +386,9 @@ impl<O: Observer> World<O> {
                 self.release(id);
                 self.release(id.peer());
             }
-            // Nobody tells the receiver that this was the last datagram: both places are kept to the end.
-            Carrier::Datagrams(_) => {}
+            // Nobody tells the receiver that this was the last datagram: both places are kept to the end. Those of guests too:
+            // what they have not repaired yet is nothing that the world could ask for.
+            Carrier::Datagrams(_) | Carrier::Guest(_) => {}
         }
     }
 
@@ -419,16 +415,16 @@ impl<O: Observer> World<O> {
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
                 self.transit.observer.on_end(self.transit.now.at, opener.flow, sender, receiver);
             }
-            (Agent::Datagrams(sender), receiver) => {
-                self.transit.observer.on_datagrams_end(opener.flow, sender, receiver.received());
+            (Agent::Udp(sender), receiver) => {
+                sender.tell_end(opener.flow, receiver.received(), &mut self.transit.observer);
             }
-            (Agent::Tcp(_), Agent::Datagrams(_)) => {}
+            (Agent::Tcp(_), Agent::Udp(_)) => {}
         }
     }
 }
 
 /// Makes both ends of a flow's next connection; `seeds` are its own.
-fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
+fn agents(carrier: &Carrier, now: Instant, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
     match carrier {
         Carrier::Tcp(settings) => {
             let opener = Connection::connect(&settings.opener, seeds.child("opener"));
@@ -437,7 +433,13 @@ fn agents(carrier: &Carrier, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
         }
         Carrier::Datagrams(settings) => {
             let [sender, receiver] = datagram::Endpoint::pair(settings.config);
-            (Agent::Datagrams(sender), Agent::Datagrams(receiver), settings.headers)
+            let [sender, receiver] = [sender, receiver].map(|agent| Agent::Udp(Box::new(UdpAgent::Own(agent))));
+            (sender, receiver, settings.headers)
+        }
+        Carrier::Guest(settings) => {
+            let lodger = |guest| Agent::Udp(Box::new(UdpAgent::Guest(Lodger::new(guest, settings.ecn))));
+            let [opener, listener] = settings.stack.pair(now, seeds).map(lodger);
+            (opener, listener, HeaderSize::Real)
         }
     }
 }

@@ -69,6 +69,7 @@ pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;
 pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, RtoRule, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
+pub use policy::control::copa::CopaParameters;
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
 pub use policy::control::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 pub use policy::control::path::{LostSegment, PathModel, RateSample};

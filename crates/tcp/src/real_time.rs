@@ -66,6 +66,10 @@ pub struct RealTime {
     /// nothing that was sent may be given up this has no effect; and the last frame that the receiver's window has room for
     /// is repeated all the same, for without it nothing could be sent any more.
     pub never_retransmits: bool,
+    /// Inconsistent retransmission (TCP Hollywood): what would be sent again and could not be there within this time of its
+    /// writing makes way for the oldest frame of its length that was never sent and could be. The peer's TCP sees a
+    /// retransmission like any other; where no such frame waits, it is one.
+    pub replaces_after: Option<Duration>,
 }
 
 impl RealTime {
@@ -80,6 +84,7 @@ impl RealTime {
             skip_notice: true,
             skip_response: SkipResponse::Reduce,
             never_retransmits: false,
+            replaces_after: None,
         }
     }
 
@@ -113,6 +118,22 @@ impl RealTime {
             skip_notice: false,
             skip_response: SkipResponse::None,
             never_retransmits: false,
+            replaces_after: None,
+        }
+    }
+
+    /// TCP Hollywood (`McQuistin`, Perkins and Fayed, IFIP Networking 2016), for messages with a lifetime of `deadline`: unordered,
+    /// time-lined, and on the wire plain TCP. Known from its abstract and from its authors' patch of Linux
+    /// (`check_message_liveness`, `process_tx`, `enqueue_hollywood_input_segment`).
+    pub const fn hollywood(deadline: Duration) -> Self {
+        Self {
+            delivery: Delivery::Unordered,
+            backlog: Backlog::Block(SendLimit::Unlimited),
+            framing: true,
+            skip_notice: false,
+            skip_response: SkipResponse::None,
+            never_retransmits: false,
+            replaces_after: Some(deadline),
         }
     }
 

@@ -124,8 +124,11 @@ impl Ingest {
             Rule::Drop(thresholds) => self.queue.thin(*thresholds, |kind| io.tell(Encoding::Dropped(kind))),
             Rule::Bitrate(bitrate) => {
                 let waiting = self.queue.playing_time().unwrap_or_default();
-                let is_raised = bitrate.raise(io.now());
-                if bitrate.lower(io.now(), waiting) || is_raised {
+                let before = bitrate.current();
+                bitrate.raise(io.now());
+                bitrate.lower(io.now(), waiting);
+                // A rise that is taken back at once has no picture.
+                if bitrate.current() != before {
                     io.tell(Encoding::Bitrate(bitrate.current() * 1000));
                 }
             }

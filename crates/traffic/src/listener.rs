@@ -1,6 +1,7 @@
 //! The other end: applications that read.
 
 use crate::Request;
+use alloc::collections::VecDeque;
 use core::fmt::Debug;
 use core::iter;
 use earlybird_units::{Duration, Instant};
@@ -31,19 +32,29 @@ impl Part {
     }
 }
 
-/// Tells which units are whole, of parts that are read in the order of the stream.
-#[derive(Clone, Copy, Debug, Default)]
+/// Tells which units are whole, of parts each of which is read once, in any order.
+#[derive(Clone, Debug, Default)]
 pub struct Completion {
-    unit: u64,
-    parts: u32,
+    /// Units of which a part is missing, and the parts of each that were read: the newest last.
+    begun: VecDeque<(u64, u32)>,
 }
+
+/// Units that are remembered of which a part is missing: of those before them it will not come.
+const BEGUN: usize = 256;
 
 impl Completion {
     /// Learns that a part was read, and gives the unit of which it was the last one missing.
     pub fn take(&mut self, part: Part) -> Option<u64> {
-        let parts = if self.unit == part.unit { self.parts + 1 } else { 1 };
-        *self = Self { unit: part.unit, parts };
-        (parts == part.parts).then_some(part.unit)
+        let place = self.begun.iter().rposition(|(unit, _)| *unit == part.unit);
+        let before = place.and_then(|place| self.begun.remove(place)).map_or(0, |(_, parts)| parts);
+        if before + 1 == part.parts {
+            return Some(part.unit);
+        }
+        if self.begun.len() == BEGUN {
+            self.begun.pop_front();
+        }
+        self.begun.push_back((part.unit, before + 1));
+        None
     }
 }
 
@@ -135,6 +146,16 @@ pub trait Listener: Debug + Send {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+
+    #[test]
+    fn units_are_whole_with_their_last_part_in_whichever_order_they_come() {
+        let mut completion = Completion::default();
+        let whole = [(0, 0), (1, 1), (0, 1), (2, 0), (1, 0), (2, 1)]
+            .map(|(unit, part)| completion.take(Part { unit, part, parts: 2 }));
+        assert_eq!(whole, [None, None, Some(0), None, Some(1), Some(2)]);
+        (0..1000).for_each(|unit| _ = completion.take(Part { unit, part: 0, parts: 2 }));
+        assert_eq!(completion.begun.len(), BEGUN);
+    }
 
     #[test]
     fn a_unit_is_cut_into_full_parts_and_a_rest() {

@@ -1,11 +1,20 @@
 """`earlybird bench`: how fast the simulator is."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earlybird.cli.arguments import Json, examples
 from earlybird.cli.plain import say_aside, show_json
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from earlybird import benchmark, progress
+    from earlybird.cli import display
+else:
+    benchmark = LateModule("earlybird.benchmark")
+    display = LateModule("earlybird.cli.display")
+    progress = LateModule("earlybird.progress")
 
 NAME = "bench"
 EXAMPLES = examples("earlybird bench", "earlybird bench --full --json")
@@ -29,17 +38,15 @@ def command(
     With --full every transport, 10 to 10,000 flows, ns-2 where `ns` is installed, and roughly how long the studies take
     here: all at medium, early retransmission at full. Ended early, it prints what it has measured.
     """
-    from earlybird.benchmark import FULL, SHORT, duration_text, measure_all, number_of_runs
-    from earlybird.cli.display import show_bench
-    from earlybird.progress import progress_bar
-
-    plan = FULL if full else SHORT
-    say_aside(f"This takes about {duration_text(plan)}." + ("" if full else " With --full everything is measured."))
+    plan = benchmark.FULL if full else benchmark.SHORT
+    say_aside(
+        f"This takes about {benchmark.duration_text(plan)}." + ("" if full else " With --full everything is measured.")
+    )
     rows: list[dict[str, Any]] = []
     try:
-        with progress_bar(number_of_runs(plan), what="measuring") as advance:
-            for row in measure_all(plan, done=advance):
+        with progress.progress_bar(benchmark.number_of_runs(plan), what="measuring") as advance:
+            for row in benchmark.measure_all(plan, done=advance):
                 rows.append(row)  # noqa: PERF402, what is there by an interruption is kept
     finally:
         if rows:
-            (show_json if json else show_bench)(rows)
+            (show_json if json else display.show_bench)(rows)

@@ -8,11 +8,19 @@ import typer
 
 from earlybird.cli.arguments import Jobs, Json, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
+from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.paths import REPORTS, RESULTS
 
 if TYPE_CHECKING:
+    from earlybird import compare, compare_plot, compare_view
+    from earlybird.cli import display
     from earlybird.compare import Comparison
+else:
+    display = LateModule("earlybird.cli.display")
+    compare = LateModule("earlybird.compare")
+    compare_plot = LateModule("earlybird.compare_plot")
+    compare_view = LateModule("earlybird.compare_view")
 
 NAME = "compare"
 EXAMPLES = examples(
@@ -78,19 +86,17 @@ def command(
 
     Of several films and networks, each is compared with each.
     """
-    from earlybird.compare import DEFAULT_RATE, DEFAULT_TRANSPORTS, compare_media
-
     lines: list[Path | None] = [*network] if network else [None]
     cases = [(film, line) for line in lines for film in media]
     pictures = [_picture(plot, film, line, alone=len(cases) == 1) for film, line in cases]
     _check_pictures(pictures, media, network or [])
     documents = []
     for (film, line), picture in zip(cases, pictures, strict=True):
-        comparison = compare_media(
+        comparison = compare.compare_media(
             film,
             network=line,
-            transports=transport or DEFAULT_TRANSPORTS,
-            scale_to=scale_to or DEFAULT_RATE,
+            transports=transport or compare.DEFAULT_TRANSPORTS,
+            scale_to=scale_to or compare.DEFAULT_RATE,
             pairs=pairs,
             duration=duration,
             overrides=overrides(settings),
@@ -108,12 +114,8 @@ def command(
 
 
 def _show(comparison: "Comparison", picture: Path) -> None:
-    from earlybird.cli.display import show
-    from earlybird.compare_plot import save_plot
-    from earlybird.compare_view import render
-
-    show(render(comparison))
-    say(f"Picture: {', '.join(map(str, save_plot(comparison, picture)))}")
+    display.show(compare_view.render(comparison))
+    say(f"Picture: {', '.join(map(str, compare_plot.save_plot(comparison, picture)))}")
 
 
 def _picture(plot: Path, film: Path, network: Path | None, *, alone: bool) -> Path:

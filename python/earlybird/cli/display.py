@@ -22,6 +22,7 @@ from earlybird.columns import (
     sweep_columns,
     whole_percent,
 )
+from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from earlybird.study import RunCount, StudyInfo
     from earlybird.sweeps import SweepResult
     from earlybird.transports import RecoveryInfo, TransportInfo
+else:
+    pl = LateModule("polars")
 
 Cells: TypeAlias = "dict[str, list[str]]"
 """Columns of a table by their headings."""
@@ -188,8 +191,6 @@ def show_sweep(sweep: SweepResult) -> None:
 
 def _drops_elsewhere(sweep: SweepResult) -> str | None:
     """Say so if other links dropped more than the bottleneck whose drop rate is shown, and nobody named it."""
-    import polars as pl
-
     runs = sweep.runs
     is_named = any("bottleneck" in loads(run.scenario)["measure"] for run in sweep.planned)
     if is_named or "dropped_elsewhere" not in runs.columns:
@@ -338,8 +339,6 @@ def _summary_table(summary: dict[str, Any]) -> Table:
 
 def _fuller_link(result: Result) -> str | None:
     """Say so if another queue dropped more than that of the bottleneck, which nobody named."""
-    import polars as pl
-
     own = result.summary.get("bottleneck")
     drops = result.drops.filter(cause="queue").group_by("link").agg(pl.col("packets").sum()).sort("packets", "link")
     counts = dict(drops.iter_rows())

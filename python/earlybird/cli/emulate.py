@@ -2,15 +2,22 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earlybird.cli.arguments import Json, Settings, examples, overrides
 from earlybird.cli.plain import complain, show_json
-from earlybird.emulation import emulate, link, network
+from earlybird.description import DEFAULT_SEED
 from earlybird.errors import InputError, ScenarioError
-from earlybird.runs import DEFAULT_SEED
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from earlybird import emulation
+    from earlybird.cli import display
+else:
+    display = LateModule("earlybird.cli.display")
+    emulation = LateModule("earlybird.emulation")
 
 NAME = "emulate"
 EXAMPLES = examples(
@@ -99,7 +106,7 @@ def command(
         scenario=scenario,
     )
     try:
-        outcome = emulate(
+        outcome = emulation.emulate(
             scenario or single,
             command,
             peers=[shlex.split(text) for text in peer or []],
@@ -116,9 +123,7 @@ def command(
     if json:
         show_json(outcome.summary)
     else:
-        from earlybird.cli.display import show_emulation
-
-        show_emulation(outcome)
+        display.show_emulation(outcome)
     for file, key in ((pcap, "capture_error"), (statistics, "statistics_error")):
         if outcome.summary[key]:
             complain(f"{file}: {outcome.summary[key]}. The file ends there; the command went on.")
@@ -142,7 +147,7 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
     differing = {name: value for name, value in back.items() if value is not None}
     if "rate" in differing:
         differing["trace"] = None
-    return network(link(**there), link(**{**there, **differing}))
+    return emulation.network(emulation.link(**there), emulation.link(**{**there, **differing}))
 
 
 def _of_option(error: ScenarioError) -> InputError:

@@ -7,10 +7,15 @@ With `print` and not with `typer.echo`, which writes UTF-8 to a stream whose enc
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earlybird.cli.streams import is_unicode
-from earlybird.files import finite
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from earlybird import files
+else:
+    files = LateModule("earlybird.files")
 
 
 def say(message: str) -> None:
@@ -41,5 +46,5 @@ def complain(message: str) -> None:
 
 def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print a document, or rows, as JSON."""
-    clean = finite(document) if isinstance(document, dict) else [finite(row) for row in document]
+    clean = files.finite(document) if isinstance(document, dict) else [files.finite(row) for row in document]
     say(json.dumps(clean, indent=2, ensure_ascii=not is_unicode(sys.stdout.encoding)))

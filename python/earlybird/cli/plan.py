@@ -1,5 +1,6 @@
 """`earlybird plan`: how long viewers must wait, and which sender to switch on."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -7,13 +8,23 @@ import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
 from earlybird.cli.plain import say, say_aside, show_json
+from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from earlybird.cli import display
+    from earlybird.planning import picture, planner, profiles, view, written_scenario
     from earlybird.planning.line import Findings
     from earlybird.planning.planner import Plan
+else:
+    display = LateModule("earlybird.cli.display")
+    picture = LateModule("earlybird.planning.picture")
+    planner = LateModule("earlybird.planning.planner")
+    profiles = LateModule("earlybird.planning.profiles")
+    view = LateModule("earlybird.planning.view")
+    written_scenario = LateModule("earlybird.planning.written_scenario")
 
 NAME = "plan"
 EXAMPLES = examples(
@@ -110,13 +121,11 @@ def command(
     clear which sender to take, which takes seconds. What is on the command
     line counts more than what files say, and files more than --network.
     """
-    from earlybird.planning.planner import plan
-
     # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
     _check(plot, write_scenario, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
     measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
-    found = plan(
+    found = planner.plan(
         clip,
         bitrate=bitrate,
         rate=rate,
@@ -144,45 +153,32 @@ def command(
 
 def _read(tool: str) -> "Callable[[Path], Findings]":
     """Find what reads a tool's files."""
-    from importlib import import_module
-
     reader: Callable[[Path], Findings] = import_module(f"earlybird.planning.measured.{tool}").read
     return reader
 
 
 def _profiles() -> list[str]:
-    from earlybird.planning.profiles import PROFILES
-
-    return list(PROFILES)
+    return list(profiles.PROFILES)
 
 
 def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
     """Make sure that no file is written over what it is made of, or over somebody else's."""
     if plot is not None:
-        from earlybird.planning.picture import check_ending
-
-        check_ending(plot)
+        picture.check_ending(plot)
     check_outputs({"plot": plot, "scenario": scenario}, inputs)
 
 
 def _write(found: "Plan", scenario: Path | None, plot: Path | None) -> None:
     if scenario is not None:
-        from earlybird.planning.written_scenario import write
-
-        write(found, scenario)
+        written_scenario.write(found, scenario)
     if plot is not None:
-        from earlybird.planning.picture import save
-
-        save(found, plot)
+        picture.save(found, plot)
 
 
 def _show(found: "Plan", files: list[Path]) -> None:
-    from earlybird.cli.display import show
-    from earlybird.planning.view import render, to_do
-
     for fact in found.line.facts:
         say_aside(f"Taken as found: {fact}.")
-    show(render(found))
-    say("\n".join(["", *to_do(found)]))
+    display.show(view.render(found))
+    say("\n".join(["", *view.to_do(found)]))
     for file in files:
         say(f"Written: {file}")

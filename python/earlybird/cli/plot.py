@@ -1,12 +1,20 @@
 """`earlybird plot`: the picture of a run that was kept, or of what a relay or an emulated network was at."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import examples
 from earlybird.cli.plain import say, say_aside
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from earlybird import result as results
+    from earlybird.plots import states
+else:
+    states = LateModule("earlybird.plots.states")
+    results = LateModule("earlybird.result")
 
 NAME = "plot"
 EXAMPLES = examples(
@@ -30,12 +38,8 @@ def command(
 ) -> None:
     """Draw a run of any world over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
     if result.is_file():
-        from earlybird.plots.states import save
-
-        save(result, out)
+        states.save(result, out)
     else:
-        from earlybird.result import Result
-
-        for lacking in Result.load(result).plot(out).lacking:
+        for lacking in results.Result.load(result).plot(out).lacking:
             say_aside(lacking)
     say(f"Picture written to {out}")

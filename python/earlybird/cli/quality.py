@@ -2,14 +2,22 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earlybird.cli.arguments import Json, examples
 from earlybird.cli.plain import say, show_json
 from earlybird.errors import InputError, because
-from earlybird.result import Result
+from earlybird.lazy import LateModule
+from earlybird.quantities import seconds
+
+if TYPE_CHECKING:
+    from earlybird import quality
+    from earlybird import result as results
+else:
+    quality = LateModule("earlybird.quality")
+    results = LateModule("earlybird.result")
 
 NAME = "quality"
 EXAMPLES = examples(
@@ -47,15 +55,12 @@ def command(
     json: Json = False,
 ) -> None:
     """Print start-up, stalls, live latency, bit rate and switches of every film of a run that was kept."""
-    from earlybird.quality import score as score_of
-    from earlybird.quality import viewings
-
     check_resolution(resolution)
-    shown = viewings(Result.load(result), start_up=duration_of(start_up))
+    shown = quality.viewings(results.Result.load(result), start_up=duration_of(start_up))
     inputs = {viewing.flow: viewing.p1203(resolution=resolution) for viewing in shown}
     rows = [viewing.quality().to_dict() for viewing in shown]
     if score:
-        rows = [{**row, "p1203_o46": round(score_of(inputs[row["flow"]]), 3)} for row in rows]
+        rows = [{**row, "p1203_o46": round(quality.score(inputs[row["flow"]]), 3)} for row in rows]
     if json:
         show_json(rows)
     else:
@@ -72,8 +77,6 @@ def command(
 
 def duration_of(text: str) -> float:
     """Read a duration."""
-    from earlybird.quantities import seconds
-
     length = seconds(text)
     if length is None:
         raise InputError(f"start-up: `{text}` is no duration; allowed: a number with its unit, such as 2s or 500ms.")

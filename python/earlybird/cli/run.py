@@ -2,17 +2,26 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
 from earlybird.cli.plain import say, say_aside, show_json
-from earlybird.description import warn_about_outputs
-from earlybird.result import Result
-from earlybird.runs import DEFAULT_SEED, run
-from earlybird.store import run_key
+from earlybird.description import DEFAULT_SEED, warn_about_outputs
+from earlybird.lazy import LateModule
 from earlybird.worlds import World
+
+if TYPE_CHECKING:
+    from earlybird import quality, runs, store, window
+    from earlybird.cli import display
+    from earlybird.result import Result
+else:
+    display = LateModule("earlybird.cli.display")
+    quality = LateModule("earlybird.quality")
+    runs = LateModule("earlybird.runs")
+    store = LateModule("earlybird.store")
+    window = LateModule("earlybird.window")
 
 NAME = "run"
 EXAMPLES = examples(
@@ -69,7 +78,7 @@ def command(
     ] = None,
 ) -> None:
     """Run a scenario once and print what came of it."""
-    result = run(
+    result = runs.run(
         scenario,
         seed=seed,
         overrides=overrides(settings),
@@ -89,24 +98,19 @@ def command(
     if json:
         show_json(result.summary | films_of(result))
         return
-    from earlybird.cli.display import show_result
-    from earlybird.window import window_notes
-
-    show_result(result)
-    for note in window_notes(result):
+    display.show_result(result)
+    for note in window.window_notes(result):
         say_aside(note)
     if out:
-        say(f"Result kept in {out / run_key(result.scenario, result.seed)}")
+        say(f"Result kept in {out / store.run_key(result.scenario, result.seed)}")
     written = {"Trace": trace, "qlog": qlog, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
     for what, file in written.items():
         if file:
             say(f"{what} written to {file}")
 
 
-def films_of(result: Result) -> dict[str, object]:
+def films_of(result: "Result") -> dict[str, object]:
     """Return what viewers got of the films of a run that kept their deliveries, by flow; else nothing."""
     if "deliveries" not in result.tables:
         return {}
-    from earlybird.quality import viewings
-
-    return {"quality": [viewing.quality().to_dict() for viewing in viewings(result)]}
+    return {"quality": [viewing.quality().to_dict() for viewing in quality.viewings(result)]}

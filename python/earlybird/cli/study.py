@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from earlybird.cli.archive import check_command, export_command
 from earlybird.cli.arguments import AtOnce, Dask, Jobs, Json, ShardOption, examples
 from earlybird.cli.plain import say, say_rest, show_json
 from earlybird.cli.rim import guarded
+from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:
@@ -18,38 +20,7 @@ if TYPE_CHECKING:
     from earlybird.study import RunCount, StudyInfo
 
 
-def _complete_name(incomplete: str) -> list[str]:
-    """Offer the names that begin so to the shell."""
-    from earlybird.study.library import ALL, study_names
-
-    return [name for name in (*study_names(), ALL) if name.startswith(incomplete)]
-
-
-def _complete_scale(incomplete: str) -> list[str]:
-    from earlybird.study.definition import SCALES
-
-    return [scale for scale in SCALES if scale.startswith(incomplete)]
-
-
-Names = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME…",
-        help="The studies, as `earlybird study list` names them, or all.",
-        autocompletion=_complete_name,
-        show_default=False,
-    ),
-]
-Scale = Annotated[
-    str,
-    typer.Option(
-        metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
-    ),
-]
-Results = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results folder; runs there are not repeated.")]
 Reports = Annotated[Path, typer.Option("--report", metavar="DIR", help="Where the report goes.")]
-
-DEFAULT_SCALE = "smoke"
 
 
 def list_command(
@@ -110,8 +81,8 @@ def run_command(
 def _tell_cost(names: list[str], scale: str, jobs: int | None, out: Path) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
-    from earlybird.study.cost import estimate, together
-    from earlybird.study.library import choose_studies
+    from earlybird.study.language.library import choose_studies
+    from earlybird.study.runs.cost import estimate, together
 
     costs = estimate(choose_studies(names, scale), scale, made=Store(out), jobs=jobs)
     show_costs([cost.row() for cost in (*costs, together("together", costs))], "told roughly from their packets")
@@ -129,7 +100,7 @@ def report_command(
     from earlybird.report.terminal import site_summary, terminal_summary
     from earlybird.report.writer import write_report
     from earlybird.study import evaluate_study, report_all
-    from earlybird.study.library import ALL, choose_studies
+    from earlybird.study.language.library import ALL, choose_studies
 
     if ALL in names:
         page, rows = report_all(scale, out=out, report=report)
@@ -170,7 +141,7 @@ def search_command(
         typer.Argument(
             metavar="NAME",
             help="A study that has a search.toml, or all of them.",
-            autocompletion=_complete_name,
+            autocompletion=complete_name,
             show_default=False,
         ),
     ],
@@ -190,7 +161,7 @@ def search_command(
     """
     from earlybird.cli.display import show
     from earlybird.report.search_terminal import search_document, search_summary
-    from earlybird.study.search import search_studies
+    from earlybird.study.search.searching import search_studies
 
     documents = []
     for found in search_studies(name, trials, jobs=jobs, out=out, progress=True):
@@ -214,6 +185,12 @@ EXAMPLES = {
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
     "publish": ["publish", "publish --scale smoke --to /tmp/results"],
     "search": ["search burst-loss --trials 60", "search all --jobs 2"],
+    "export": ["export cross-checks --scale smoke", "export burst-loss cross-checks --scale medium -o cited.zip"],
+    "check": [
+        "check cross-checks-smoke.zip",
+        "check cited.zip --share 10% --jobs 2",
+        "check cited.zip --sample 0 --json",
+    ],
 }
 COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_command,
@@ -221,11 +198,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report_command,
     "publish": publish_command,
     "search": search_command,
+    "export": export_command,
+    "check": check_command,
 }
 
 application = typer.Typer(
     name="study",
-    help="Repeat the papers' experiments: list, run, report, publish, search.",
+    help="Repeat the papers' experiments: list, run, report, publish, search, export, check.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -1,7 +1,7 @@
 """`earlybird sweep`: all runs of a scenario's grid and seeds."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,15 @@ from earlybird.cli.arguments import (
     overrides,
 )
 from earlybird.cli.plain import say, say_rest, show_json
+from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
+
+if TYPE_CHECKING:
+    from earlybird import sweeps
+    from earlybird.cli import display
+else:
+    display = LateModule("earlybird.cli.display")
+    sweeps = LateModule("earlybird.sweeps")
 
 NAME = "sweep"
 EXAMPLES = examples(
@@ -46,9 +54,7 @@ def command(
 
     Results are kept as they come. After an interruption the same command goes on where it stopped.
     """
-    from earlybird.sweeps import sweep
-
-    result = sweep(
+    result = sweeps.sweep(
         scenario,
         overrides=overrides(settings),
         jobs=jobs,
@@ -62,9 +68,7 @@ def command(
         show_json(result.runs.to_dicts())
         return
     if shard is None:
-        from earlybird.cli.display import show_sweep
-
-        show_sweep(result)
+        display.show_sweep(result)
     say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {out}")
     if shard is not None:
         say_rest(result.awaited, out)

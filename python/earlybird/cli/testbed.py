@@ -1,14 +1,29 @@
 """`earlybird testbed`: real players over this machine's TCP."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import AtOnce, Json, examples
 from earlybird.cli.plain import complain, say, say_aside, show_json
 from earlybird.cli.rim import FAILED, guarded
+from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
+
+if TYPE_CHECKING:
+    from earlybird.cli import display
+    from earlybird.plots import run as run_plot
+    from earlybird.testbed import bed, definition, picture, report
+    from earlybird.testbed import needs as bed_needs
+else:
+    display = LateModule("earlybird.cli.display")
+    run_plot = LateModule("earlybird.plots.run")
+    bed = LateModule("earlybird.testbed.bed")
+    definition = LateModule("earlybird.testbed.definition")
+    bed_needs = LateModule("earlybird.testbed.needs")
+    picture = LateModule("earlybird.testbed.picture")
+    report = LateModule("earlybird.testbed.report")
 
 application = typer.Typer(
     name="testbed",
@@ -36,35 +51,23 @@ def run(
     A control run over a link without limits comes first. Plays are kept as they
     are made: after an interruption the same command goes on where it stopped.
     """
-    from earlybird.testbed.bed import run_testbed
-    from earlybird.testbed.report import rows
-
     if plot:
-        from earlybird.plots.run import check_ending
-
-        check_ending(plot)
-    batch = run_testbed(file, at_once=at_once, out=out, progress=True, say=say_aside)
+        run_plot.check_ending(plot)
+    batch = bed.run_testbed(file, at_once=at_once, out=out, progress=True, say=say_aside)
     if json:
-        show_json({"cells": rows(batch.plays), "plays": batch.plays.runs.to_dicts(), "problems": batch.problems})
+        show_json({"cells": report.rows(batch.plays), "plays": batch.plays.runs.to_dicts(), "problems": batch.problems})
     else:
-        from earlybird.cli.display import show_testbed
-
-        show_testbed(rows(batch.plays))
+        display.show_testbed(report.rows(batch.plays))
         say(f"{len(batch.plays.planned)} plays, {batch.plays.made} of them made now. Results kept in {out}")
     for problem in batch.problems:
         complain(f"warning: {problem}")
     if plot:
-        from earlybird.testbed.picture import draw
-
-        draw(batch.plays, plot)
+        picture.draw(batch.plays, plot)
 
 
 def check(*, json: Json = False) -> None:
     """Say what this machine lacks for a test bed, and what installs it."""
-    from earlybird.testbed.definition import CLIENTS
-    from earlybird.testbed.needs import needs, rights, senders
-
-    found = [*needs(CLIENTS), rights(), senders()]
+    found = [*bed_needs.needs(definition.CLIENTS), bed_needs.rights(), bed_needs.senders()]
     if json:
         show_json([need._asdict() for need in found])
     else:

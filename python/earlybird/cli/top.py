@@ -2,12 +2,23 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import examples
 from earlybird.cli.signals import is_terminated
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from rich import console
+
+    from earlybird import state_file
+    from earlybird.cli import live
+else:
+    live = LateModule("earlybird.cli.live")
+    state_file = LateModule("earlybird.state_file")
+    console = LateModule("rich.console")
 
 NAME = "top"
 EXAMPLES = examples(
@@ -27,14 +38,9 @@ def command(
     ],
 ) -> None:
     """Show the state of a relay or an emulated network that runs in another terminal, until it ends or Ctrl-C."""
-    from rich.console import Console
-
-    from earlybird.cli.live import Screen
-    from earlybird.state_file import follow
-
     try:
-        with Screen(file.name, Console(), hint="Ctrl-C leaves; what is watched goes on.") as screen:
-            for state in follow(file):
+        with live.Screen(file.name, console.Console(), hint="Ctrl-C leaves; what is watched goes on.") as screen:
+            for state in state_file.follow(file):
                 if state:
                     screen.add(state)
                 else:

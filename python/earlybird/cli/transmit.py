@@ -5,14 +5,28 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earlybird.cli.arguments import examples
 from earlybird.cli.plain import complain, say_aside
+from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.state_file import states_to
+
+if TYPE_CHECKING:
+    from rich import console as rich_console
+
+    from earlybird import progress, transmission
+    from earlybird.cli import live
+    from earlybird.cli import prometheus as exporter
+else:
+    live = LateModule("earlybird.cli.live")
+    exporter = LateModule("earlybird.cli.prometheus")
+    progress = LateModule("earlybird.progress")
+    transmission = LateModule("earlybird.transmission")
+    rich_console = LateModule("rich.console")
 
 NAME = "transmit"
 HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
@@ -63,12 +77,12 @@ def command(
     (milliseconds), via (udp, or tun with local and device, which takes root).
     Nothing is encrypted.
     """
-    from earlybird.cli.prometheus import serving
-    from earlybird.transmission import path_in, transmit
-
     takers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
-        check_outputs({"statistics": statistics}, {"source": path_in(source), "destination": path_in(destination)})
+        check_outputs(
+            {"statistics": statistics},
+            {"source": transmission.path_in(source), "destination": transmission.path_in(destination)},
+        )
         if statistics:
             takers.append(_file(files, statistics))
         if json:
@@ -76,8 +90,8 @@ def command(
         elif not quiet:
             takers.append(_shown(files, f"{source} → {destination}"))
         if prometheus:
-            takers.append(files.enter_context(serving(prometheus)))
-        last = transmit(source, destination, watch=_Watch(takers))
+            takers.append(files.enter_context(exporter.serving(prometheus)))
+        last = transmission.transmit(source, destination, watch=_Watch(takers))
         for take in takers:
             take(last)
     if last["unitsLeft"]:
@@ -107,13 +121,11 @@ class _Watch:
 
 def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
     """Show reports as a table on a terminal, elsewhere as a line now and then."""
-    from rich.console import Console
-
-    from earlybird.cli.live import Screen
-
-    console = Console(stderr=True)
+    console = rich_console.Console(stderr=True)
     return (
-        files.enter_context(Screen(title, console, HINT)).take if console.is_terminal else files.enter_context(_Lines())
+        files.enter_context(live.Screen(title, console, HINT)).take
+        if console.is_terminal
+        else files.enter_context(_Lines())
     )
 
 
@@ -147,16 +159,11 @@ class _Lines:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._last:
-            from earlybird.cli.live import relay_counts
-
-            say_aside(f"It has ended: {relay_counts(self._last)}")
+            say_aside(f"It has ended: {live.relay_counts(self._last)}")
 
     def _take(self, report: dict[str, Any]) -> None:
-        from earlybird.cli.live import relay_line
-        from earlybird.progress import BETWEEN_LINES
-
         self._last = report
         who = (report["peers"], report["refusal"])
         if report["time_s"] >= self._next or who != self._said:
-            say_aside(relay_line(report))
-            self._next, self._said = report["time_s"] + BETWEEN_LINES, who
+            say_aside(live.relay_line(report))
+            self._next, self._said = report["time_s"] + progress.BETWEEN_LINES, who

@@ -1,12 +1,20 @@
 """`earlybird transports`: which transports there are."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.cli.arguments import Json, examples
 from earlybird.cli.plain import show_json
+from earlybird.lazy import LateModule
+
+if TYPE_CHECKING:
+    from earlybird import transports as register
+    from earlybird.cli import display
+else:
+    display = LateModule("earlybird.cli.display")
+    register = LateModule("earlybird.transports")
 
 NAME = "transports"
 EXAMPLES = examples("earlybird transports", "earlybird transports cubic", "earlybird transports --json")
@@ -20,15 +28,12 @@ def command(
     json: Json = False,
 ) -> None:
     """List the transports: what each is, where it is described, and its parameters."""
-    from earlybird.cli.display import show_transport, show_transports
-    from earlybird.transports import recoveries, transport, transports
-
     if name is None and json:
-        lists = ([asdict(one) for one in transports()], [asdict(one) for one in recoveries()])
+        lists = ([asdict(one) for one in register.transports()], [asdict(one) for one in register.recoveries()])
         show_json(dict(zip(("transports", "recoveries"), lists, strict=True)))
     elif name is None:
-        show_transports(transports(), recoveries())
+        display.show_transports(register.transports(), register.recoveries())
     elif json:
-        show_json(asdict(transport(name)))
+        show_json(asdict(register.transport(name)))
     else:
-        show_transport(transport(name))
+        display.show_transport(register.transport(name))

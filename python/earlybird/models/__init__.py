@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
+    from earlybird.models.estimators import (
+        early_thresholds,
+        printed_timeouts,
+        queueing_delays,
+        retransmission_timeouts,
+    )
     from earlybird.models.formulas import (
         burst_delay,
         least_playback_delay,
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     )
     from earlybird.models.streaming import StreamingChain, streaming_chain
 else:
+    ESTIMATORS = ("early_thresholds", "printed_timeouts", "queueing_delays", "retransmission_timeouts")
     FORMULAS = (
         "burst_delay",
         "least_playback_delay",
@@ -24,15 +31,20 @@ else:
         "slow_start_delay",
     )
     STREAMING = ("StreamingChain", "streaming_chain")
-    __getattr__ = loader(__name__, dict.fromkeys(FORMULAS, "formulas") | dict.fromkeys(STREAMING, "streaming"))
+    MODULES = {"estimators": ESTIMATORS, "formulas": FORMULAS, "streaming": STREAMING}
+    __getattr__ = loader(__name__, {name: module for module, names in MODULES.items() for name in names})
 
 __all__ = [
     "StreamingChain",
     "burst_delay",
+    "early_thresholds",
     "least_playback_delay",
     "pert_response",
     "pftk_approximation",
     "pftk_throughput",
+    "printed_timeouts",
+    "queueing_delays",
+    "retransmission_timeouts",
     "slow_start_delay",
     "streaming_chain",
 ]

@@ -1,24 +1,28 @@
-"""One case of a model as a run: a description that names its result, a seed, and tables, as a simulation has them."""
+"""One case of the Markov chain of live video as a run."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from earlybird import _core
-from earlybird.result import Result
+from earlybird.lazy import LateModule
+from earlybird.models.described import DescribedCase
 
-REVISION = 2
-"""Raised when the model's numbers change, so that results of the old one are not taken for those of the new one."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from earlybird import models
+else:
+    models = LateModule("earlybird.models")
 
 
 @dataclass(frozen=True, slots=True)
-class StreamingCase:
+class StreamingCase(DescribedCase):
     """A live video over the sender of `earlybird.models.streaming_chain`."""
 
     name: ClassVar[str] = "streaming-chain"
+    revision: ClassVar[int] = 2
+    table: ClassVar[str] = "lateness"
 
     loss: float
     """Probability that a packet is lost."""
@@ -36,36 +40,27 @@ class StreamingCase:
     """Largest window in packets."""
     steps: int = 20_000_000
 
-    def document(self) -> str:
-        """Return the description as canonical JSON, which stands where a simulation has its scenario."""
-        return json.dumps({"model": self.name, "revision": REVISION, "case": asdict(self)}, sort_keys=True)
-
-    def result(self, seed: int) -> Result:
+    def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         """
         Compute the case.
 
         Returns
         -------
-        Result
-            With the table ``lateness``; the summary has packets per second of the sender (``throughput_pps``) and of
-            the PFTK model (``pftk_pps``), the variance rate of the sender (``variance_rate``), and seconds until
-            0.01 % of the packets are late by the diffusion form (``diffusion_delay_s``).
+        tuple
+            Packets per second of the sender (``throughput_pps``) and of the PFTK model (``pftk_pps``), the variance
+            rate of the sender (``variance_rate``), and seconds until 0.01 % of the packets are late by the diffusion
+            form (``diffusion_delay_s``); and by start-up delay the share of the packets that is late.
         """
-        import polars as pl
-
-        from earlybird.models import pftk_throughput, streaming_chain
-
         timeout = self.timeout * self.round_trip
-        chain = streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)
+        chain = models.streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)
         rate = chain.throughput / self.load
         late = chain.late_share(rate, self.start_up_delays, steps=self.steps, seed=seed)
-        summary = {
-            "seed": seed,
+        numbers = {
             "throughput_pps": chain.throughput,
-            "pftk_pps": pftk_throughput(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack),
+            "pftk_pps": models.pftk_throughput(
+                self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack
+            ),
             "variance_rate": chain.variance_rate,
             "diffusion_delay_s": chain.diffusion_delay(rate, 1e-4),
-            "code_version": _core.code_version(),
         }
-        columns = {"sud_s": list(self.start_up_delays), "late_share": late}
-        return Result(json.loads(self.document()), seed, summary, {"lateness": partial(pl.DataFrame, columns)})
+        return numbers, {"sud_s": list(self.start_up_delays), "late_share": late}

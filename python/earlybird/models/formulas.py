@@ -55,8 +55,9 @@ def pert_response(queueing: ArrayLike, third_threshold: ArrayLike) -> NDArray[np
     """
     Return PERT's probability of an early response per ACK.
 
-    Bhandarkar, Reddy, Zhang, Loguinov, "Emulating AQM from End Hosts", SIGCOMM 2007: the curve of gentle RED, with the
-    queueing delay in place of the queue's length; thresholds of 5 and 10 ms, and a probability of 0.05 at the second.
+    The curve of gentle RED, with the queueing delay in place of the queue's length; thresholds of 5 and 10 ms, and a
+    probability of 0.05 at the second, as the public ports of PERT have them (Bhandarkar, Reddy, Zhang, Loguinov,
+    "Emulating AQM from End Hosts", SIGCOMM 2007, was not read).
 
     Parameters
     ----------

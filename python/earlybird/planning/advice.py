@@ -61,6 +61,10 @@ def _switch(candidate: Candidate, line: Line, delay: float) -> list[str]:
             ]
         case "udp" | "tfrc":
             return ["# datagrams: RTP over UDP, as GStreamer's rtpbin or FFmpeg's rtp:// send it"]
+        case "quic" | "quic-streams":
+            return ["# any program with QUIC (quinn here): a stream for all frames, or one for each with quic-streams"]
+        case "quic-datagrams":
+            return ["# any program with QUIC and its datagrams (RFC 9221; quinn here)"]
         case _:
             return [_relay(candidate, line, delay)]
 

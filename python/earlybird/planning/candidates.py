@@ -19,7 +19,7 @@ SHORT_TIMER: Final = "50ms"
 TODAY: Final = "cubic"
 """What Linux sends with unless told otherwise."""
 
-DATAGRAMS: Final = ("udp", "tfrc", "srt")
+DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")
 """Transports of which what is late is lost."""
 
 
@@ -52,13 +52,8 @@ class Candidate:
         """The congestion control without ends: ``cubic``, ``bbr``."""
         return transport_named(self.transport).name
 
-    @property
-    def has_window(self) -> bool:
-        """Whether it is TCP."""
-        return self.transport not in DATAGRAMS
 
-
-REAL_TIME: Final = ("mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "earlybird-rt")
+REAL_TIME: Final = ("mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "hollywood", "earlybird-rt")
 """Transports of the real-time mode."""
 
 SHORT_TIMERS: Final = "cubic+rto-min"

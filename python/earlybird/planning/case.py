@@ -1,34 +1,31 @@
-"""One session of a plan as a run: a description that names its result, a seed, and the delay that it takes."""
+"""One session of a plan as a run, whose result is the delay that it takes."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from earlybird import _core
 from earlybird.errors import InputError
+from earlybird.models.described import DescribedCase
 from earlybird.planning.candidates import candidate
 from earlybird.planning.film import HEADERS, KEY_FRAME_SIZE, SEGMENT, Broadcast, made_up
 from earlybird.planning.line import Findings, Line, line_of
 from earlybird.planning.session import Theatre, scenario
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.quantities import bits_per_second, seconds
-from earlybird.result import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
-
-REVISION: Final = 1
-"""Raised when a session's numbers change, so that results of the old ones are not taken for those of the new ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class SessionCase:
+class SessionCase(DescribedCase):
     """A live film over a line, as `earlybird plan` plays it."""
 
     name: ClassVar[str] = "session"
+    revision: ClassVar[int] = 1
+    table: ClassVar[str] = "session"
 
     sender: str
     """As `earlybird plan --transport` takes it."""
@@ -72,27 +69,19 @@ class SessionCase:
         """Seconds that the largest frame takes on the line, with its headers."""
         return 8 * self.film.clip.largest_frame * (1 + HEADERS / SEGMENT) / self.line.rate
 
-    def document(self) -> str:
-        """Return the description as canonical JSON, which stands where a simulation has its scenario."""
-        return json.dumps({"model": self.name, "revision": REVISION, "case": asdict(self)}, sort_keys=True)
-
     def scenario(self, delay: float | None = None) -> dict[str, Any]:
         """Write the session as a scenario; `delay` is for senders that give up what is late."""
         return scenario(self.line, self.film, candidate(self.sender), delay)
 
-    def result(self, seed: int) -> Result:
+    def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         """
         Play the session.
 
         Returns
         -------
-        Result
-            Its only table, ``session``, has a row: the delay that would have done (``need_s``, infinite if none), the
+        tuple
+            No number; and in a table of one row the delay that would have done (``need_s``, infinite if none), the
             share of the time in which a window or buffer held the sender back, and the share of the frames that came.
         """
-        import polars as pl
-
         played = Theatre(self.line, self.film, candidate(self.sender), self.late).play(seed)
-        columns = {"need_s": [played.need], "held_back": [played.held_back], "carried": [played.carried]}
-        summary = {"seed": seed, "code_version": _core.code_version()}
-        return Result(json.loads(self.document()), seed, summary, {"session": partial(pl.DataFrame, columns)})
+        return {}, {"need_s": [played.need], "held_back": [played.held_back], "carried": [played.carried]}

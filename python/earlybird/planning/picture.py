@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from earlybird.errors import InputError
 from earlybird.planning.answer import WORDS, answer
 from earlybird.planning.view import circumstances
 from earlybird.player import Timeliness
-from earlybird.plots.style import INK, MUTED, PAPER, look, styled
-from earlybird.report.pictures import METADATA
+from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, plain_number
+from earlybird.plots.dots import row_axis
+from earlybird.plots.figure import METADATA, figure
+from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Look, looks, styled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from earlybird.planning.planner import Plan, Prospect
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
 ENDINGS: Final = (".png", ".svg")
 LEAST_SHARE: Final = 1e-5
 """Where the axis of late frames ends: none at all is drawn there."""
+SHARES: Final = {10.0**-power: f"{plain_number(10.0 ** (2 - power))} %" for power in range(6)}
 MARGIN: Final = 1.5
 POINTS: Final = 200
+MARKED: Final = 33
+"""Points from one marker of a line to the next."""
 TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-LETTERS: Final = 118
-SMALL_LETTERS: Final = 150
-"""Of a line above the panels, and of one below."""
+RING: Final = Look(MUTED, DARK[MUTED], SOLID, "o", is_hollow=True)
+ALLOWED: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")
 
 
 def check_ending(path: str | Path) -> None:
@@ -46,21 +49,35 @@ def save(plan: Plan, path: str | Path) -> None:
     check_ending(path)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with styled():
-        draw(plan).savefig(path, metadata=dict(METADATA[Path(path).suffix.removeprefix(".")]))
+        draw(plan).savefig(path, metadata=METADATA[Path(path).suffix.removeprefix(".")])
 
 
 def draw(plan: Plan) -> Figure:
-    """Draw late frames over the delay on the left, and each sender's need on the right."""
-    with styled():
-        figure = Figure(figsize=(9.6, 4.4), layout="constrained")
-        lateness, needs = figure.subplots(1, 2)
-        _draw_lateness(lateness, plan)
-        _draw_needs(needs, plan)
-        for axes in (lateness, needs):
-            _scale_delays(axes, plan)
-        figure.suptitle(fill(answer(plan), LETTERS), x=0.01, ha="left", fontsize=9.5, fontweight="bold", color=INK)
-        figure.supxlabel(fill(circumstances(plan), SMALL_LETTERS), x=0.01, ha="left", fontsize=8, color=MUTED)
-    return figure
+    """Draw a plan."""
+    return figure(chart(plan))
+
+
+def chart(plan: Plan) -> Chart:
+    """Show late frames over the delay on the left, and each sender's need on the right."""
+    low, high = _limits(plan)
+    styles = looks([prospect.candidate.name for prospect in plan.prospects])
+    late = Axis("Late frames (%)", is_log=True, low=LEAST_SHARE, high=1, ticks=SHARES, better="smaller")
+    needs = Panel("Enough for nine of ten sessions", tuple(_needs(plan, styles)), row_axis([*styles]))
+    return Chart(
+        (Panel("Late frames of all sessions", tuple(_lateness(plan, styles)), late), needs),
+        Axis(
+            f"{WORDS[plan.film.goal][1]} delay (s)".capitalize(),
+            is_log=True,
+            low=low,
+            high=high,
+            ticks={tick: f"{tick:g}" for tick in TICKS if low <= tick <= high},
+            better="smaller",
+        ),
+        title=answer(plan),
+        caption=circumstances(plan),
+        share_y=False,
+        height=3.0,
+    )
 
 
 def late_shares(prospect: Prospect, delays: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -70,37 +87,25 @@ def late_shares(prospect: Prospect, delays: NDArray[np.float64]) -> NDArray[np.f
     return np.array([sum(judge.late(delay) for judge in judges) / frames for delay in delays])
 
 
-def _draw_lateness(axes: Axes, plan: Plan) -> None:
-    low, high = _limits(plan)
-    delays = np.geomspace(low, high, POINTS)
-    for place, prospect in enumerate(plan.prospects):
-        name = prospect.candidate.name
-        drawn = look(name, place)
+def _lateness(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
+    delays = np.geomspace(*_limits(plan), POINTS)
+    for prospect, (name, style) in zip(plan.prospects, styles.items(), strict=True):
         late = np.maximum(late_shares(prospect, delays), LEAST_SHARE)
-        axes.plot(delays, late, color=drawn.colour, linestyle=drawn.dashes, label=name)
-    axes.axhline(plan.late, color=MUTED, linewidth=0.8, linestyle=":")
-    axes.set_yscale("log")
-    axes.set_ylim(LEAST_SHARE, 1)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda late, _: f"{100 * late:g} %"))
-    axes.set_title("Late frames, of all sessions together")
-    axes.legend(loc="upper right")
+        yield Curve(name, style, list(delays), list(late), every=MARKED)
+    yield Bound("late frames allowed", plan.late, "y", ALLOWED)
 
 
-def _draw_needs(axes: Axes, plan: Plan) -> None:
-    rows = list(enumerate(plan.prospects))
-    for place, prospect in rows:
-        drawn, need = look(prospect.candidate.name, place), prospect.need
+def _needs(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
+    low, high = _limits(plan)
+    for place, (prospect, style) in enumerate(zip(plan.prospects, styles.values(), strict=True)):
+        need, guess = prospect.need, prospect.guess.delay
         if not math.isfinite(need.mean):
-            axes.annotate("no delay is enough", (0.5, place), xycoords=("axes fraction", "data"), va="center")
+            yield Label("no delay is enough", math.sqrt(low * high), place)
             continue
-        high = need.high if math.isfinite(need.high) else axes.get_xlim()[1]
-        axes.plot([need.low, high], [place, place], color=drawn.colour, linewidth=3, alpha=0.5)
-        axes.plot([need.mean], [place], color=drawn.colour, marker=drawn.marker, linestyle="none", markersize=8)
-        if math.isfinite(prospect.guess.delay) and prospect.guess.delay > 0:
-            axes.plot([prospect.guess.delay], [place], marker="o", markerfacecolor=PAPER, color=MUTED, linestyle="none")
-    axes.set_yticks([place for place, _ in rows], [prospect.candidate.name for _, prospect in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_title("Enough for nine of ten sessions; ring: formula")
+        end = need.high if math.isfinite(need.high) else high
+        yield Curve("", style, [need.mean], [place], "dots", [need.low], [end], is_across=True, size=7)
+        if math.isfinite(guess) and guess > 0:
+            yield Curve("by a formula", RING, [guess], [place], "dots", size=6)
 
 
 def _limits(plan: Plan) -> tuple[float, float]:
@@ -109,12 +114,3 @@ def _limits(plan: Plan) -> tuple[float, float]:
     known = [value for value in known if math.isfinite(value) and value > 0] or [1.0]
     low = max(min(*known, plan.line.round_trip / 2), TICKS[0]) / MARGIN
     return low, max(MARGIN * max(known), 10 * low)
-
-
-def _scale_delays(axes: Axes, plan: Plan) -> None:
-    axes.set_xscale("log")
-    axes.set_xlim(*_limits(plan))
-    axes.xaxis.set_major_locator(FixedLocator(TICKS))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda delay, _: f"{delay:g}"))
-    axes.set_xlabel(f"{WORDS[plan.film.goal][1]} delay, s")

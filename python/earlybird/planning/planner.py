@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.errors import InputError
-from earlybird.media import read_clip
+from earlybird.media import film_of
 from earlybird.planning.advice import advice
+from earlybird.planning.answer import answer, document
 from earlybird.planning.candidates import TODAY, Candidate, candidates
 from earlybird.planning.choice import LOOKS
 from earlybird.planning.estimates import FirstGuess, first_guess
@@ -127,8 +128,6 @@ class Plan:
     @property
     def answer(self) -> str:
         """The answer in two sentences."""
-        from earlybird.planning.answer import answer
-
         return answer(self)
 
     @property
@@ -138,8 +137,6 @@ class Plan:
 
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""
-        from earlybird.planning.answer import document
-
         return document(self)
 
 
@@ -237,7 +234,7 @@ def plan(
 def _film(clip: str | Path | None, bitrate: str | None, goal: Goal) -> Clip:
     if (clip is None) == (bitrate is None):
         raise InputError("what is sent? Name a video file, or give --bitrate, such as --bitrate 4Mb/s; one of them.")
-    return read_clip(clip) if clip is not None else made_up(bits_per_second(with_unit(bitrate or ""), "bitrate"), goal)
+    return film_of(clip) if clip is not None else made_up(bits_per_second(with_unit(bitrate or ""), "bitrate"), goal)
 
 
 def _duration(text: str, what: str) -> float:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from earlybird import _core
-from earlybird.planning.film import SEGMENT
 from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ STARTS_WITHIN: Final = 1.0
 
 NEAR_THE_END: Final = 0.1
 """A film falls behind for good if what came last is older than this share of the session."""
-
-LARGEST_WINDOW: Final = 6 * 2**20
-"""Bytes of the window that the profiles allow unless asked for more (docs/profiles.md)."""
 
 PER_RUN: Final = 40e3
 """Packets that are simulated in the time that a run takes however short it is, some 10 ms."""
@@ -90,8 +86,6 @@ class Session:
 def scenario(line: Line, film: Broadcast, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
     """Write the session as a scenario; `delay`, from writing to playing, is for senders that give up what is late."""
     endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
-    if candidate.has_window and 2 * line.volume > LARGEST_WINDOW:
-        endpoint["window"] = math.ceil(2 * line.volume / SEGMENT)
     if candidate.transport == "srt":
         endpoint["srt"] = {"fit-playback-delay": True}
     flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": film.application()}

@@ -1,1 +1,1 @@
-"""Figures: pure functions from a tidy table to a matplotlib figure, and one look for all of them."""
+"""Pictures: functions from a tidy table to a chart, two libraries that draw charts, and one look for all of them."""

@@ -1,91 +1,218 @@
 """
-Interactive charts: the data of a figure as plotly.js takes it; `report/assets/plots.js` lays them out.
+What a picture shows, apart from any library that draws: panels with marks, and their axes.
 
-A chart is a document of panels, each with its traces, and the two axes that they share. Colours are those of a light
-page; the script puts those of a dark one in their place.
+Every kind of plot is a function from a table to a `Chart`. `earlybird.plots.figure` draws one with matplotlib,
+`earlybird.plots.interactive` with plotly.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import polars as pl
+from matplotlib.ticker import MaxNLocator
 
-from earlybird.plots.style import Look
+from earlybird.plots.style import PLAIN, Look
 
-Chart: TypeAlias = dict[str, Any]
-Trace: TypeAlias = dict[str, Any]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-DASHES = {"-": "solid", "5": "dash", "1": "dot", "6": "dashdot"}
-"""plotly's names of our dashes, by how they begin."""
+    import polars as pl
+    from numpy.typing import NDArray
 
-SYMBOLS = {
-    "o": "circle",
-    "s": "square",
-    "^": "triangle-up",
-    "v": "triangle-down",
-    "<": "triangle-left",
-    "D": "diamond",
-    "P": "cross",
-    "X": "x",
-    "x": "x-thin",
-    "+": "cross-thin",
-    "*": "star",
-    ".": "circle",
-    "_": "line-ew",
-}
-"""plotly's names of our markers."""
+Values: TypeAlias = "Sequence[float] | Sequence[float | None] | pl.Series | NDArray[Any]"
+Better: TypeAlias = Literal["", "smaller", "larger"]
+
+LEFT_RIGHT, UP_DOWN = ("←", "→"), ("↓", "↑")
+"""Arrows to small and to large values of an axis."""
+FEW_TICKS: Final = 3
+STEPS: Final = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
+"""Places of ticks in each decade of a logarithmic axis: the first that come to a few ticks are taken."""
+MARGIN: Final = 1.25
+"""By which a logarithmic axis goes beyond what it shows."""
 
 
-def chart(
-    table: pl.DataFrame,
-    traces: Callable[[pl.DataFrame], list[Trace]],
-    x: Mapping[str, Any],
-    y: Mapping[str, Any],
-    *,
-    share_y: bool = True,
-    **layout: object,
-) -> Chart:
-    """
-    Make a chart with one panel for each value of a table's column ``panel``.
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis."""
 
-    Parameters
-    ----------
-    table
-        What it shows.
-    traces
-        Makes the traces of one panel from its rows.
-    x, y
-        The axes, as plotly describes them.
-    share_y
-        Whether all panels have the same y axis.
-    **layout
-        Other settings of plotly's layout.
+    title: str = ""
+    is_log: bool = False
+    low: float | None = None
+    """Where it begins: where its values do if nothing is said. May lie above `high`."""
+    high: float | None = None
+    ticks: Mapping[float, str] = field(default_factory=dict)
+    """Places that have a name; without any, they are numbers."""
+    better: Better = ""
+    """Which values are better, where that has a meaning."""
+    is_rows: bool = False
+    """Whether its ticks name rows from top to bottom, so that it grows with them."""
+    is_whole: bool = False
+    """Whether only whole numbers are ticks."""
 
-    Returns
-    -------
-    dict
-        To be written as JSON.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points that belong together."""
+
+    name: str
+    look: Look
+    x: Values
+    y: Values
+    form: Literal["both", "line", "dots", "steps", "band"] = "both"
+    """Of a band only the intervals are drawn, as an area."""
+    low: Values | None = None
+    high: Values | None = None
+    """Ends of the points' intervals."""
+    is_banded: bool = False
+    """Whether intervals are an area around the line instead of bars."""
+    is_across: bool = False
+    """Whether intervals lie along x."""
+    size: float = 4.5
+    """Of its markers, in points."""
+    width: float = 1.5
+    """Of its line, in points."""
+    every: int = 1
+    """Which of its points have a marker."""
+    hover: str = "%{y:.4~g}"
+    """What is told about a point that is pointed at, as plotly writes templates."""
+    texts: Sequence[str] = ()
+    """What a template's ``%{text}`` says, by point."""
+    is_named: bool = True
+    """Whether the legend names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars, on top of the panel's earlier ones."""
+
+    name: str
+    look: Look
+    x: Values
+    heights: Values
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A line across a panel; one along y may have words at its right end."""
+
+    name: str
+    at: float
+    along: Literal["x", "y"] = "x"
+    """The axis on which it has its place."""
+    look: Look = PLAIN
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A shaded part of a panel, on an axis from one place to another or to its end."""
+
+    name: str
+    look: Look
+    low: float | None
+    high: float | None
+    along: Literal["x", "y"] = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words at a place: right of it, left of it or around it."""
+
+    text: str
+    x: float
+    y: float
+    side: Literal["left", "right", "middle"] = "middle"
+    is_above: bool = False
+    """Whether it stands on top of the panel instead of at `y`."""
+
+
+Mark: TypeAlias = Curve | Bars | Bound | Region | Label
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One coordinate system."""
+
+    title: str
+    marks: tuple[Mark, ...]
+    y: Axis | None = None
+    """Its own y axis, if not that of the whole chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture."""
+
+    panels: tuple[Panel, ...]
+    x: Axis
+    y: Axis = field(default_factory=Axis)
+    title: str = ""
+    """What stands above all; pages have it beside the chart."""
+    caption: str = ""
+    """What stands below all."""
+    share_y: bool = True
+    """Whether all panels have the same y axis."""
+    is_stack: bool = False
+    """Whether panels lie one below the other over the same x."""
+    height: float = 2.3
+    """Of a panel in inches; rows decide themselves."""
+    row: float = 0.27
+    """Inches of a row, where y has any."""
+    hover: Literal["x unified", "closest"] = "closest"
+    """Whether the values of all lines at a place are told, or one point's."""
+
+
+def by_panel(table: pl.DataFrame, marks: Callable[[pl.DataFrame], Iterable[Mark]]) -> tuple[Panel, ...]:
+    """Make a panel for each value of a table's column ``panel``."""
     titles = table["panel"].unique(maintain_order=True).to_list()
-    panels = [{"title": title, "traces": traces(table.filter(pl.col("panel") == title))} for title in titles]
-    return {"panels": panels, "x": dict(x), "y": dict(y), "shareY": share_y, "layout": layout}
+    return tuple(Panel(title, tuple(marks(table.filter(panel=title)))) for title in titles)
 
 
-def numbers(values: Sequence[float | None] | pl.Series, digits: int = 5) -> list[float | None]:
-    """Write numbers with so many significant digits; null where there is none."""
-    return [
-        None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}") for value in list(values)
-    ]
+def columns(chart: Chart) -> int:
+    """Return how many panels stand side by side where there is room: four at most, and rows as full as they can be."""
+    count = len(chart.panels)
+    return 1 if chart.is_stack else math.ceil(count / math.ceil(count / 4))
 
 
-def line_style(look: Look) -> dict[str, Any]:
-    """Describe a line."""
-    first = look.dashes if isinstance(look.dashes, str) else f"{look.dashes[1][0]:g}"
-    return {"color": look.colour, "dash": DASHES[first], "width": 2}
+def named(chart: Chart) -> dict[str, Bars | Bound | Curve | Region]:
+    """Return what a legend names, each as it is drawn first."""
+    found: dict[str, Bars | Bound | Curve | Region] = {}
+    for mark in (mark for panel in chart.panels for mark in panel.marks):
+        if not isinstance(mark, Label) and mark.name and not (isinstance(mark, Curve) and not mark.is_named):
+            found.setdefault(mark.name, mark)
+    return found
 
 
-def marker_style(look: Look, size: float = 7) -> dict[str, Any]:
-    """Describe a marker."""
-    symbol = SYMBOLS[look.marker] + ("-open" if look.is_hollow or look.marker in "x+_" else "")
-    return {"symbol": symbol, "color": look.colour, "size": size, "line": {"color": look.colour, "width": 1.2}}
+def titled(axis: Axis, arrows: tuple[str, str]) -> list[str]:
+    """Return the lines of an axis title: what it is, and which values are better."""
+    small, large = arrows
+    better = {"smaller": f"{small} smaller is better", "larger": f"larger is better {large}", "": ""}[axis.better]
+    return [line for line in (axis.title, better) if line]
+
+
+def log_axis(axis: Axis, values: Iterable[float | None]) -> Axis:
+    """Give a logarithmic axis the ends that its values ask for, and ticks with numbers in full."""
+    shown = [value for value in values if value is not None and math.isfinite(value) and value > 0]
+    low = axis.low if axis.low else min(shown, default=1.0) / MARGIN
+    high = axis.high if axis.high else max(shown, default=10.0) * MARGIN
+    ticks = axis.ticks or {tick: plain_number(tick) for tick in log_ticks(low, high)}
+    return replace(axis, is_log=True, low=low, high=high, ticks=ticks)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Choose ticks of a logarithmic axis."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in STEPS:
+        ticks = [float(f"{step:g}e{decade}") for decade in decades for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= FEW_TICKS:
+            return inside
+    return [tick for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
+
+
+def plain_number(value: float) -> str:
+    """Write a tick without powers of ten."""
+    return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:.6g}"

@@ -1,20 +1,18 @@
 """Delay of each packet around a burst of losses, against the time at which it was written."""
 
+from typing import Final
+
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from earlybird.plots.chart import Chart, Trace, chart, marker_style, numbers
-from earlybird.plots.style import LOOKS, panelled
+from earlybird.plots.chart import Axis, Chart, Curve, by_panel
+from earlybird.plots.style import LOOKS
 
-TIME = "Time of writing (s)"
-DELAY = "Delay (ms)"
-LOOK = LOOKS["sack"]
+HOVER: Final = "%{y:.1f} ms, written at %{x:.3f} s"
 
 
-def delays_figure(packets: pl.DataFrame) -> Figure:
+def delays_chart(packets: pl.DataFrame) -> Chart:
     """
-    Draw the delay of each packet.
+    Show the delay of each packet.
 
     Parameters
     ----------
@@ -23,33 +21,14 @@ def delays_figure(packets: pl.DataFrame) -> Figure:
 
     Returns
     -------
-    Figure
-        Not attached to any window.
+    Chart
+        What to draw.
     """
-    return panelled(packets, _draw_delays, DELAY, share_y=False)
+    y = Axis("Delay of a packet (ms)", low=0, better="smaller")
+    x = Axis("Time of writing after the first late packet (s)")
+    return Chart(by_panel(packets, _dots), x, y, share_y=False)
 
 
-def delays_chart(packets: pl.DataFrame) -> Chart:
-    """Make the interactive form of `delays_figure`."""
-    y = {"title": DELAY, "rangemode": "tozero"}
-    return chart(packets, _delay_traces, {"title": TIME}, y, share_y=False, hovermode="closest")
-
-
-def _delay_traces(packets: pl.DataFrame) -> list[Trace]:
-    trace: Trace = {
-        "name": "packet",
-        "showlegend": False,
-        "x": numbers(packets["time_s"]),
-        "y": numbers(packets["delay_ms"]),
-        "mode": "markers",
-        "marker": marker_style(LOOK, size=5),
-        "hovertemplate": "%{y:.1f} ms, written at %{x:.3f} s",
-    }
-    return [trace]
-
-
-def _draw_delays(axes: Axes, packets: pl.DataFrame) -> None:
-    times, values = packets["time_s"].to_numpy(), packets["delay_ms"].to_numpy()
-    axes.plot(times, values, linestyle="none", marker=".", markersize=4, color=LOOK.colour, label="packet")
-    axes.set_xlabel(TIME)
-    axes.set_ylim(bottom=0)
+def _dots(packets: pl.DataFrame) -> list[Curve]:
+    x, y = packets["time_s"], packets["delay_ms"]
+    return [Curve("", LOOKS["sack"], x, y, "dots", size=2.6, hover=HOVER)]

@@ -1,39 +1,35 @@
 """Lines in panels: a quantity against an axis, one line per transport, with intervals and the paper's numbers."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike
 
-from earlybird.plots.chart import Chart, Trace, chart, line_style, marker_style, numbers
-from earlybird.plots.style import MUTED, PAPER, Look, look, panelled
+from earlybird.plots.chart import Axis, Better, Chart, Curve, Mark, Panel, log_axis
+from earlybird.plots.style import PLAIN, STAR, Look, looks
 
-PAPER_LABEL = "as the paper states"
-PAPER_KEY: Trace = {
-    "name": PAPER_LABEL,
-    "legendgroup": PAPER_LABEL,
-    "x": [None],
-    "y": [None],
-    "mode": "markers",
-    "marker": {"symbol": "star", "size": 11, "color": MUTED},
-}
-"""The legend's star, in no line's colour as it stands for those of all lines."""
-LETTERS_PER_INCH = 13.0
-"""Of tick labels."""
-MANY = 12
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import ArrayLike
+
+PAPER_LABEL: Final = "as the paper states"
+ALL_LABEL: Final = "from the smallest to the largest of all"
+MANY: Final = 12
 """With more points than this, a line gets few markers and its interval is a band."""
+TOGETHER: Final = 5
+"""Lines of a panel that can be told apart."""
+
+KEY: Final = Curve(PAPER_LABEL, STAR, (), (), "dots", size=9)
+"""The legend's star, in no line's colour as it stands for those of all lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What stands at a figure's axes."""
+    """What stands at the axes of a plot of lines or dots."""
 
     x: str
     y: str
@@ -46,6 +42,8 @@ class Wording:
     """Whether y is logarithmic."""
     top: float | None = None
     """Upper end of y where it is known, such as 100 %."""
+    better: Better = ""
+    """Which values of the quantity are better."""
 
 
 def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.DataFrame:
@@ -62,7 +60,7 @@ def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.Data
     Returns
     -------
     polars.DataFrame
-        For `lines_figure`, but for the panel.
+        For `lines_chart`, but for the panel.
     """
     places, heights = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
     nothing = pl.lit(None, dtype=pl.Float64)
@@ -77,9 +75,9 @@ def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.Data
     )
 
 
-def lines_figure(points: pl.DataFrame, wording: Wording) -> Figure:
+def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """
-    Draw lines in panels.
+    Show lines in panels; where there are too many to be told apart, each gets a panel.
 
     Parameters
     ----------
@@ -91,153 +89,73 @@ def lines_figure(points: pl.DataFrame, wording: Wording) -> Figure:
 
     Returns
     -------
-    Figure
-        Not attached to any window.
+    Chart
+        What to draw.
     """
-    figure = panelled(
-        points,
-        lambda axes, rows: _draw_panel(axes, rows, wording),
-        wording.y,
-        share_y=wording.share_y,
-    )
-    for axes in figure.axes:
-        if wording.log_y:
-            axes.set_yscale("log")
-        else:
-            axes.set_ylim(0, wording.top)
-    return figure
+    styles = looks(points["line"].unique(maintain_order=True).to_list())
+    panels = [*(_small_multiples(points, styles) if len(styles) > TOGETHER else _panels(points, styles))]
+    if points["name"].n_unique() < len(styles):
+        panels = [replace(panel, marks=tuple(map(_unnamed, panel.marks))) for panel in panels]
+    y = Axis(wording.y, low=0, high=wording.top, better=wording.better)
+    x = Axis(wording.x, low=None if wording.ticks else 0, ticks=wording.ticks)
+    if wording.is_wide:
+        x = log_axis(x, points["x"])
+    if wording.log_y:
+        y = log_axis(replace(y, low=None), [*points["value"], *points["high"], *points["paper"]])
+    return Chart(tuple(panels), x, y, share_y=wording.share_y, hover="x unified")
 
 
-def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
-    """
-    Make the interactive form of `lines_figure`.
-
-    Parameters
-    ----------
-    points, wording
-        As there.
-
-    Returns
-    -------
-    dict
-        See `earlybird.plots.chart`.
-    """
-    x: dict[str, Any] = {"title": wording.x, "type": "log" if wording.is_wide else "linear"}
-    if wording.ticks:
-        x |= {"tickvals": list(wording.ticks), "ticktext": list(wording.ticks.values())}
-    y: dict[str, Any] = {"title": wording.y}
-    y |= {"type": "log"} if wording.log_y else {"range": [0, wording.top]}
-    return chart(points, _traces, x, y, share_y=wording.share_y, hovermode="x unified")
+def _panels(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
+    for (title,), rows in points.group_by("panel", maintain_order=True):
+        yield Panel(str(title), tuple(_marks(rows, styles)))
 
 
-def _traces(points: pl.DataFrame) -> list[Trace]:
-    lines = [(look(name, position), rows) for position, (name, rows) in enumerate(_lines(points))]
-    shown = [trace for style, rows in lines for trace in _line_traces(rows, style)]
-    stars = [_paper_trace(rows, style) for style, rows in lines if rows["paper"].is_not_null().any()]
-    return [*shown, *stars, *([PAPER_KEY] if stars else [])]
-
-
-def _line_traces(rows: pl.DataFrame, style: Look) -> list[Trace]:
-    """Describe a line with its intervals: bars at few points, a band along many."""
-    name = rows["name"][0]
-    rows = rows.filter(pl.col("value").is_not_null())
-    value = rows["value"]
-    shared: Trace = {"name": name, "legendgroup": name, "x": numbers(rows["x"])}
-    drawn = shared | {
-        "y": numbers(value),
-        "mode": "lines" if rows.height > MANY else "lines+markers",
-        "line": line_style(style),
-        "marker": marker_style(style),
-        "hovertemplate": "%{y:.4~g}",
-    }
-    if rows.height > MANY:
-        edge = shared | {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-        band = {"fill": "tonexty", "fillcolor": f"{style.colour}24"}
-        return [edge | {"y": numbers(rows["low"])}, edge | band | {"y": numbers(rows["high"])}, drawn]
-    bars = {"array": numbers(rows["high"] - value), "arrayminus": numbers(value - rows["low"])}
-    error = {"type": "data", "symmetric": False, "width": 0, "thickness": 1.2, "color": style.colour}
-    return [drawn | {"error_y": error | bars}]
-
-
-def _paper_trace(rows: pl.DataFrame, style: Look) -> Trace:
-    rows = rows.filter(pl.col("paper").is_not_null())
-    return {
-        "name": PAPER_LABEL,
-        "legendgroup": PAPER_LABEL,
-        "showlegend": False,
-        "x": numbers(rows["x"]),
-        "y": numbers(rows["paper"]),
-        "mode": "markers",
-        "marker": {"symbol": "star-open" if style.is_hollow else "star", "size": 11, "color": style.colour},
-        "hovertemplate": f"%{{y:.4~g}} ({rows['name'][0]})",
-    }
-
-
-def _draw_panel(axes: Axes, points: pl.DataFrame, wording: Wording) -> None:
-    _name_lines(axes, points)
-    for position, (line, rows) in enumerate(_lines(points)):
-        _draw_line(axes, rows.filter(pl.col("value").is_not_null()), look(line, position))
-        _draw_paper(axes, rows.filter(pl.col("paper").is_not_null()), look(line, position))
-    axes.set_xlabel(wording.x)
-    if wording.ticks and wording.is_wide:
-        axes.set_xscale("log")
-        axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
-        axes.minorticks_off()
-        axes.set_xlim(min(wording.ticks) / 1.3, max(wording.ticks) * 1.3)
-    elif wording.ticks:
-        axes.set_xticks(list(wording.ticks), list(wording.ticks.values()))
-        if _room(axes) < sum(len(name) + 2 for name in wording.ticks.values()):
-            axes.tick_params(axis="x", labelrotation=90)
-        room = (max(wording.ticks) - min(wording.ticks)) * 0.1 or 0.5
-        axes.set_xlim(min(wording.ticks) - room, max(wording.ticks) + room)
-    else:
-        axes.set_xlim(0, None)
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-
-
-def _room(axes: Axes) -> float:
-    """Return how many letters of tick labels fit along x of a panel."""
-    grid, figure = axes.get_gridspec(), axes.get_figure(root=True)
-    return figure.get_figwidth() / grid.ncols * LETTERS_PER_INCH if grid and figure else math.inf
-
-
-def _draw_line(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
-    """Draw a line with its intervals: bars at few points, a band along many."""
-    x, value = rows["x"].to_numpy(), rows["value"].to_numpy()
-    bounded = rows.filter(pl.col("low").is_not_null())
-    low, high = bounded["low"].to_numpy(), bounded["high"].to_numpy()
-    if rows.height > MANY:
-        axes.plot(x, value, **style.line(), markevery=4)
-        axes.fill_between(bounded["x"].to_numpy(), low, high, color=style.colour, alpha=0.14, linewidth=0)
+def _small_multiples(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
+    """Give each line a panel: with the range of all behind it, or with what were panels before as its lines."""
+    panels = points["panel"].unique(maintain_order=True).to_list()
+    if len(panels) > 1:
+        named = points.select("panel", "line", "name")
+        turned = points.with_columns(panel=named["name"], line=named["panel"], name=named["panel"])
+        yield from _panels(turned, looks(panels))
         return
-    axes.plot(x, value, **style.line())
-    axes.vlines(bounded["x"].to_numpy(), low, high, color=style.colour, linewidth=1.1, alpha=0.75)
+    value = pl.col("value")
+    ends = points.group_by("x").agg(low=value.min(), high=value.max()).sort("x")
+    behind = Curve(ALL_LABEL, PLAIN, ends["x"], ends["low"], "band", ends["low"], ends["high"])
+    for line, style in styles.items():
+        own = points.filter(pl.col("line") == line)
+        yield Panel(own["name"][0], (behind, *(_unnamed(mark) for mark in _marks(own, {line: style}))))
 
 
-def _draw_paper(axes: Axes, rows: pl.DataFrame, style: Look) -> None:
-    axes.plot(rows["x"].to_numpy(), rows["paper"].to_numpy(), **_star(style.colour, is_hollow=style.is_hollow))
+def _unnamed(mark: Mark) -> Mark:
+    """Leave a line out of the legend, as its panel says what it is."""
+    if isinstance(mark, Curve) and mark.name not in (PAPER_LABEL, ALL_LABEL):
+        return replace(mark, is_named=False)
+    return mark
 
 
-def _star(colour: str, *, is_hollow: bool) -> dict[str, Any]:
-    """Mark the paper's numbers with stars, hollow where the line's markers are."""
-    return {
-        "linestyle": "none",
-        "marker": "*",
-        "markersize": 9,
-        "markerfacecolor": PAPER if is_hollow else colour,
-        "markeredgecolor": colour,
-        "zorder": 5,
-    }
-
-
-def _name_lines(axes: Axes, points: pl.DataFrame) -> None:
-    """Add what the legend names, apart from the points, which may be missing."""
-    for position, (line, rows) in enumerate(_lines(points)):
-        axes.plot([], [], **look(line, position).line(), label=rows["name"][0])
+def _marks(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Mark]:
+    lines = {line: points.filter(pl.col("line") == line) for line in styles}
+    for line, rows in lines.items():
+        if rows.height:
+            yield line_curve(rows.filter(pl.col("value").is_not_null()), rows["name"][0], styles[line])
     if points["paper"].is_not_null().any():
-        axes.plot([], [], **_star(MUTED, is_hollow=False), label=PAPER_LABEL)
+        yield KEY
+    for line, rows in lines.items():
+        yield from _stars(rows.filter(pl.col("paper").is_not_null()), styles[line])
 
 
-def _lines(points: pl.DataFrame) -> Sequence[tuple[str, pl.DataFrame]]:
-    names = points["line"].unique(maintain_order=True)
-    return [(name, points.filter(pl.col("line") == name)) for name in names]
+def line_curve(rows: pl.DataFrame, name: str, look: Look) -> Curve:
+    """Draw a line with its intervals: bars at few points, a band along many."""
+    is_long = rows.height > MANY
+    low, high = (rows["low"], rows["high"]) if rows["low"].is_not_null().any() else (None, None)
+    every = max(4, rows.height // 12) if is_long else 1
+    is_banded = is_long and low is not None
+    return Curve(name, look, rows["x"], rows["value"], low=low, high=high, is_banded=is_banded, every=every)
+
+
+def _stars(rows: pl.DataFrame, look: Look) -> Iterator[Curve]:
+    """Mark the paper's numbers with stars in their line's colour, hollow where its markers are."""
+    if rows.height:
+        star = replace(look, marker="*")
+        hover = f"%{{y:.4~g}} ({rows['name'][0]})"
+        yield Curve(PAPER_LABEL, star, rows["x"], rows["paper"], "dots", size=9, hover=hover)

@@ -1,14 +1,9 @@
 """The distance to a paper, setting by setting, as an optimiser tries them."""
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from earlybird.plots.chart import Chart, Trace, chart, numbers
-from earlybird.plots.style import INK, LOOKS, MUTED, styled
-
-TRIAL = "Setting"
-DISTANCE = "Distance (tolerances)"
-COLOUR = LOOKS["pert"].colour
+from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
+from earlybird.plots.style import DARK, DASHED, INK, LOOKS, MUTED, SOLID, Look
 
 
 def search_table(trials: pl.DataFrame) -> pl.DataFrame:
@@ -30,9 +25,9 @@ def search_table(trials: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def search_figure(table: pl.DataFrame) -> Figure:
+def search_chart(table: pl.DataFrame) -> Chart:
     """
-    Draw the distances.
+    Show the distances.
 
     Parameters
     ----------
@@ -41,54 +36,17 @@ def search_figure(table: pl.DataFrame) -> Figure:
 
     Returns
     -------
-    Figure
-        Not attached to any window.
+    Chart
+        What to draw.
     """
-    with styled():
-        figure = Figure(figsize=(7.0, 2.8), layout="constrained")
-        axes = figure.subplots()
-        axes.plot(table["trial"], table["distance"], linestyle="none", marker="o", color=COLOUR, label="a setting")
-        axes.step(table["trial"], table["best"], where="post", color=INK, label="best so far")
-        axes.axhline(table["own"][0], color=MUTED, linestyle="--", label="the study's own setting")
-        axes.set_xlabel(TRIAL)
-        axes.set_ylabel(DISTANCE)
-        axes.set_ylim(bottom=0)
-        figure.legend(loc="outside lower left", ncols=3)
-    return figure
-
-
-def search_chart(table: pl.DataFrame) -> Chart:
-    """Make the interactive form of `search_figure`."""
-    y = {"title": DISTANCE, "rangemode": "tozero"}
-    return chart(table, _traces, {"title": TRIAL}, y, hovermode="closest")
-
-
-def _traces(table: pl.DataFrame) -> list[Trace]:
-    settings: Trace = {
-        "name": "a setting",
-        "legendgroup": "setting",
-        "mode": "markers",
-        "x": table["trial"].to_list(),
-        "y": numbers(table["distance"]),
-        "text": table["met"].to_list(),
-        "marker": {"color": COLOUR, "size": 7},
-        "hovertemplate": "setting %{x}: %{y:.2f}, %{text} statements met",
-    }
-    best = _line(table, "best", "best so far", {"color": INK, "width": 2, "shape": "hv"})
-    return [
-        settings,
-        best,
-        _line(table, "own", "the study's own setting", {"color": MUTED, "width": 1.5, "dash": "dash"}),
-    ]
-
-
-def _line(table: pl.DataFrame, column: str, name: str, line: dict[str, object]) -> Trace:
-    return {
-        "name": name,
-        "legendgroup": column,
-        "mode": "lines",
-        "x": table["trial"].to_list(),
-        "y": numbers(table[column]),
-        "line": line,
-        "hovertemplate": "%{y:.2f}",
-    }
+    x, met = table["trial"], [str(met) for met in table["met"]]
+    hover = "setting %{x}: %{y:.2f}, %{text} statements met"
+    ink, muted = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], DASHED, ".")
+    dot = Look(LOOKS["pert"].colour, LOOKS["pert"].dark, SOLID, "o")
+    marks = (
+        Curve("a setting", dot, x, table["distance"], "dots", hover=hover, texts=met),
+        Curve("best so far", ink, x, table["best"], "steps", hover="%{y:.2f}"),
+        Bound("the study's own setting", table["own"][0], "y", muted),
+    )
+    y = Axis("Distance (tolerances)", low=0, better="smaller")
+    return Chart((Panel("", marks),), Axis("Setting", is_whole=True), y)

@@ -1,25 +1,33 @@
-"""The sizes of an effect under several settings: a row per setting, a dot per cell, coloured by the verdict."""
+"""The sizes of an effect under several settings: a row per setting, a dot per cell, marked by what came of it."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from earlybird.plots.chart import Chart, Trace, chart, numbers
-from earlybird.plots.style import INK, LOOKS, MUTED, styled
+from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, Region, log_axis
+from earlybird.plots.dots import row_axis
+from earlybird.plots.style import DARK, FAILS, HOLDS, INK, OPEN, SOLID, STAR, Look
 
-VERDICTS: Mapping[str, tuple[str, str, str]] = {
-    "yes": ("holds", LOOKS["pert-er"].colour, "o"),
-    "no": ("does not hold", LOOKS["sack"].colour, "X"),
-    "not testable": ("not testable", MUTED, "D"),
-}
-"""What a setting's verdict is called, its colour, and its marker."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
-SYMBOLS = {"o": "circle", "X": "x", "D": "diamond"}
-BOUND = "bound of the statement"
-ROW = 0.27
+VERDICTS: Final = {"yes": ("holds", HOLDS), "no": ("does not hold", FAILS), "undecided": ("undecided", OPEN)}
+"""What came of a cell: what that is called, and how it is drawn."""
+BOUND: Final = "bound of the statement"
+LINE: Final = Look(INK, DARK[INK], SOLID, ".")
+ROW: Final = 0.29
 """Inches of a setting."""
+MANY: Final = 10
+"""Cells of a setting from which on they are spread over the height of its row."""
+SPREAD: Final = 0.62
+"""Share of a row over which many are spread."""
+LAST: Final = 0.25
+"""Part of the axis, at its end, in which words have no room right of a bound."""
+GOLDEN: Final = 0.618034
+"""Multiples of the golden ratio fall evenly between whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +35,23 @@ class Scale:
     """What stands along x."""
 
     title: str
-    bounds: Sequence[float]
-    """Where holding ends."""
+    least: float | None
+    most: float | None
+    """The sizes from which on and up to which the statement holds."""
     stated: Sequence[float]
     """The sizes that the paper gives."""
+    is_ratio: bool = False
+    """Whether sizes are factors, which a logarithmic axis shows alike in both directions."""
+
+    @property
+    def bounds(self) -> list[float]:
+        """Where holding ends."""
+        return [bound for bound in (self.least, self.most) if bound is not None]
 
 
-def sensitivity_figure(sizes: pl.DataFrame, scale: Scale) -> Figure:
+def sensitivity_chart(sizes: pl.DataFrame, scale: Scale) -> Chart:
     """
-    Draw a panel.
+    Show a panel.
 
     Parameters
     ----------
@@ -46,82 +62,51 @@ def sensitivity_figure(sizes: pl.DataFrame, scale: Scale) -> Figure:
 
     Returns
     -------
-    Figure
-        Not attached to any window.
+    Chart
+        What to draw.
     """
-    names = _names(sizes)
-    with styled():
-        figure = Figure(figsize=(7.0, ROW * len(names) + 1.1), layout="constrained")
-        axes = figure.subplots()
-        for number, bound in enumerate(scale.bounds):
-            axes.axvline(bound, color=INK, linewidth=1.0, label="_" * number + BOUND)  # matplotlib hides names with _
-        for holds, (text, colour, mark) in VERDICTS.items():
-            rows = sizes.filter(pl.col("holds") == holds)
-            if rows.height:
-                axes.plot(rows["size"], rows["place"], linestyle="none", marker=mark, color=colour, label=text)
-        if scale.stated:
-            at = [-1] * len(scale.stated)
-            axes.plot(scale.stated, at, linestyle="none", marker="*", markersize=9, color=MUTED, label="in the paper")
-        places = [-1, *range(len(names))] if scale.stated else list(range(len(names)))
-        axes.set_yticks(places, ["the paper", *names] if scale.stated else names)
-        axes.set_ylim(len(names) - 0.4, places[0] - 0.6)
-        axes.set_xlabel(scale.title)
-        axes.grid(visible=True, axis="y")
-        figure.legend(loc="outside lower left", ncols=4)
-    return figure
+    names = sizes.unique("place", maintain_order=True).sort("place")["setting"].to_list()
+    rows = row_axis(["the paper", *names], -1) if scale.stated else row_axis(names)
+    marks = (*_bounds(scale, sizes["size"]), *_cells(sizes), *_paper(scale))
+    return Chart((Panel("", marks),), _axis(sizes, scale), rows, row=ROW)
 
 
-def sensitivity_chart(sizes: pl.DataFrame, scale: Scale) -> Chart:
-    """Make the interactive form of `sensitivity_figure`."""
-    names = _names(sizes)
-    places = [-1, *range(len(names))] if scale.stated else list(range(len(names)))
-    texts = ["the paper", *names] if scale.stated else names
-    y = {"title": "", "tickvals": places, "ticktext": texts, "range": [len(names) - 0.4, places[0] - 0.6]}
-    panel = sizes.with_columns(panel=pl.lit(""))
-    x = {"title": scale.title, "zeroline": False}
-    return chart(panel, lambda rows: _traces(rows, scale, len(names)), x, y, hovermode="closest") | {
-        "rows": len(places)
-    }
+def _axis(sizes: pl.DataFrame, scale: Scale) -> Axis:
+    """Make the axis, with room beyond its bounds for the side on which the statement holds."""
+    shown = [*sizes["size"], *scale.bounds, *scale.stated]
+    low, high = min(shown), max(shown)
+    if scale.is_ratio and low > 0:
+        return log_axis(Axis(scale.title), shown)
+    room = 0.06 * ((high - low) or abs(high) or 1.0)
+    return Axis(scale.title, low=low - room, high=high + room)
 
 
-def _traces(sizes: pl.DataFrame, scale: Scale, count: int) -> list[Trace]:
-    bounds: list[Trace] = [
-        {
-            "name": BOUND,
-            "legendgroup": BOUND,
-            "mode": "lines",
-            "x": numbers([bound, bound]),
-            "y": [-2, count],
-            "line": {"color": INK, "width": 1},
-            "hovertemplate": f"{BOUND}: %{{x:.4~g}}<extra></extra>",
-        }
-        for bound in scale.bounds
-    ]
-    stars: Trace = {
-        "name": "in the paper",
-        "legendgroup": "paper",
-        "mode": "markers",
-        "x": numbers(scale.stated),
-        "y": [-1] * len(scale.stated),
-        "marker": {"symbol": "star", "size": 11, "color": MUTED},
-        "hovertemplate": "%{x:.4~g}",
-    }
-    cells = [_cells(sizes.filter(pl.col("holds") == holds), *look) for holds, look in VERDICTS.items()]
-    return [*bounds, *(trace for trace in cells if trace["x"]), *([stars] if scale.stated else [])]
+def _bounds(scale: Scale, sizes: pl.Series) -> Iterator[Mark]:
+    """Mark where the statement holds, and say on which side that is."""
+    smallest, largest = min(*sizes, *scale.bounds), max(*sizes, *scale.bounds)
+    yield Region("where the statement holds", HOLDS, scale.least, scale.most)
+    for bound in scale.bounds:
+        yield Bound(BOUND, bound, "x", LINE)
+    if scale.least is not None and scale.most is not None:
+        yield Label("holds between", scale.most, 0, "left", is_above=True)
+    elif scale.most is not None:
+        yield Label("← holds", scale.most, 0, "left", is_above=True)
+    elif scale.least is not None:
+        is_far = scale.least > largest - LAST * (largest - smallest)
+        yield Label("holds →", scale.least, 0, "left" if is_far else "right", is_above=True)
 
 
-def _cells(rows: pl.DataFrame, text: str, colour: str, mark: str) -> Trace:
-    return {
-        "name": text,
-        "legendgroup": text,
-        "mode": "markers",
-        "x": numbers(rows["size"]),
-        "y": rows["place"].to_list(),
-        "text": rows["cell"].to_list(),
-        "marker": {"symbol": SYMBOLS[mark], "size": 9, "color": colour},
-        "hovertemplate": "%{text}: %{x:.4~g}",
-    }
+def _cells(sizes: pl.DataFrame) -> Iterator[Curve]:
+    spread = (pl.int_range(pl.len()) * GOLDEN % 1 - 0.5) * SPREAD
+    rows = sizes.with_columns(pl.col("place") + pl.when(pl.len() > MANY).then(spread).otherwise(0.0).over("place"))
+    for holds, (text, style) in VERDICTS.items():
+        shown = rows.filter(pl.col("holds") == holds)
+        if shown.height:
+            hover = "%{text}: %{x:.4~g}"
+            yield Curve(text, style, shown["size"], shown["place"], "dots", hover=hover, texts=shown["cell"].to_list())
 
 
-def _names(sizes: pl.DataFrame) -> list[str]:
-    return sizes.unique("place", maintain_order=True).sort("place")["setting"].to_list()
+def _paper(scale: Scale) -> Iterator[Curve]:
+    if scale.stated:
+        places = [-1.0] * len(scale.stated)
+        yield Curve("in the paper", STAR, scale.stated, places, "dots", size=9, hover="%{x:.4~g}")

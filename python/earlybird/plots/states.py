@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from earlybird.errors import InputError
-from earlybird.plots.run import GREY, MOST_FLOWS, Line, Panel, write
-from earlybird.plots.style import OTHERS
+from earlybird.plots.run import MOST_FLOWS, line, over_time, stack, write
+from earlybird.plots.style import OTHERS, PLAIN
 from earlybird.state_file import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from earlybird.plots.chart import Panel
 
 States: TypeAlias = "Sequence[dict[str, Any]]"
 MEGABITS = 8e-6
@@ -38,7 +41,7 @@ def save(path: Path, out: Path) -> None:
     states = written(path)
     if len(states) < LEAST:
         raise InputError(f"{path}: there is nothing to draw yet: it has {len(states)} of at least {LEAST} states.")
-    write(out, links(states) if "links" in states[0] else relay(states), path.name, "time (s)")
+    write(out, stack(links(states) if "links" in states[0] else relay(states), path.name, "time (s)"))
 
 
 def relay(states: States) -> list[Panel]:
@@ -46,11 +49,11 @@ def relay(states: States) -> list[Panel]:
     carried = {name: _changes(states, _at(key), MEGABITS) for name, key in CARRIED.items()}
     counted = {name: _changes(states, _at(key)) for name, key in COUNTED.items()}
     return [
-        _panel("carried\n(Mb/s)", carried),
-        _panel("round trip\n(ms)", {"round trip": _values(states, _at("msRTT"))}),
-        _panel("buffer\n(ms)", {"buffer": _values(states, _at("msRcvBuf"))}),
-        _panel("congestion window\n(segments)", {"window": _values(states, _window)}),
-        _panel("units or segments\neach second", counted, first_look=len(carried)),
+        _panel("carried (Mb/s)", carried),
+        _panel("round trip (ms)", {"round trip": _values(states, _at("msRTT"))}),
+        _panel("buffer (ms)", {"buffer": _values(states, _at("msRcvBuf"))}),
+        _panel("congestion window (segments)", {"window": _values(states, _window)}),
+        _panel("units or segments each second", counted, first_look=len(carried)),
     ]
 
 
@@ -70,9 +73,9 @@ def links(states: States) -> list[Panel]:
         return lambda state: state["links"][place][key]
 
     return [
-        _panel("carried\n(Mb/s)", {n: _changes(states, of("bytes_out", p), MEGABITS) for n, p in names.items()}),
-        _panel("waiting\n(packets)", {n: _values(states, of("queue_packets", p)) for n, p in names.items()}),
-        _panel("dropped\n(packets/s)", {n: _changes(states, of("packets_dropped", p)) for n, p in names.items()}),
+        _panel("carried (Mb/s)", {n: _changes(states, of("bytes_out", p), MEGABITS) for n, p in names.items()}),
+        _panel("waiting (packets)", {n: _values(states, of("queue_packets", p)) for n, p in names.items()}),
+        _panel("dropped (packets/s)", {n: _changes(states, of("packets_dropped", p)) for n, p in names.items()}),
     ]
 
 
@@ -97,6 +100,6 @@ def _changes(states: States, count: Callable[[dict[str, Any]], float | None], sc
 
 def _panel(title: str, curves: dict[str, Curve], first_look: int = 0) -> Panel:
     is_alone = len(curves) == 1
-    looks = [GREY] if is_alone else OTHERS[first_look:]
-    lines = (Line(name, look, *curve) for (name, curve), look in zip(curves.items(), looks, strict=False))
-    return Panel(title, tuple(lines), is_alone=is_alone)
+    styles = [PLAIN] if is_alone else OTHERS[first_look:]
+    lines = (line(name, style, *curve) for (name, curve), style in zip(curves.items(), styles, strict=False))
+    return over_time(title, [replace(one, is_named=not is_alone) for one in lines])

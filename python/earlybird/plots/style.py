@@ -1,88 +1,119 @@
 """
-One look for all figures: a transport has the same colour, line and marker everywhere.
+One look for all pictures: a transport has the same colour, line and marker in every one of them.
 
-The colours can be told apart by people who are colour-blind, and the lines and markers without any colour. Colours of
-plain SACK are warm, of PERT cool; a fine-grained timer keeps the colour, makes the line finer and hollows the marker.
+The hue says which family a transport belongs to, that is its congestion control. Shade, marker and line say how it
+finds losses: by three duplicates, by early retransmission (``-er``: dashed, mostly squares), or by RACK-TLP (``-rack``:
+darker, triangles). A fine-grained timer (``-fg``) hollows the marker.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from __future__ import annotations
+
 from contextlib import contextmanager
-from dataclasses import dataclass
-from textwrap import fill
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib as mpl
-import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-INK = "#20242a"
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+INK: Final = "#20242a"
 """Text and paper's points."""
-MUTED = "#6b7280"
+MUTED: Final = "#6b7280"
 """Axes and their labels."""
-GRID = "#dfe3e8"
-LABEL_WIDTH = 34
-"""Letters that fit along the y axis of a panel."""
-PAPER = "#fefefe"
+GRID: Final = "#dfe3e8"
+PAPER: Final = "#fefefe"
 """Inside of hollow markers."""
 
-DARK = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181c"}
+DARK: Final = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181c"}
 """What these become on a dark background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a line is drawn."""
+    """How a line and its points are drawn."""
 
     colour: str
     dark: str
     """The colour on a dark background."""
-    dashes: Any
+    dashes: str
+    """A key of `DASHES`."""
     marker: str
+    """As matplotlib names it."""
     is_hollow: bool = False
 
-    def line(self) -> dict[str, Any]:
-        """Return the keywords of a line with markers."""
-        return {
-            "color": self.colour,
-            "linestyle": self.dashes,
-            "marker": self.marker,
-            "markerfacecolor": PAPER if self.is_hollow else self.colour,
-            "markeredgecolor": self.colour,
-        }
 
+SOLID, DASHED, DOTTED, DASH_DOTTED, LONG = "solid", "dash", "dot", "dashdot", "longdash"
+DASHES: Final[Mapping[str, Any]] = {
+    SOLID: "-",
+    DASHED: (0, (5, 1.8)),
+    DOTTED: (0, (1, 1.4)),
+    DASH_DOTTED: (0, (6, 1.6, 1, 1.6)),
+    LONG: (0, (9, 2.2)),
+}
+"""Dashes by plotly's names, as matplotlib has them."""
 
-SOLID, DASHED, DOTTED, DASH_DOTTED = "-", (0, (5, 1.8)), (0, (1, 1.4)), (0, (6, 1.6, 1, 1.6))
-
-LOOKS = {
+LOOKS: Final = {
     "sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
     "sack-er": Look("#b57f00", "#e8b93c", DASHED, "s"),
-    "sack-fg": Look("#b8431a", "#f08a5d", DOTTED, "o", is_hollow=True),
-    "sack-er-fg": Look("#b57f00", "#e8b93c", DASH_DOTTED, "s", is_hollow=True),
+    "sack-rack": Look("#7d2408", "#d96a45", DASH_DOTTED, "<"),
+    "ns2-sack": Look("#8c5a3c", "#c9977a", SOLID, "v"),
+    "ns2-sack-er": Look("#a98467", "#dcb99b", DASHED, "s"),
     "pert": Look("#0b5fa5", "#6cb4f2", SOLID, "^"),
     "pert-er": Look("#00805e", "#3fcfa5", DASHED, "D"),
-    "pert-fg": Look("#0b5fa5", "#6cb4f2", DOTTED, "^", is_hollow=True),
-    "pert-er-fg": Look("#00805e", "#3fcfa5", DASH_DOTTED, "D", is_hollow=True),
-    "tahoe": Look("#8a8f98", "#aab2bd", DOTTED, "v"),
-    "reno": Look("#8c5a3c", "#c9977a", DASHED, "v"),
-    "newreno": Look("#8c5a3c", "#c9977a", SOLID, "v"),
-    "vegas": Look("#4d6b00", "#a3c94a", DASHED, "P"),
-    "cubic": Look("#7a4b9d", "#c39ae0", SOLID, "D"),
+    "pert-rack": Look("#083b6e", "#4a8fd0", DASH_DOTTED, "<"),
+    "cubic": Look("#7a4b9d", "#c39ae0", SOLID, "P"),
+    "cubic-er": Look("#a678c8", "#dcbdf0", DASHED, "s"),
+    "cubic-rack": Look("#4b2a70", "#9c78c4", DASH_DOTTED, ">"),
     "bbr": Look("#c2257a", "#f27fb8", SOLID, "X"),
-    "prague": Look("#00757f", "#45c4cf", DASHED, "P"),
-    "earlybird-rt": Look("#00805e", "#3fcfa5", SOLID, "D"),
+    "bbr-er": Look("#e0609f", "#f7aed2", DASHED, "s"),
+    "bbr-rack": Look("#8a0f50", "#d4589a", DASH_DOTTED, "v"),
+    "reno": Look("#5c6b00", "#b3c24a", SOLID, ">"),
+    "reno-er": Look("#5c6b00", "#b3c24a", DASHED, "D"),
+    "newreno": Look("#3d4d00", "#93a337", LONG, "^"),
+    "newreno-er": Look("#3d4d00", "#93a337", DASHED, "P"),
+    "tahoe": Look("#7c8a2e", "#cddb74", DOTTED, "h"),
+    "vegas": Look("#00757f", "#45c4cf", LONG, "h"),
+    "prague": Look("#1f8fa3", "#6ad6e6", SOLID, "D"),
+    "prague-er": Look("#1f8fa3", "#6ad6e6", DASHED, "p"),
+    "prague-rack": Look("#0e5a68", "#3fa3b3", DASH_DOTTED, ">"),
     "udp": Look("#50565f", "#c3c9d1", DOTTED, "x"),
     "tfrc": Look("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
-    "sack-rack": Look("#d1495b", "#f48a98", DASH_DOTTED, "<"),
-    "cubic-rack": Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "<"),
-    "cubic-er": Look("#00757f", "#45c4cf", DASHED, "s"),
-    "bbr-er": Look("#c2257a", "#f27fb8", DASHED, "s"),
-    "pert-rack": Look("#0b5fa5", "#6cb4f2", DASH_DOTTED, "<"),
-    "ns2-sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
-    "ns2-sack-er": Look("#b57f00", "#e8b93c", DASHED, "s"),
-    "bbr-rack": Look("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
+    "srt": Look("#b57f00", "#e8b93c", LONG, "D"),
+    "earlybird-rt": Look("#3d7a00", "#8fd14a", SOLID, "p"),
+    "mtcp": Look("#00757f", "#45c4cf", DOTTED, "^"),
+    "mtcp-er": Look("#00757f", "#45c4cf", DASHED, "X"),
+    "mtcp-rack": Look("#00454b", "#2d9aa4", DASH_DOTTED, "<"),
+    "tcp-rtm": Look("#b57f00", "#e8b93c", SOLID, "v"),
+    "tcp-rtm-er": Look("#8a6100", "#c79c30", DASHED, "s"),
+    "tltcp": Look("#0b5fa5", "#6cb4f2", LONG, "o"),
+    "tltcp-er": Look("#0b5fa5", "#6cb4f2", DASHED, "s"),
+    "tltcp-rack": Look("#0b5fa5", "#6cb4f2", DASH_DOTTED, "<"),
+    "tcp-rc": Look("#c2257a", "#f27fb8", LONG, "P"),
+    "tcp-rc-er": Look("#c2257a", "#f27fb8", DASHED, "s"),
+    "tcp-rc-rack": Look("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
+    "mtp": Look("#b8431a", "#f08a5d", DOTTED, "D"),
+    "mtp-er": Look("#b8431a", "#f08a5d", DASHED, "s"),
+    "mtp-rack": Look("#b8431a", "#f08a5d", DASH_DOTTED, "<"),
+    "limited-buffer": Look("#50565f", "#c3c9d1", SOLID, "o"),
+    "limited-buffer-er": Look("#50565f", "#c3c9d1", DASHED, "s"),
+    "limited-buffer-rack": Look("#50565f", "#c3c9d1", DASH_DOTTED, "<"),
+    "copa": Look("#6d1b3b", "#d67a9f", SOLID, "h"),
+    "copa-er": Look("#6d1b3b", "#d67a9f", DASHED, "s"),
+    "copa-rack": Look("#6d1b3b", "#d67a9f", DASH_DOTTED, "<"),
+    "hollywood": Look("#8c5a3c", "#c9977a", DOTTED, "p"),
+    "hollywood-er": Look("#8c5a3c", "#c9977a", DASHED, "X"),
+    "hollywood-rack": Look("#8c5a3c", "#c9977a", DASH_DOTTED, "<"),
+    "quic": Look("#1b5e20", "#66bb6a", SOLID, "o"),
+    "quic-streams": Look("#1b5e20", "#66bb6a", DASHED, "^"),
+    "quic-datagrams": Look("#1b5e20", "#66bb6a", DOTTED, "D"),
+    "cubic+rto-min": Look("#a678c8", "#dcbdf0", DOTTED, "v"),
 }
-OTHERS = (
+"""All transports but for those with a fine-grained timer, and senders of plans and studies that are more than one."""
+
+FINE_GRAINED: Final = "-fg"
+
+OTHERS: Final = (
     Look("#0b5fa5", "#6cb4f2", SOLID, "o"),
     Look("#b8431a", "#f08a5d", DASHED, "s"),
     Look("#00805e", "#3fcfa5", DOTTED, "^"),
@@ -91,13 +122,22 @@ OTHERS = (
     Look("#50565f", "#c3c9d1", DASHED, "P"),
     Look("#c2257a", "#f27fb8", DOTTED, "X"),
     Look("#00757f", "#45c4cf", DASH_DOTTED, "o"),
-    Look("#4d6b00", "#a3c94a", SOLID, "s"),
+    Look("#5c6b00", "#b3c24a", SOLID, "s"),
     Look("#8c5a3c", "#c9977a", DASHED, "^"),
 )
 """For lines that are no transports."""
 
+PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")
+"""What belongs to no sender, such as a queue, or stands behind what a panel is about."""
+STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")
+"""A number of a paper, in no line's colour."""
+HOLDS: Final = Look("#00805e", "#3fcfa5", SOLID, "o")
+FAILS: Final = Look("#b8431a", "#f08a5d", SOLID, "X")
+OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)
+"""Where the runs cannot tell."""
 
-def look(name: str, position: int) -> Look:
+
+def look(name: str, position: int = 0) -> Look:
     """
     Return how a line is drawn.
 
@@ -106,22 +146,43 @@ def look(name: str, position: int) -> Look:
     name
         A transport, or anything else.
     position
-        Its number among the lines of the figure, which decides where the name does not.
+        Its number among the lines of the picture, which decides where the name does not.
 
     Returns
     -------
     Look
-        The same for a transport in every figure.
+        The same for a transport in every picture.
     """
-    return LOOKS.get(name, OTHERS[position % len(OTHERS)])
+    plain = name.removesuffix(FINE_GRAINED)
+    if plain not in LOOKS:
+        return OTHERS[position % len(OTHERS)]
+    known = LOOKS[plain]
+    if plain == name:
+        return known
+    return replace(known, dashes=DOTTED if known.dashes == SOLID else DASH_DOTTED, is_hollow=True)
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """Return how the lines of one picture are drawn, those that are no transports unlike those that are."""
+    known = {name: look(name) for name in names if is_transport(name)}
+    taken = {(each.colour, each.marker) for each in known.values()}
+    free = [each for each in OTHERS if (each.colour, each.marker) not in taken]
+    others = (name for name in names if name not in known)
+    drawn = known | {name: free[position % len(free)] for position, name in enumerate(others)}
+    return {name: drawn[name] for name in names}
+
+
+def is_transport(name: str) -> bool:
+    """Tell whether a name is one of the register."""
+    return name.removesuffix(FINE_GRAINED) in LOOKS
 
 
 def dark_colours() -> Mapping[str, str]:
-    """Return the colour on a dark background for every colour that figures use."""
+    """Return the colour on a dark background for every colour that pictures use."""
     return DARK | {each.colour: each.dark for each in (*LOOKS.values(), *OTHERS)}
 
 
-RULES: dict[Any, Any] = {
+RULES: Final[dict[Any, Any]] = {
     "font.family": "sans-serif",
     # Verdana is as wide: where it stands in, as in an SVG on another computer, nothing overlaps.
     "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
@@ -141,6 +202,7 @@ RULES: dict[Any, Any] = {
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
     "axes.ymargin": 0.09,
+    "axes.unicode_minus": True,
     "grid.color": GRID,
     "grid.linewidth": 0.7,
     "xtick.color": MUTED,
@@ -164,66 +226,6 @@ RULES: dict[Any, Any] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw with the look of all figures, leaving the caller's settings alone."""
+    """Draw with the look of all pictures, leaving the caller's settings alone."""
     with mpl.rc_context(RULES):
         yield
-
-
-def panelled(
-    table: pl.DataFrame,
-    draw: Callable[[Axes, pl.DataFrame], None],
-    y: str,
-    *,
-    share_y: bool = True,
-    height: float = 2.5,
-) -> Figure:
-    """
-    Draw one panel for each value of a table's column ``panel``, and one legend for all.
-
-    Parameters
-    ----------
-    table
-        What is drawn.
-    draw
-        Draws the rows of one panel, with a label for everything that the legend names.
-    y
-        What stands at the y axis.
-    share_y
-        Whether all have the same y axis.
-    height
-        Of a panel in inches.
-
-    Returns
-    -------
-    Figure
-        Not attached to any window.
-    """
-    titles = table["panel"].unique(maintain_order=True).to_list()
-    with styled():
-        figure, grid = _panels(len(titles), share_y=share_y, height=height)
-        for axes, title in zip(grid, titles, strict=True):
-            draw(axes, table.filter(pl.col("panel") == title))
-            axes.set_title(title)
-            if axes is grid[0]:
-                axes.set_ylabel(fill(y, LABEL_WIDTH))
-        _legend(figure, grid[0], columns=3 if len(grid) <= 2 else 5)
-    return figure
-
-
-def _panels(count: int, *, share_y: bool, height: float) -> tuple[Figure, list[Axes]]:
-    """Lay out panels row by row."""
-    columns = min(count, 4)
-    rows = -(-count // columns)
-    width = {1: 5.4, 2: 7.0}.get(columns, 9.6)
-    figure = Figure(figsize=(width, rows * height + 0.55), layout="constrained")
-    grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False).flatten()
-    for unused in grid[count:]:
-        unused.remove()
-    return figure, list(grid[:count])
-
-
-def _legend(figure: Figure, axes: Axes, columns: int) -> None:
-    """Put a legend below all panels that names what is in one of them."""
-    handles, labels = axes.get_legend_handles_labels()
-    named = dict(zip(labels, handles, strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower left", ncols=columns, borderaxespad=0.2)

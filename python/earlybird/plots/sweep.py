@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import json
+from typing import TYPE_CHECKING, Final
 
-from matplotlib.figure import Figure
-
-from earlybird.columns import sweep_columns
+from earlybird.columns import FLOW_COLUMNS, MEDIA_ROWS, NETWORK_ROWS, VIEWER_ROWS, sweep_columns
 from earlybird.dictionary import sections
 from earlybird.errors import InputError
-from earlybird.plots.style import OTHERS, styled
+from earlybird.plots.chart import Axis, Chart, Curve, Panel
+from earlybird.plots.figure import figure
+from earlybird.plots.style import is_transport, looks
 from earlybird.statistics import student_interval
 
 if TYPE_CHECKING:
-    import polars as pl
-    from matplotlib.axes import Axes
+    from collections.abc import Sequence
 
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from earlybird.plots.chart import Better
+    from earlybird.plots.style import Look
     from earlybird.sweeps import SweepResult
 
 WITHOUT_GRID: Final = "seed"
 """What is along the axis of a sweep that has no grid."""
 
+TITLES: Final = {column.key: column.title for column in (*FLOW_COLUMNS, *VIEWER_ROWS, *NETWORK_ROWS, *MEDIA_ROWS)}
+BETTER: Final[dict[str, Better]] = {
+    "utilisation": "larger",
+    **dict.fromkeys(("lost_share", "playback_delay_s", "stalls", "drop_rate", "rto_count", "sft_s"), "smaller"),
+    **dict.fromkeys(("mean_wait_ms", "late_segments", "max_delay_s", "required_sud_s", "mean_freeze_s"), "smaller"),
+}
+
 
 def draw(sweep: SweepResult, measure: str | None = None) -> Figure:
     """Draw a measure, by default the first that the sweep's table shows: means, with 90 % intervals over the seeds."""
+    return figure(chart(sweep, measure))
+
+
+def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
+    """Show a measure."""
     if not sweep.planned:
         raise InputError("there is nothing to draw: the sweep has no runs.")
     runs = sweep.runs
     shown = chosen(runs, measure)
     along, *others = [*sweep.planned[0].parameters] or [WITHOUT_GRID]
-    with styled():
-        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        axes = figure.subplots()
-        lines = runs.group_by(others, maintain_order=True) if others else [((), runs)]
-        for place, (values, rows) in enumerate(lines):
-            name = ", ".join(f"{key} {value}" for key, value in zip(others, values, strict=True))
-            _draw_line(axes, rows, along, shown, {**OTHERS[place % len(OTHERS)].line(), "label": name})
-        axes.set_xlabel(along)
-        axes.set_ylabel(with_unit(shown))
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-        if others:
-            figure.legend(loc="outside lower left", ncols=3)
-    return figure
+    groups = [*runs.group_by(others, maintain_order=True)] if others else [((), runs)]
+    lines = dict(groups)
+    places = runs[along].unique(maintain_order=True).to_list()
+    styles = _looks([*lines])
+    curves = (_curve(_name(others, key), styles[key], rows, along, shown, places) for key, rows in lines.items())
+    ticks = {float(at): str(place) for at, place in enumerate(places)} if not runs[along].dtype.is_numeric() else {}
+    x = Axis(words(along), ticks=ticks, is_whole=runs[along].dtype.is_integer())
+    y = Axis(with_unit(shown), low=min(0.0, float(runs[shown].min() or 0.0)), better=BETTER.get(shown, ""))  # type: ignore[arg-type]
+    title = json.loads(sweep.planned[0].scenario).get("title", "")
+    return Chart((Panel("", tuple(curves)),), x, y, title=title, height=3.2)
+
+
+def _looks(lines: Sequence[tuple[object, ...]]) -> dict[tuple[object, ...], Look]:
+    """Give each line the look of its transport, if it is told from the others by one alone."""
+    senders = [next((str(value) for value in values if is_transport(str(value))), str(values)) for values in lines]
+    names = senders if len({*senders}) == len(senders) else [str(values) for values in lines]
+    return dict(zip(lines, looks(names).values(), strict=True))
 
 
 def chosen(runs: pl.DataFrame, measure: str | None) -> str:
@@ -56,15 +77,28 @@ def chosen(runs: pl.DataFrame, measure: str | None) -> str:
 
 def with_unit(measure: str) -> str:
     """Name a measure with its unit, if it has one."""
-    entry = sections()["summary"].entries.get(measure)
-    return f"{measure} ({entry.unit})" if entry and entry.unit else measure
+    entry, title = sections()["summary"].entries.get(measure), TITLES.get(measure, words(measure))
+    return f"{title} ({entry.unit})" if entry and entry.unit else title
 
 
-def _draw_line(axes: Axes, rows: pl.DataFrame, along: str, measure: str, style: dict[str, Any]) -> None:
-    """Draw the means of a line, each with its interval if there are several runs."""
+def words(key: str) -> str:
+    """Write a key of a scenario or of results as words: what it is, and of what."""
+    return " ".join(key.split(".")[-2:]).replace("-", " ").replace("_", " ")
+
+
+def _name(keys: Sequence[str], values: Sequence[object]) -> str:
+    return ", ".join(f"{words(key)} {value}" for key, value in zip(keys, values, strict=True))
+
+
+def _curve(name: str, look: Look, rows: pl.DataFrame, along: str, measure: str, places: list[object]) -> Curve:
+    """Show the means of a line, each with its interval if there are several runs."""
     points = [
         (place, student_interval(group[measure].drop_nulls().to_list()))
         for (place,), group in rows.group_by(along, maintain_order=True)
     ]
     halves = [one.half_width if one.is_bounded else 0.0 for _, one in points]
-    axes.errorbar([place for place, _ in points], [one.mean for _, one in points], halves, capsize=3, **style)
+    means = [one.mean for _, one in points]
+    x = [float(place) if isinstance(place, int | float) else float(places.index(place)) for place, _ in points]
+    low = [mean - half for mean, half in zip(means, halves, strict=True)]
+    high = [mean + half for mean, half in zip(means, halves, strict=True)]
+    return Curve(name, look, x, means, low=low, high=high)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from earlybird.study.definition import Group
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.observations import Observation
-from earlybird.study.quantities import is_member
+from earlybird.study.language.definition import Group
+from earlybird.study.reductions.observations import Observation
+from earlybird.study.statements.quantities import is_member
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from earlybird.study.definition import LEVELS, Level
-from earlybird.study.estimation import estimate
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.metrics import metric
-from earlybird.study.quantities import Quantity
-from earlybird.study.verdicts import Holds
+from earlybird.study.language.items import LEVELS, Level
+from earlybird.study.language.metrics import metric
+from earlybird.study.statements.estimation import estimate
+from earlybird.study.statements.quantities import Quantity
+from earlybird.study.statements.verdicts import Holds
 
 
 def headline(evaluation: Evaluation) -> str:
@@ -56,9 +56,10 @@ def conclusion(evaluation: Evaluation) -> str:
 def _outcomes(outcomes: Counter[Holds]) -> str:
     if not outcomes.total():
         return "none"
-    text = f"{outcomes['yes']} of {outcomes['yes'] + outcomes['no']} that could be tested hold"
+    tested = outcomes["yes"] + outcomes["no"] + outcomes["undecided"]
+    text = f"{outcomes['yes']} of {tested} hold, {outcomes['no']} do not, {outcomes['undecided']} are undecided"
     untested = outcomes["not testable"] + outcomes["not run"]
-    return f"{text} ({untested} could not)" if untested else text
+    return f"{text} ({untested} could not be tested)" if untested else text
 
 
 def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from earlybird.statistics import Estimate
-from earlybird.study.checks import measure_number
-from earlybird.study.definition import Study
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.metrics import Metric, metric
-from earlybird.study.names import value_name
+from earlybird.study.language.definition import Study
+from earlybird.study.language.metrics import Metric, metric
+from earlybird.study.language.names import value_name
+from earlybird.study.statements.findings import measure_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, panel_anchor, statements
-from earlybird.study.definition import LEVELS, Check, Item, Level, Study
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.reasons import Reason
-from earlybird.study.register import Entry, Register, answers
-from earlybird.study.verdicts import Holds, Verdict
+from earlybird.study.language.definition import Study
+from earlybird.study.language.items import LEVELS, Item, Level
+from earlybird.study.language.register import Entry, Register, answers
+from earlybird.study.statements.reasons import Reason
+from earlybird.study.statements.verdicts import Holds, Verdict
 
 NO_STUDY = "no study"
 """In place of a verdict on what no study answers."""
@@ -128,11 +129,11 @@ def _unanswered(entry: Entry) -> Row:
 def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None) -> Iterator[Row]:
     """Make the rows of a study's item."""
     ids = tuple(name for name, other in answers(study).items() if other is item)
-    panels = {panel.statement: panel_anchor(panel.name) for panel in item.panels}
+    panels = {panel.check: panel_anchor(panel.name) for panel in item.panels}
     for verdict, others, anchor in _judged(item, evaluation) if evaluation else _not_run(item):
-        panel = panels.get(verdict.statement, "") if evaluation else ""
+        panel = panels.get(verdict.id, "") if evaluation else ""
         reason = evaluation.reason(verdict) if evaluation else None
-        evidence = evidence_anchors(reason, statements(evaluation.verdicts)) if evaluation else {}
+        evidence = evidence_anchors(reason)
         row = Row(ids, item.title, entry.kind, study.name, verdict, others, anchor=anchor, panel=panel)
         yield dataclasses.replace(row, reason=reason, evidence=evidence)
 
@@ -140,19 +141,25 @@ def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None)
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:
     """Give the verdicts on an item, how other settings came out, and where they stand on the study's page."""
     if not item.checks:
-        yield _without_runs(item, Check("report", CURVES, "untested"), "reported"), "", item_anchor(item.id)
+        yield _curves(item, "reported"), "", item_anchor(item.id)
     for each in statements(evaluation.verdicts):
         if each.main.item == item.id:
             yield each.main, _others(each), each.anchor
 
 
 def _not_run(item: Item) -> Iterator[tuple[Verdict, str, str]]:
-    for check in item.checks or (Check("report", CURVES, "untested"),):
-        yield _without_runs(item, check, "not run"), "", ""
+    if not item.checks:
+        yield _curves(item, "not run"), "", ""
+    for check in item.checks:
+        yield (
+            Verdict(item.id, check.id, check.level, check.statement, "", check.paper, "", "", "not run", "", ""),
+            "",
+            "",
+        )
 
 
-def _without_runs(item: Item, check: Check, holds: Holds) -> Verdict:
-    return Verdict(item.id, check.level, check.statement, "", check.paper, "", "", holds, "", check.why)
+def _curves(item: Item, holds: Holds) -> Verdict:
+    return Verdict(item.id, "", "report", CURVES, "", "", "", "", holds, "", "")
 
 
 def _others(statement: Statement) -> str:

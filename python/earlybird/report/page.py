@@ -9,17 +9,19 @@ from markupsafe import Markup
 
 from earlybird import _core
 from earlybird.plots.chart import Chart
+from earlybird.plots.interactive import document
 from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
 from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, statements
 from earlybird.report.templates import as_json, rendered
-from earlybird.study.definition import LEVELS, Item, Part
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.names import spaced
-from earlybird.study.plan import plan
-from earlybird.study.reasons import Reason
-from earlybird.study.sensitivity import Sensitivity
+from earlybird.study.language.definition import Part
+from earlybird.study.language.items import LEVELS, Item
+from earlybird.study.language.names import spaced
+from earlybird.study.runs.plan import plan
+from earlybird.study.statements.reasons import Reason
+from earlybird.study.statements.sensitivity import Sensitivity
 
 Anchors: TypeAlias = Mapping[str, str]
 """Identifiers for links by titles."""
@@ -41,7 +43,7 @@ class Drawing:
     @property
     def json(self) -> Markup:
         """The chart, as the page carries it."""
-        return as_json(self.chart)
+        return as_json(document(self.chart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "headline": headline(evaluation),
         "conclusion": conclusion(evaluation),
         "counts": counts(evaluation),
-        "why": {each.anchor: _why(each, every, evaluation) for each in every},
+        "why": {each.anchor: _why(each, evaluation) for each in every},
         "levels": [(level, [each for each in every if each.main.level == level]) for level in LEVELS],
         "columns": column_titles(study),
         "rows": main_rows(evaluation),
@@ -111,10 +113,10 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
     }
 
 
-def _why(statement: Statement, every: list[Statement], evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
+def _why(statement: Statement, evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
     """Give the reason of a failure, whether it is shown, and where what shows it stands."""
     reason = evaluation.reason(statement.main)
-    return reason, explained(statement.main, reason), evidence_anchors(reason, every)
+    return reason, explained(statement.main, reason), evidence_anchors(reason)
 
 
 def _is_loaded(evaluation: Evaluation) -> bool:

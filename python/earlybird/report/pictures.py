@@ -1,14 +1,16 @@
 """Writes plots as pictures, with their data beside them."""
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from earlybird.plots.figure import METADATA, figure
 from earlybird.plots.style import styled
-from earlybird.study.figures import PlotData
+from earlybird.report.figures import PlotData
 
 Draw = Callable[[str], bytes]
 """Draws a figure in the form of a file ending, ``svg`` or ``png``."""
@@ -16,9 +18,10 @@ Pictures = Callable[[Draw], Mapping[str, bytes]]
 """Makes of a figure the pictures to write, by file ending; the first is the one that pages show."""
 
 SMALL = 100_000
-"""Bytes of a picture that is small enough to be published."""
-METADATA: Mapping[str, Mapping[str, None]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
-"""What pictures leave out, as it changes from day to day."""
+"""Bytes of a picture that is small enough to be published without looking for a smaller form."""
+TAG = re.compile(rb"<[^>]*>")
+LONG_NUMBER = re.compile(rb"(\d\.\d\d)\d+")
+"""A number of an SVG with more than the hundredths of a point that anyone sees."""
 
 
 def both_pictures(draw: Draw) -> Mapping[str, bytes]:
@@ -27,9 +30,12 @@ def both_pictures(draw: Draw) -> Mapping[str, bytes]:
 
 
 def small_picture(draw: Draw) -> Mapping[str, bytes]:
-    """Draw one form: SVG, but for plots of very many points."""
-    drawn = draw("svg")
-    return {"svg": drawn} if len(drawn) <= SMALL else {"png": draw("png")}
+    """Draw one form: SVG, but for plots of so many points that a PNG is smaller."""
+    drawn = {"svg": draw("svg")}
+    if len(drawn["svg"]) > SMALL:
+        drawn["png"] = draw("png")
+    smallest = min(drawn, key=lambda ending: len(drawn[ending]))
+    return {smallest: drawn[smallest]}
 
 
 def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_pictures) -> str:
@@ -54,20 +60,26 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
     """
     data.table.write_csv(folder / f"{name}.csv")
     with styled():
-        pictures = chosen(partial(_drawn, _laid_out(data.figure())))
+        pictures = chosen(partial(_drawn, _laid_out(figure(data.chart))))
     for ending, content in pictures.items():
         (folder / f"{name}.{ending}").write_bytes(content)
     return f"{name}.{next(iter(pictures))}"
 
 
-def _laid_out(figure: Figure) -> Figure:
+def _laid_out(drawn: Figure) -> Figure:
     """Lay a figure out once for all forms, which costs more than drawing it."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    return figure
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+    return drawn
 
 
-def _drawn(figure: Figure, ending: str) -> bytes:
+def _drawn(drawn: Figure, ending: str) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=ending, metadata=dict(METADATA[ending]))
-    return buffer.getvalue()
+    drawn.savefig(buffer, format=ending, metadata=METADATA[ending])
+    content = buffer.getvalue()
+    return shortened(content) if ending == "svg" else content
+
+
+def shortened(picture: bytes) -> bytes:
+    """Round the places of an SVG's lines, and no words."""
+    return TAG.sub(lambda tag: LONG_NUMBER.sub(rb"\1", tag[0]), picture)

@@ -13,9 +13,9 @@ from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import start_context, verdict_table
 from earlybird.report.templates import rendered
 from earlybird.report.writer import write_drawings, write_each
-from earlybird.study.definition import Study
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.register import Register
+from earlybird.study.language.definition import Study
+from earlybird.study.language.register import Register
 from earlybird.study.search.outcome import write_outcome
 
 START = "README.md"
@@ -92,13 +92,28 @@ def _replace(folder: Path, draft: Path) -> None:
 
 
 def _write_study(task: tuple[Evaluation, Path]) -> None:
-    evaluation, folder = task
-    name = evaluation.study.name
+    write_pages(*task)
+
+
+def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) -> None:
+    """
+    Write a study's page in Markdown, one of its search if there was one, and a folder with the plots of both.
+
+    Parameters
+    ----------
+    evaluation
+        A study's results.
+    folder
+        Where they go; it is there.
+    alone
+        Whether there is no start page beside them, and the studies' folder is beside this one.
+    """
+    name, where = evaluation.study.name, {"alone": alone}
     drawings = write_drawings(evaluation, folder / name, small_picture)
-    text = rendered("results-study.md.j2", page_context(evaluation, drawings))
+    text = rendered("results-study.md.j2", page_context(evaluation, drawings) | where)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if evaluation.search:
         write_outcome(evaluation.search, folder / name / "search")
         drawing = draw_search(evaluation.search, folder / name / "search", small_picture)
-        context = search_context(evaluation.search, evaluation.study, drawing, "")
+        context = search_context(evaluation.search, evaluation.study, drawing, "") | where
         (folder / f"{name}-search.md").write_text(rendered("results-search.md.j2", context), encoding="utf-8")

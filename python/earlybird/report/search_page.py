@@ -1,17 +1,17 @@
 """Writes the page of a study's search, and its tables beside it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from earlybird.plots.search import search_chart, search_figure, search_table
+from earlybird.plots.search import search_chart, search_table
+from earlybird.report.figures import PlotData
 from earlybird.report.page import Drawing
 from earlybird.report.pictures import Pictures, both_pictures, write_plot
 from earlybird.report.templates import rendered
-from earlybird.study.definition import Study
-from earlybird.study.figures import PlotData
+from earlybird.study.language.definition import Study
 from earlybird.study.search.definition import SEARCH
 from earlybird.study.search.outcome import Outcome, write_outcome
 
@@ -65,12 +65,13 @@ def draw_search(found: Outcome, folder: Path, chosen: Pictures) -> Drawing:
     """Draw the distances of all settings, and write the chosen pictures with their data."""
     folder.mkdir(parents=True, exist_ok=True)
     table = search_table(found.trials.filter(pl.col("scale") == SEARCH))
-    data = PlotData(table, lambda: search_figure(table), lambda: search_chart(table))
+    title = "Distance to the paper"
+    data = PlotData(table, replace(search_chart(table), title=title))
     picture = write_plot(data, folder, "distance", chosen)
     caption = (
         f"A dot per setting in the order in which they were tried, {found.about['scales'][SEARCH]} each; 0: all met."
     )
-    return Drawing("distance", "Distance to the paper", caption, data.chart(), "", picture)
+    return Drawing("distance", title, caption, data.chart, "", picture)
 
 
 def search_context(found: Outcome, study: Study, drawing: Drawing, home: str) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from earlybird.report.overview import NO_STUDY, Row, overview, tallies
 from earlybird.report.statements import REASONS, WORDS
 from earlybird.report.templates import rendered
 from earlybird.report.writer import PAGE, write_assets, write_each, write_study
-from earlybird.study.definition import LEVELS, Study
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.plan import plan
-from earlybird.study.register import Register
+from earlybird.study.language.definition import Study
+from earlybird.study.language.items import LEVELS
+from earlybird.study.language.register import Register
+from earlybird.study.runs.plan import plan
 from earlybird.study.search.outcome import Outcome
 
 OUTCOMES = {**{str(holds): word for holds, word in WORDS.items()}, NO_STUDY: NO_STUDY}
@@ -90,7 +91,7 @@ def verdict_table(rows: Sequence[Row]) -> pl.DataFrame:
 
 def _cells(row: Row) -> dict[str, str]:
     about = {"items": ", ".join(row.ids), "title": row.title, "kind": row.kind, "study": row.study}
-    columns = ("level", "statement", "paper", "ours", "interval", "effect", "detail")
+    columns = ("id", "level", "statement", "paper", "ours", "interval", "effect", "detail")
     said = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
     return {**about, **said, "verdict": row.holds, "other_settings": row.others, **_why(row)}
 

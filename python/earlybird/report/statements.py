@@ -1,15 +1,16 @@
 """Verdicts as the page shows them: a statement with its main setting, and the other settings it was tested with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from earlybird.study.reasons import Reason, needs_reason
-from earlybird.study.verdicts import NO_RUNS, Finding, Holds, Verdict
+from earlybird.study.statements.reasons import Reason, needs_reason
+from earlybird.study.statements.verdicts import NO_RUNS, Finding, Holds, Verdict
 
 WORDS: dict[Holds, str] = {
     "yes": "holds",
     "no": "does not hold",
+    "undecided": "undecided",
     "not testable": "not testable",
     "reported": "reported",
     "not run": "not run",
@@ -21,7 +22,14 @@ REASONS = EXPLAINED, NOT_SHOWN, NOT_EXPLAINED = (
     "not explained",
 )
 """Whether a failing statement has a reason, and whether the runs show it."""
-SYMBOLS: dict[Holds, str] = {"yes": "✓", "no": "✗", "not testable": "–", "reported": "·", "not run": "○"}
+SYMBOLS: dict[Holds, str] = {
+    "yes": "✓",
+    "no": "✗",
+    "undecided": "?",
+    "not testable": "–",
+    "reported": "·",
+    "not run": "○",
+}
 """So that a verdict can be read without its colour."""
 
 
@@ -65,8 +73,8 @@ def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
     list of Statement
         In the same order.
     """
-    groups = [list(group) for _, group in groupby(verdicts, key=lambda each: (each.item, each.level, each.statement))]
-    return [Statement(f"statement-{number}", group[0], tuple(group[1:])) for number, group in enumerate(groups, 1)]
+    groups = [list(group) for _, group in groupby(verdicts, key=lambda each: each.id)]
+    return [Statement(check_anchor(group[0].id), group[0], tuple(group[1:])) for group in groups]
 
 
 def explained(verdict: Verdict, reason: Reason | None) -> str:
@@ -76,7 +84,7 @@ def explained(verdict: Verdict, reason: Reason | None) -> str:
     return EXPLAINED if reason.is_shown else NOT_SHOWN
 
 
-def evidence_anchors(reason: Reason | None, every: Sequence[Statement]) -> dict[str, str]:
+def evidence_anchors(reason: Reason | None) -> dict[str, str]:
     """
     Find where on a study's page stands what shows a reason.
 
@@ -84,17 +92,19 @@ def evidence_anchors(reason: Reason | None, every: Sequence[Statement]) -> dict[
     ----------
     reason
         The reason, if there is one.
-    every
-        All statements of the study.
 
     Returns
     -------
     dict
         Identifiers for links, by the titles of the evidence.
     """
-    places = {(each.main.item, each.main.statement): each.anchor for each in every}
     shown = reason.evidence if reason else ()
-    return {each.title: panel_anchor(each.name) if each.name else places[each.item, each.title] for each in shown}
+    return {each.title: panel_anchor(each.name) if each.is_panel else check_anchor(each.name) for each in shown}
+
+
+def check_anchor(check: str) -> str:
+    """Turn a check's name into an identifier for links."""
+    return f"check-{check}"
 
 
 def panel_anchor(panel: str) -> str:

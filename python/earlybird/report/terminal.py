@@ -11,10 +11,10 @@ from earlybird.report.headline import conclusion
 from earlybird.report.main_table import Cell, column_titles, main_rows
 from earlybird.report.overview import Row, tallies
 from earlybird.report.statements import PLURAL
-from earlybird.study.definition import LEVELS
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.register import register
-from earlybird.study.verdicts import Holds
+from earlybird.study.language.items import LEVELS
+from earlybird.study.language.register import register
+from earlybird.study.statements.verdicts import Holds
 
 
 def terminal_summary(evaluation: Evaluation) -> Table:

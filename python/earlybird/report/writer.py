@@ -9,16 +9,17 @@ import polars as pl
 
 from earlybird.errors import StoreError, because
 from earlybird.pool import spread
+from earlybird.report.figures import plot_data, sensitivity_data
 from earlybird.report.page import Drawing, page, runs_text
 from earlybird.report.pictures import Pictures, both_pictures, write_plot
 from earlybird.report.search_page import write_search
-from earlybird.study.definition import Point
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.figures import plot_data, sensitivity_data
+from earlybird.study.language.points import Point
 
 PAGE = "index.html"
 ASSETS = "assets"
 """The folder of what pages share."""
+VERDICTS = "verdicts.csv"
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> Path:
@@ -52,14 +53,19 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
 def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:
     """Write a study's page and what stands beside it; `home` is the way to the start page and the assets."""
     drawings = write_drawings(evaluation, folder / "plots", both_pictures)
-    _verdict_table(evaluation).write_csv(folder / "verdicts.csv")
-    _cell_table(evaluation).write_csv(folder / "cells.csv")
-    _run_table(evaluation).write_csv(folder / "runs.csv")
+    write_tables(evaluation, folder)
     path = folder / PAGE
     path.write_text(page(evaluation, drawings, home=home), encoding="utf-8")
     if evaluation.search:
         write_search(evaluation.search, evaluation.study, folder / "search", home=f"../{home}")
     return path
+
+
+def write_tables(evaluation: Evaluation, folder: Path) -> None:
+    """Write the verdicts, the cells of all statements, and the runs, as CSV into a folder that is there."""
+    tabled_verdicts(evaluation).write_csv(folder / VERDICTS)
+    _cell_table(evaluation).write_csv(folder / "cells.csv")
+    _run_table(evaluation).write_csv(folder / "runs.csv")
 
 
 def write_each(
@@ -110,22 +116,23 @@ def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> Iterato
     for plot in (plot for item in evaluation.study.items for plot in item.plots):
         if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
             picture = write_plot(data, folder, plot.name, chosen)
-            made = _made(evaluation, plot.part, plot.at)
-            yield Drawing(plot.name, plot.title, plot.caption, data.chart(), made, picture)
+            made = _made(evaluation, plot.at)
+            yield Drawing(plot.name, plot.title, plot.caption, data.chart, made, picture)
     for each in (each for panels in evaluation.sensitivities.values() for each in panels):
         if data := sensitivity_data(each):
             picture = write_plot(data, folder, each.panel.name, chosen)
-            made = _made(evaluation, "", each.check.at)
-            yield Drawing(each.panel.name, each.axis, "", data.chart(), made, picture)
+            made = _made(evaluation, each.check.at)
+            yield Drawing(each.panel.name, each.axis, "", data.chart, made, picture)
 
 
-def _made(evaluation: Evaluation, part: str, at: Point) -> str:
+def _made(evaluation: Evaluation, at: Point) -> str:
     parts = evaluation.study.parts
-    return runs_text(evaluation, parts[part or str(at.get("part", next(iter(parts))))])
+    return runs_text(evaluation, parts[str(at.get("part", next(iter(parts))))])
 
 
-def _verdict_table(evaluation: Evaluation) -> pl.DataFrame:
-    columns = ("item", "level", "statement", "variant", "paper", "ours", "interval", "effect", "holds", "detail")
+def tabled_verdicts(evaluation: Evaluation) -> pl.DataFrame:
+    """List the verdict on every statement in every variant."""
+    columns = ("item", "id", "level", "statement", "variant", "paper", "ours", "interval", "effect", "holds", "detail")
     rows = [{column: getattr(verdict, column) for column in columns} for verdict in evaluation.verdicts]
     reasons = [evaluation.reason(verdict) for verdict in evaluation.verdicts]
     return pl.DataFrame(rows).with_columns(why=pl.Series([reason.text if reason else "" for reason in reasons]))
@@ -133,7 +140,10 @@ def _verdict_table(evaluation: Evaluation) -> pl.DataFrame:
 
 def _cell_table(evaluation: Evaluation) -> pl.DataFrame:
     """List every cell of every statement."""
-    outer, inner = ("item", "level", "statement", "variant"), ("label", "paper", "ours", "interval", "holds", "note")
+    outer, inner = (
+        ("item", "id", "level", "statement", "variant"),
+        ("label", "paper", "ours", "interval", "holds", "note"),
+    )
     return pl.DataFrame(
         [
             {column: getattr(verdict, column) for column in outer} | {column: getattr(cell, column) for column in inner}

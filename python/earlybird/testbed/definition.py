@@ -13,8 +13,8 @@ from typing import Any, Final
 from earlybird.description import resolve
 from earlybird.emulation import network
 from earlybird.errors import InputError, ScenarioError
-from earlybird.study.loading import build, read_toml
 from earlybird.sweeps import PlannedRun
+from earlybird.tables import build, read_toml
 from earlybird.testbed.film import MAKERS, identity
 from earlybird.worlds import KERNEL
 

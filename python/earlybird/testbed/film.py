@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import EarlybirdError, InputError
+from earlybird.lazy import LateModule
 from earlybird.media import check_is_readable, read_clip
 from earlybird.paths import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import av
+
     from earlybird.testbed.definition import Film
+else:
+    av = LateModule("av")
 
 REVISION: Final = 1
 """Raised when films are made in another way, so that the old ones are not played for them."""
@@ -107,8 +112,6 @@ def check_for_chromium(path: Path) -> None:
     InputError
         If it cannot.
     """
-    import av
-
     with av.open(str(path)) as container:
         for stream in container.streams:
             name = stream.codec_context.name if stream.type in OF_CHROMIUM else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from earlybird.plots.run import Line, Panel, check_ending, write
+from earlybird.plots.run import check_ending, line, over_time, stack, write
 from earlybird.plots.style import look
 from earlybird.testbed.report import label
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from earlybird.plots.chart import Curve, Panel
     from earlybird.sweeps import PlannedRun, SweepResult
 
 
@@ -43,7 +44,7 @@ def draw(plays: SweepResult, path: str | Path) -> None:
         for client in clients
         for panel in _panels(plays, [run for run in first if run.parameters["client"] == client], client)
     ]
-    write(path, panels, _title(first[0]), "time since the client was told to play (s)")
+    write(path, stack(panels, _title(first[0]), "time since the client was told to play (s)"))
 
 
 def _first_point(planned: Sequence[PlannedRun]) -> list[PlannedRun]:
@@ -63,16 +64,17 @@ def _title(run: PlannedRun) -> str:
 
 def _panels(plays: SweepResult, runs: list[PlannedRun], client: str) -> list[Panel]:
     """Show the windows, and the time stalled so far."""
-    windows, waits = list[Line](), list[Line]()
+    windows: list[Curve] = []
+    waits: list[Curve] = []
     for place, run in enumerate(runs):
         sender = run.parameters["sender"]
         style, result = look(sender, place), plays.store.load(run.key)
         window = result.series.filter(pl.col("quantity") == "cwnd", pl.col("time_s") >= 0)
-        windows.append(Line(sender, style, window["time_s"].to_numpy(), window["value"].to_numpy()))
-        waits.append(Line(sender, style, *_waited(result.table("stalls"), result.summary["played_s"])))
+        windows.append(line(sender, style, window["time_s"].to_numpy(), window["value"].to_numpy()))
+        waits.append(line(sender, style, *_waited(result.table("stalls"), result.summary["played_s"])))
     return [
-        Panel(f"{client}: window\n(segments)", tuple(windows)),
-        Panel(f"{client}: stalled\nso far (s)", tuple(waits)),
+        over_time(f"{client}: window (segments)", windows),
+        over_time(f"{client}: stalled so far (s)", waits, better="smaller"),
     ]
 
 

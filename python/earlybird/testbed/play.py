@@ -215,7 +215,7 @@ def freezes(pictures: Sequence[float]) -> dict[str, float]:
 
 
 def _of_window(series: pl.DataFrame) -> dict[str, Any]:
-    from earlybird.study.window import window_values
+    from earlybird.study.reductions.window import window_values
 
     values = window_values(series, FLOW)
     repeats = series.filter(quantity="retransmissions")["value"].max()

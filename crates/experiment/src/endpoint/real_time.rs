@@ -22,6 +22,7 @@ pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
         skip_notice: own.skip_notice.unwrap_or(preset.skip_notice),
         skip_response: own.skip_reduces.map_or(preset.skip_response, response_of),
         never_retransmits: own.retransmit.map_or(preset.never_retransmits, |retransmit| !retransmit),
+        replaces_after: own.replace_late.map_or(preset.replaces_after, |replaces| replaces.then_some(deadline)),
         ..preset
     }
 }
@@ -41,6 +42,7 @@ fn mode(preset: Preset, deadline: Duration, limit: tcp::SendLimit) -> tcp::RealT
         Preset::TcpRc => tcp::RealTime::tcp_rc(),
         Preset::Mtp => tcp::RealTime::mtp(limit),
         Preset::LimitedBuffer => tcp::RealTime::limited_buffer(),
+        Preset::Hollywood => tcp::RealTime::hollywood(deadline),
         Preset::EarlybirdRt => tcp::RealTime::earlybird_rt(deadline),
     }
 }
@@ -54,6 +56,7 @@ fn delivery_of(delivery: Delivery) -> tcp::Delivery {
         Delivery::InOrder => tcp::Delivery::InOrder,
         Delivery::SkipWhenWaiting => tcp::Delivery::SkipWhenWaiting,
         Delivery::SkipAtDeadline(deadline) => tcp::Delivery::SkipAtDeadline(deadline.duration()),
+        Delivery::Unordered => tcp::Delivery::Unordered,
     }
 }
 

@@ -143,8 +143,9 @@ impl Flow {
             return Err(frame.bytes.into());
         }
         let Some(frame) = self.connection.read_frame(cx) else { return Ok(None) };
-        self.incoming.skip_to(frame.position);
-        Ok(Some(self.incoming.read(&mut into[..usize::from(frame.bytes)])))
+        let count = self.copy(frame, into);
+        self.incoming.skip_to(self.connection.read_below());
+        Ok(Some(count))
     }
 
     /// Copies the frame that waits next, behind a hole or not.

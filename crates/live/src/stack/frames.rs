@@ -29,7 +29,7 @@ impl Frames {
         self.held.push_back(Some(Held { bytes: bytes.into(), end: None }));
     }
 
-    /// Gives a frame that is sent now and ends so far in the stream.
+    /// Gives a frame that is sent now and ends so far in the stream, in its own place or in that of one that was given up.
     pub(super) fn send(&mut self, number: u64, end: u64) -> &[u8] {
         match self.place(number) {
             Some(Some(held)) => {

@@ -120,7 +120,7 @@ fn control_of(transport: Transport, available: &[String]) -> Result<&'static str
     let name = match transport.kind {
         Kind::Repair(Repair::Sack | Repair::Reno) => "reno",
         Kind::Control(name) => name,
-        Kind::Datagram(_) => return Err(refuse("is not TCP, and cannot be run")),
+        Kind::Datagram(_) | Kind::Quic(_) => return Err(refuse("is not TCP, and cannot be run")),
         Kind::RealTime(_) => return Err(refuse("needs endpoints that are not the kernel's, so that it cannot be run")),
         Kind::Repair(_) => return Err(refuse("is a repair that no kernel of today has, and cannot be run")),
     };

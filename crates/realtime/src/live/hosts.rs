@@ -13,7 +13,7 @@ use earlybird_experiment::{Cast, FlowEnd, FlowGauges};
 use earlybird_live::device::{Carriage, Device, Path, Udp};
 use earlybird_live::{Error, Event, Id, Limits, Settings, Stack};
 use earlybird_sim::{Carrier, EndpointSettings, FlowId};
-use earlybird_tcp::{Config, Connection, ListenConfig, Segmentation, TraceEvent};
+use earlybird_tcp::{Config, Connection, Delivery, ListenConfig, Segmentation, TraceEvent};
 use earlybird_traffic::{ConnectionId, Part};
 use earlybird_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -241,7 +241,8 @@ impl Hosts for LiveHosts {
         if let Some(chronicler) = &self.chronicler {
             chronicler.on_opened(opener, id, &self.near.stack);
         }
-        self.opened.push(Ends { flow, opener, listener: None, labels: Labels::default(), answers: 0 });
+        let labels = Labels::new(self.openers[flow].real_time.delivery == Delivery::Unordered);
+        self.opened.push(Ends { flow, opener, listener: None, labels, answers: 0 });
         Ok(number)
     }
 

@@ -7,15 +7,24 @@ use std::collections::VecDeque;
 /// follow from the frame before it, as those of RTP's sequence numbers do (RFC 3550 appendix A.1).
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    /// What the frames carry that were written and may come.
-    parts: VecDeque<Part>,
+    /// What the frames carry that were written and may come; nothing for one that has come before an earlier one.
+    parts: VecDeque<Option<Part>>,
     /// The number of the first of them.
     first: u64,
+    /// Frames may come in any order.
+    is_unordered: bool,
 }
+
+/// Half of what the shortest number can tell.
+const REMEMBERED: usize = 128;
 
 impl Labels {
     /// Bytes of a number.
     pub(super) const LEN: usize = size_of::<u64>();
+
+    pub(super) fn new(is_unordered: bool) -> Self {
+        Self { is_unordered, ..Self::default() }
+    }
 
     /// Writes the number of the next frame into it.
     pub(super) fn write(&self, frame: &mut [u8]) {
@@ -25,21 +34,30 @@ impl Labels {
 
     /// Learns that this frame was taken, and what it carries.
     pub(super) fn push(&mut self, part: Part) {
-        self.parts.push_back(part);
+        self.parts.push_back(Some(part));
     }
 
     /// Gives what a frame carries of which this is the beginning, or all.
     pub(super) fn find(&self, frame: &[u8]) -> Option<Part> {
-        self.parts.get(self.index(frame)).copied()
+        *self.parts.get(self.index(frame))?
     }
 
-    /// Gives what a frame carries, behind which no earlier one will come.
+    /// Gives what a frame carries that has come. Behind it no earlier one will, unless frames come in any order: then so many are
+    /// remembered.
     pub(super) fn take(&mut self, frame: &[u8]) -> Option<Part> {
         let index = self.index(frame);
-        let part = self.parts.get(index).copied()?;
-        self.parts.drain(..=index);
-        self.first += index as u64 + 1;
-        Some(part)
+        let part = self.parts.get_mut(index)?.take();
+        let gone = if self.is_unordered { (index + 1).saturating_sub(REMEMBERED) } else { index + 1 };
+        self.forget(gone);
+        while self.parts.front().is_some_and(Option::is_none) {
+            self.forget(1);
+        }
+        part
+    }
+
+    fn forget(&mut self, count: usize) {
+        self.parts.drain(..count);
+        self.first += count as u64;
     }
 
     /// Gives how many frames were written between the last one taken and this one.
@@ -72,5 +90,23 @@ mod tests {
             assert_eq!(labels.take(&frames[unit]), Some(Part::whole(unit as u64)));
         }
         assert_eq!((labels.parts.len(), labels.first), (0, 700));
+    }
+
+    #[test]
+    fn frames_that_come_in_any_order_are_known_once_each() {
+        let mut labels = Labels::new(true);
+        let frames: Vec<_> = (0..300)
+            .map(|unit| {
+                let mut frame = vec![0; 1];
+                labels.write(&mut frame);
+                labels.push(Part::whole(unit));
+                frame
+            })
+            .collect();
+        let expected = [2, 0, 1, 3, 100].map(|unit| Some(Part::whole(unit)));
+        assert_eq!([2, 0, 1, 3, 100].map(|unit: usize| labels.take(&frames[unit])), expected);
+        assert_eq!((labels.take(&frames[4]), labels.first), (Some(Part::whole(4)), 5));
+        labels.take(&frames[250]);
+        assert_eq!(labels.first, 123, "of those long before none will come");
     }
 }

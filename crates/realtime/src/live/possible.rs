@@ -1,7 +1,7 @@
 //! What of a scenario our endpoints can do in real time.
 
 use crate::refusals::{OTHER_WORLD, Refusals, path_of, transport_path};
-use earlybird_scenario::{Flow, Kind, Profile, Scenario, ScenarioError};
+use earlybird_scenario::{Flow, Profile, Scenario, ScenarioError};
 use std::ops::RangeInclusive;
 
 const LIVE: Refusals = Refusals { world: "the live world" };
@@ -32,7 +32,7 @@ fn check_endpoint(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError>
         let problem = "counts headers that no wire carries, and cannot be run";
         return Err(LIVE.refusal(path_of(flow, "profile"), &"ns2", problem, "`rfc`, `linux`", OTHER_WORLD));
     }
-    if matches!(endpoint.transport.kind, Kind::Datagram(_)) {
+    if endpoint.transport.kind.is_datagram() {
         let problem = "is not TCP, and cannot be run";
         return Err(LIVE.refusal(transport_path(flow), &endpoint.transport, problem, "", OTHER_WORLD));
     }

@@ -166,6 +166,7 @@ endpoint.ecn = \"classic\"",
             "",
             "flows.bulk.transport: `udp`",
         ),
+        (bulk("quic-streams"), "", "flows.bulk.transport: `quic-streams`"),
         (
             bulk("mtcp").replace("bulk = {}", "cbr = { rate = \"1Mbps\", packet = 1000 }"),
             "",

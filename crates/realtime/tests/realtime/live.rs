@@ -53,7 +53,7 @@ fn bulk_transfers_are_as_large_as_the_scenario_says() {
 
 #[test]
 fn every_transport_for_frames_brings_every_unit_over_a_sound_link() {
-    for transport in ["mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "earlybird-rt"] {
+    for transport in ["mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "hollywood", "earlybird-rt"] {
         let scenario = scenario(&video(transport), "");
         let Some(real) = live(&scenario) else { return };
         let simulated = simulated(&scenario);
@@ -136,6 +136,7 @@ fn what_our_endpoints_cannot_do_is_refused_with_the_key() {
         (bulk("sack").replace("from =", "count = 129\nfrom ="), "", "flows: `129`"),
         (bulk("sack").replace("bulk = {}", "webtraf = {}"), "", "flows.bulk.application: "),
         (datagrams, "", "flows.bulk.transport: `udp`"),
+        (bulk("quic"), "", "flows.bulk.transport: `quic`"),
     ];
     for (flows, extra, start) in cases {
         let said = match earlybird_realtime::live::check(&scenario(&flows, extra)) {

@@ -1,4 +1,4 @@
-use super::{EcnMode, NewReno, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
+use super::{EcnMode, NewReno, Quic, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
 use crate::controls::ControlTables;
 use crate::quantity::Time;
 use crate::transport::Transport;
@@ -39,7 +39,7 @@ pub struct Endpoint {
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
-    /// Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given).
+    /// Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
@@ -82,7 +82,7 @@ pub struct Endpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    /// does (default false; `bbr` and `prague` always have a rate of their own).
+    /// does (default false; `bbr`, `copa` and `prague` always have a rate of their own).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
@@ -99,9 +99,11 @@ pub struct Endpoint {
     pub newreno: NewReno,
     /// SRT's parameters (transport `srt`).
     pub srt: Srt,
+    /// QUIC's parameters (transports `quic`, `quic-streams`, `quic-datagrams`).
+    pub quic: Quic,
     /// RACK-TLP's parameters (transports with `-rack`, and `recovery = "rack-tlp"`).
     pub rack: Rack,
-    /// The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `earlybird-rt`).
+    /// The real-time mode (transports `mtcp`, `tcp-rtm`, `tltcp`, `tcp-rc`, `mtp`, `limited-buffer`, `hollywood`, `earlybird-rt`).
     pub real_time: RealTime,
     /// The parameters of congestion controls, each in the table of its name.
     #[serde(flatten)]

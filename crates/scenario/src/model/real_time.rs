@@ -25,6 +25,10 @@ pub struct RealTime {
     /// Send again what was lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit: Option<bool>,
+    /// Send, in place of a packet that is to be sent again and would come after the client's playback delay, the oldest one of its
+    /// size that waits and would not (TCP Hollywood's inconsistent retransmission).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replace_late: Option<bool>,
 }
 
 /// When the receiver steps over what is missing.
@@ -37,6 +41,8 @@ pub enum Delivery {
     SkipWhenWaiting,
     /// When the first packet behind it has waited this long.
     SkipAtDeadline(Time),
+    /// Never, but it hands over what lies behind it at once.
+    Unordered,
 }
 
 /// What the sender does about old data that it still holds.

@@ -1,4 +1,4 @@
-//! Flows of datagrams: what they cannot carry, and which settings they cannot use.
+//! Flows of datagrams, QUIC's among them: what they cannot carry, and which settings they cannot use.
 //!
 //! The scenario's `endpoint` is for all flows, so a flow of datagrams takes from it what it can use. What is set for the
 //! flow itself must have an effect.
@@ -8,7 +8,7 @@ use crate::document::join;
 use crate::error::ScenarioError;
 use crate::model::{Application, Flow, Scenario, Srt};
 use crate::suggest::listed;
-use crate::transport::{Datagram, Kind, Transport};
+use crate::transport::{Datagram, Kind, QuicCarriage, Transport};
 
 /// The keys of `endpoint` that a flow of datagrams uses.
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
@@ -16,6 +16,9 @@ const KEYS: [&str; 3] = ["mss", "profile", "transport"];
 const KEYS_OF_TFRC: [&str; 4] = ["ecn", "mss", "profile", "transport"];
 /// The same for one that repairs.
 const KEYS_OF_SRT: [&str; 4] = ["mss", "profile", "srt", "transport"];
+
+/// The same for QUIC, which answers marks in each of its ways.
+const KEYS_OF_QUIC: [&str; 4] = ["ecn", "profile", "quic", "transport"];
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     check_srt(&scenario.endpoint.srt, "endpoint.srt")?;
@@ -48,6 +51,7 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
     let known: &[&str] = match transport.kind {
         Kind::Datagram(Datagram::Tfrc) => &KEYS_OF_TFRC,
         Kind::Datagram(Datagram::Srt) => &KEYS_OF_SRT,
+        Kind::Quic(_) => &KEYS_OF_QUIC,
         _ => &KEYS,
     };
     let Some(key) = flow.endpoint.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
@@ -58,17 +62,19 @@ fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
 }
 
 fn check_application(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {
-    let has_rate = transport.kind == Kind::Datagram(Datagram::Tfrc);
+    let has_rate = matches!(transport.kind, Kind::Datagram(Datagram::Tfrc) | Kind::Quic(_));
     let allowed = if has_rate { "bulk, cbr, media" } else { "cbr, media" };
-    let loses =
-        if transport.kind == Kind::Datagram(Datagram::Srt) { "gives up what is late" } else { "repairs nothing" };
+    let why_not = match transport.kind {
+        Kind::Datagram(Datagram::Srt) => "needs every byte to arrive, and srt gives up what is late".to_owned(),
+        Kind::Quic(QuicCarriage::Stream | QuicCarriage::Streams) => {
+            format!("opens a connection for each file, and {transport} keeps one to the end of the run")
+        }
+        _ => format!("needs every byte to arrive, and {transport} repairs nothing"),
+    };
     let error = |name: &str, problem: &str| {
         ScenarioError::new(&format!("flows.{}.application.{name}", flow.name), problem).allowed(allowed)
     };
-    let web = |name: &str| {
-        Err(error(name, &format!("needs every byte to arrive, and {transport} {loses}"))
-            .hint("choose a transport of TCP for this flow."))
-    };
+    let web = |name: &str| Err(error(name, &why_not).hint("choose a transport of TCP for this flow."));
     match &flow.application {
         Application::Bulk(_) if !has_rate => {
             Err(error("bulk", &format!("sends as fast as the transport lets it, and {transport} sets no limit"))

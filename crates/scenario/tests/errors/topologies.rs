@@ -131,6 +131,18 @@ use rstest::rstest;
     r#"flows.clip.endpoint={ transport = "udp", rto = { floor = "1s" } }"#,
     "flows.clip.endpoint.rto: is of no use to udp; allowed: mss, profile, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
 )]
+#[case(
+    r#"flows.clip.endpoint={ transport = "quic", rto = { floor = "1s" } }"#,
+    "flows.clip.endpoint.rto: is of no use to quic; allowed: ecn, profile, quic, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "quic-streams", early-retransmit = true }"#,
+    "flows.clip.endpoint.early-retransmit: is of no use to quic-streams; allowed: ecn, profile, quic, transport. hint: what `endpoint` sets for all flows may stay there: those that can use it read it."
+)]
+#[case(
+    r#"flows.clip.endpoint={ transport = "quic-datagrams", ecn = "accurate" }"#,
+    "flows.clip.endpoint.ecn: `accurate` is read by prague only, which answers shares of marks; allowed: off, classic."
+)]
 fn topologies_and_media(#[case] change: &str, #[case] expected: &str) {
     assert_eq!(message(CHAIN, change), expand(expected));
 }

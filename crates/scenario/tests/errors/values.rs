@@ -38,19 +38,19 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint.window=0",
-    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
+    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
 )]
 #[case(
     "endpoint.window=-3",
-    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
+    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
 )]
 #[case(
     "endpoint.window=1.5",
-    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
+    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
 )]
 #[case(
     "endpoint.window=99999999999",
-    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
+    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
 )]
 #[case(
     "endpoint.receive-buffer=0",
@@ -161,7 +161,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.file.endpoint.window=0",
-    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds, or 6 MiB if that is smaller or not given)."
+    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
 )]
 #[case(
     "flows.file.endpoint.rto.floor=61s",

@@ -53,6 +53,7 @@ impl<O: Observer> Transit<O> {
             let copy = self.events.slots.take();
             let slot = self.events.slots.get_mut(copy);
             (slot.packet, slot.event.moment) = (packet, moment);
+            self.parcels.double(place, copy);
             self.leave_in_disorder(link, copy);
         }
     }

@@ -53,7 +53,7 @@ impl<O: Observer> World<O> {
     pub(super) fn seat_readers(&mut self, flow: FlowId, opener: EndpointId) {
         let ledger = match &self.flows[flow.0 as usize].carrier {
             Carrier::Tcp(settings) => Ledger::new(&settings.opener.real_time, &settings.listener.real_time),
-            Carrier::Datagrams(_) => Ledger::default(),
+            Carrier::Datagrams(_) | Carrier::Guest(_) => Ledger::default(),
         };
         let listener = self.seat_listener(flow, opener.peer());
         if listener.is_none() && ledger.is_plain() {
@@ -127,15 +127,14 @@ impl<O: Observer> World<O> {
     /// Reads, or lets read, what came. Of plain streams it is known which units are there by their length alone.
     pub(super) fn on_readable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let Agent::Tcp(connection) = &mut endpoint.agent else { return };
         match endpoint.reader {
             Reader::Anyone => {
-                connection.read(u64::MAX);
+                endpoint.agent.read_all();
                 self.tell_delivered(id);
             }
             Reader::Impatient => self.read_impatiently(id),
             Reader::Server(client) => {
-                connection.read(u64::MAX);
+                endpoint.agent.read_all();
                 self.hand_over_requests(id, client);
             }
             Reader::Listener(listener) => {

@@ -6,15 +6,15 @@ use earlybird_sim::{
     EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, RateChanges, Scope, World,
 };
 use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control, Recovery};
-use earlybird_traffic::{Application, Bulk, Media, PathId, Timetable};
+use earlybird_traffic::{Application, Bulk, ConnectionId, Io, Media, PathId, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use std::sync::Arc;
 
-const RATE: u64 = 10_000_000;
+pub(crate) const RATE: u64 = 10_000_000;
 /// Full segments per second that the link carries: payload and headers are 1052 bytes.
-const SEGMENT_RATE: f64 = RATE as f64 / 8.0 / 1052.0;
+pub(crate) const SEGMENT_RATE: f64 = RATE as f64 / 8.0 / 1052.0;
 /// The bandwidth-delay product in packets.
-const PIPE: f64 = SEGMENT_RATE * 0.04;
+pub(crate) const PIPE: f64 = SEGMENT_RATE * 0.04;
 
 fn bbr() -> EndpointSettings {
     with(BbrParameters::DEFAULT)
@@ -24,12 +24,12 @@ fn with(parameters: BbrParameters) -> EndpointSettings {
     rfc(Config { control: Control::Bbr(parameters), window: 1000, ..Config::rfc() })
 }
 
-fn reno() -> EndpointSettings {
+pub(crate) fn reno() -> EndpointSettings {
     rfc(Config { window: 1000, ..Config::rfc() })
 }
 
 /// The path with a buffer of so many packets, where a share of the packets gets lost.
-fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
+pub(crate) fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
     let random = SeedTree::new(seed).random();
     let loss = Loss { rule: LossRule::Bernoulli(share), scope: Scope::default(), random, count: 0 };
     lossy(link(RATE, 20, QueueLimit::Packets(buffer)), vec![loss])
@@ -37,19 +37,19 @@ fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
 
 /// What the bottleneck carried, as shares of its capacity by group, and the average queue in pipes.
 #[derive(Debug)]
-struct Carried {
-    shares: Vec<f64>,
-    queue: f64,
+pub(crate) struct Carried {
+    pub(crate) shares: Vec<f64>,
+    pub(crate) queue: f64,
 }
 
-type Flow = (EndpointSettings, fn(PathId) -> Box<dyn Application>);
+pub(crate) type Flow = (EndpointSettings, fn(PathId) -> Box<dyn Application>);
 
-fn bulk(path: PathId) -> Box<dyn Application> {
+pub(crate) fn bulk(path: PathId) -> Box<dyn Application> {
     Box::new(Bulk::new(path, None))
 }
 
 /// Flows that start a second apart, each a group; they count from `from` on, in seconds.
-fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried, Visits) {
+pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried, Visits) {
     let mut wire = Line::new(forward);
     wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(from));
     let mut world = World::new(wire.network, Visits::default());
@@ -69,7 +69,7 @@ fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried
 
 /// Notes every change of BBR's state, of the first flow.
 #[derive(Debug, Default)]
-struct Visits {
+pub(crate) struct Visits {
     states: Vec<(Instant, BbrState)>,
     /// The bandwidth at the end of startup, and at the last probe.
     bandwidth: f64,
@@ -227,6 +227,49 @@ fn a_video_passes_as_fast_as_it_is_written() {
     let (carried, visits) = run(path(100, 0.0, 1), &[(bbr(), camera)], 5, 30);
     assert!((carried.shares[0] - 0.2 * 1.052).abs() < 0.001 && carried.queue < 0.01, "{carried:?}");
     assert!(visits.states.len() < 20, "{:?}", visits.states);
+}
+
+/// Writes 2.5 MB as fast as they leave, then a film of 2 Mb/s.
+#[derive(Debug)]
+struct BulkThenFilm {
+    path: PathId,
+    connection: Option<ConnectionId>,
+}
+
+impl Application for BulkThenFilm {
+    fn on_wake(&mut self, io: &mut dyn Io) {
+        match self.connection {
+            None => {
+                let connection = io.open(self.path);
+                io.write(connection, 2_500_000);
+                self.connection = Some(connection);
+                io.wake_at(seconds(3));
+            }
+            Some(connection) => {
+                io.write(connection, 10_000);
+                io.wake_at(io.now() + Duration::from_millis(40));
+            }
+        }
+    }
+}
+
+/// What the film needs is a fifth of what the path carries, and says nothing about it: 57 s and some twenty probes later the
+/// bandwidth is still the path's, so that the next scene may be as large as the path is fast.
+#[test]
+fn a_film_below_the_rate_of_the_path_does_not_lower_the_bandwidth() {
+    let film = |path| -> Box<dyn Application> { Box::new(BulkThenFilm { path, connection: None }) };
+    let (carried, visits) = run(path(100, 0.0, 1), &[(bbr(), film)], 10, 60);
+    assert!((carried.shares[0] - 0.2 * 1.052).abs() < 0.002, "{carried:?}");
+    let known = visits.last_bandwidth / SEGMENT_RATE;
+    assert!((0.97..1.03).contains(&known), "{known} of the path's rate");
+    conforms(
+        Area::Control,
+        "bbr",
+        "draft-cardwell-iccrg-bbr-congestion-control-02 §4.5.2.3: \"By default, the estimator discards application-limited \
+         samples, since by definition they reflect application limits\"",
+        "bandwidth on 10 Mb/s after 57 s of a film of 2 Mb/s",
+        &format!("{:.1} % of the path's rate", 100.0 * known),
+    );
 }
 
 /// A pipe of a fraction of a packet: four segments keep the link busy.

@@ -4,10 +4,12 @@
 mod allocations;
 mod bbr;
 mod conservation;
+mod copa;
 mod courier;
 mod datagrams;
 mod dumbbell;
 mod fading;
+mod hollywood;
 mod impairments;
 mod losses;
 mod marking;

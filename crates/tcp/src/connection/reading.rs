@@ -45,7 +45,12 @@ impl Connection {
 
     /// Gives the bytes that can be read without stepping over anything.
     pub fn unread(&self) -> u64 {
-        self.receiver.unread
+        self.receiver.readable()
+    }
+
+    /// Gives the place in the stream before which no frame is left to be read: a driver need keep nothing of it.
+    pub fn read_below(&self) -> u64 {
+        self.receiver.read_below().saturating_sub(1)
     }
 
     /// Makes the reader wait, as a [`read_frame`](Self::read_frame) without result does: for connections without framing,

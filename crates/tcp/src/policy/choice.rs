@@ -1,6 +1,7 @@
 //! Which policies there are, and how each is made.
 
 use super::control::bbr::BbrParameters;
+use super::control::copa::CopaParameters;
 use super::control::cubic::CubicConfig;
 use super::control::factory::ControlFactory;
 use super::control::pert::PertFlags;
@@ -64,6 +65,8 @@ controls! {
         Pert(PertFlags),
         /// BBR version 3.
         Bbr(BbrParameters),
+        /// Copa: the rate 1/(δ·dq).
+        Copa(CopaParameters),
         /// A cubic function of the time since the last loss.
         Cubic(CubicConfig),
         /// Vegas: as many segments in the queue as its thresholds say.

@@ -12,11 +12,14 @@ pub enum Delivery {
     SkipWhenWaiting,
     /// Steps over it when the first segment behind it has waited this long, reader or not (TCP-RC).
     SkipAtDeadline(Duration),
+    /// Hands over what comes as it comes, and each frame once: a hole stays, and is filled when its repair comes (TCP Hollywood:
+    /// `enqueue_hollywood_input_segment`). It needs frames; a stream without them is read in order.
+    Unordered,
 }
 
 impl Delivery {
     /// Says whether anything may be stepped over.
     pub const fn skips(self) -> bool {
-        !matches!(self, Self::InOrder)
+        matches!(self, Self::SkipWhenWaiting | Self::SkipAtDeadline(_))
     }
 }

@@ -146,7 +146,7 @@ mod tests {
         conforms(
             Area::Recovery,
             "early retransmission",
-            "ER-PERT paper",
+            "own computation by the ER papers' rule",
             "threshold after six samples (V4)",
             "6 of 6 to 1 µs",
         );

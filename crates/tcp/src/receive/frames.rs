@@ -1,5 +1,6 @@
 //! Frames that arrived and were not read: one segment, one frame.
 
+use crate::board::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
@@ -8,12 +9,14 @@ use core::ops::Range;
 pub(super) struct Frames {
     held: VecDeque<Range<u64>>,
     limit: usize,
+    /// Frames that were read before what is missing in front of them came.
+    read_early: Ranges,
 }
 
 impl Frames {
     /// Makes an empty store for so many frames.
-    pub(super) const fn new(limit: usize) -> Self {
-        Self { held: VecDeque::new(), limit }
+    pub(super) fn new(limit: usize) -> Self {
+        Self { held: VecDeque::new(), limit, read_early: Ranges::default() }
     }
 
     #[cfg(test)]
@@ -42,6 +45,27 @@ impl Frames {
         self.held.back().cloned()
     }
 
+    /// Gives the bytes of all frames.
+    pub(super) fn bytes(&self) -> u64 {
+        self.held.iter().map(|frame| frame.end - frame.start).sum()
+    }
+
+    /// Takes out the lowest frame, which lies behind a hole if it ends above `nxt`.
+    pub(super) fn pop_any(&mut self, nxt: u64) -> Option<Range<u64>> {
+        let frame = self.held.pop_front()?;
+        if frame.end > nxt {
+            self.read_early.insert(frame.clone());
+        }
+        Some(frame)
+    }
+
+    /// All below `nxt` has come: gives how many bytes of what newly has were read before.
+    pub(super) fn pass(&mut self, nxt: u64) -> u64 {
+        let before = self.read_early.total();
+        self.read_early.remove_below(nxt);
+        before - self.read_early.total()
+    }
+
     /// Takes out the lowest frame if it ends at or below `nxt` and has at most so many bytes.
     pub(super) fn pop(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
         self.held.pop_front_if(|frame| frame.end <= nxt && frame.end - frame.start <= bytes)
@@ -51,6 +75,16 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_read_behind_a_hole_is_passed_once() {
+        let mut frames = Frames::new(9);
+        assert!([21..31, 31..41, 51..61].into_iter().all(|frame| frames.insert(frame, false)));
+        assert_eq!([11, 11, 11].map(|nxt| frames.pop_any(nxt)), [Some(21..31), Some(31..41), Some(51..61)]);
+        frames.insert(11..21, true);
+        assert_eq!((frames.bytes(), frames.pop_any(21)), (10, Some(11..21)));
+        assert_eq!([41, 41, 61].map(|nxt| frames.pass(nxt)), [20, 0, 10]);
+    }
 
     #[test]
     fn the_last_place_is_for_the_frame_that_is_next() {

@@ -62,7 +62,7 @@ const MOST_PLACES: u64 = 4096;
 pub(crate) struct Arrival {
     /// The positions that were taken, those of payload only.
     pub(crate) taken: Range<u64>,
-    /// The bytes that became deliverable.
+    /// The bytes that became readable.
     pub(crate) delivered: u64,
 }
 
@@ -148,6 +148,7 @@ impl Receiver {
         if delivered > 0 && self.tuning.is_some() {
             self.tune(now);
         }
+        let delivered = if self.reader.is_some() { self.readable_of(delivered, &stored) } else { delivered };
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 

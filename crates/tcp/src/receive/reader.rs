@@ -76,6 +76,10 @@ impl Reader {
             self.is_waiting &= unread == 0;
             return bytes.min(unread);
         }
+        if self.is_unordered() {
+            // Bytes that follow one another, which frames in any order do not.
+            return 0;
+        }
         let mut read = 0;
         while let Some(frame) = self.next_frame(nxt, bytes - read) {
             read += frame.end - frame.start;
@@ -85,10 +89,16 @@ impl Reader {
 
     /// Hands over the next frame if it is there and has at most so many bytes; then the reader waits no more.
     fn next_frame(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
-        let frame = self.frames.as_mut()?.pop(nxt, bytes)?;
+        let is_unordered = self.is_unordered();
+        let frames = self.frames.as_mut()?;
+        let frame = if is_unordered { frames.pop_any(nxt) } else { frames.pop(nxt, bytes) }?;
         self.is_waiting = false;
         self.statistics.frames_delivered += 1;
         Some(frame)
+    }
+
+    fn is_unordered(&self) -> bool {
+        self.delivery == Delivery::Unordered && self.frames.is_some()
     }
 
     /// Gives the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
@@ -259,6 +269,27 @@ impl Receiver {
         }
     }
 
+    /// What arrived made so many bytes deliverable in order, and was stored there: gives what of it a reader can now read that it
+    /// could not before.
+    #[cold]
+    pub(super) fn readable_of(&mut self, delivered: u64, stored: &Range<u64>) -> u64 {
+        let payload = self.payload_of(stored);
+        let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_unordered()) else { return delivered };
+        self.unread -= reader.frames.as_mut().map_or(0, |frames| frames.pass(self.nxt));
+        payload.end.saturating_sub(payload.start)
+    }
+
+    /// Gives the bytes that can be read without stepping over anything.
+    pub(crate) fn readable(&self) -> u64 {
+        let unordered = self.reader.as_ref().filter(|reader| reader.is_unordered());
+        unordered.and_then(|reader| reader.frames.as_ref()).map_or(self.unread, Frames::bytes)
+    }
+
+    /// Gives the position below which no frame is left to be read.
+    pub(crate) fn read_below(&self) -> u64 {
+        self.peek_frame().map_or(self.nxt, |frame| frame.start.min(self.nxt))
+    }
+
     /// Gives the lowest frame that is there.
     pub(crate) fn peek_frame(&self) -> Option<Range<u64>> {
         self.reader.as_ref()?.frames.as_ref()?.first()
@@ -272,7 +303,8 @@ impl Receiver {
     /// Takes out the next frame.
     pub(crate) fn read_frame(&mut self) -> Option<Range<u64>> {
         let frame = self.reader.as_mut()?.next_frame(self.nxt, u64::MAX)?;
-        self.take_out(frame.end - frame.start);
+        let is_in_order = frame.end <= self.nxt;
+        self.take_out(if is_in_order { frame.end - frame.start } else { 0 });
         Some(frame)
     }
 
@@ -294,7 +326,7 @@ impl Receiver {
 
     /// Waits for everything from now on: the peer would not understand a skip, or the connection has ended.
     pub(crate) fn skip_nothing(&mut self) {
-        if let Some(reader) = &mut self.reader {
+        if let Some(reader) = self.reader.as_mut().filter(|reader| reader.delivery.skips()) {
             reader.delivery = Delivery::InOrder;
         }
     }

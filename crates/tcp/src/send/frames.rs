@@ -243,6 +243,21 @@ impl Frames {
         }
     }
 
+    /// Gives up the frame of a segment on the board for the oldest one that waits, has its length and was written no earlier than
+    /// `limit`; gives the bytes that wait no more.
+    #[cold]
+    pub(super) fn replace(&mut self, segment: u64, limit: Instant) -> u64 {
+        let Some(index) = self.index(segment) else { return 0 };
+        let Held { number, bytes, .. } = self.queue[index];
+        let fits = |frame: &Held| frame.bytes == bytes && frame.written >= limit;
+        let waiting = self.queue.range(self.sent..).position(fits);
+        let Some(newer) = waiting.and_then(|place| self.queue.remove(self.sent + place)) else { return 0 };
+        self.queue[index] = newer;
+        self.held -= 1;
+        self.note(number);
+        u64::from(bytes)
+    }
+
     fn drop_waiting(&mut self, range: Range<usize>) -> u64 {
         let mut bytes = 0;
         for _ in range.clone() {

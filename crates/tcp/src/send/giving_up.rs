@@ -162,6 +162,17 @@ impl Sender {
         core::mem::take(&mut self.was_emptied) && self.is_drained()
     }
 
+    /// A segment is sent again: if its frame could not be there in time, one that can takes its place (TCP Hollywood,
+    /// `check_message_liveness`: a message lives if now and half the smoothed round trip are not past its deadline).
+    #[cold]
+    pub(super) fn replace_expired(&mut self, now: Instant, number: u64, deadline: Duration) {
+        let limit = before(now, self.lifetime(deadline));
+        let Some(frames) = &mut self.queue.frames else { return };
+        if frames.written_at(number).is_some_and(|written| written < limit) {
+            self.queue.unsent -= frames.replace(number, limit);
+        }
+    }
+
     /// Learns whether frames that were sent may be given up.
     pub(crate) fn give_up_sent(&mut self, may: bool) {
         self.real_time.never_retransmits &= may;

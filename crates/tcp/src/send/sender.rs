@@ -243,6 +243,9 @@ impl Sender {
         if self.is_out_of_reach(number) {
             return None;
         }
+        if let Some(deadline) = self.real_time.replaces_after {
+            self.replace_expired(now, number, deadline);
+        }
         self.board.on_sent_again(now, number);
         self.on_departure(now, number, true);
         Some(())

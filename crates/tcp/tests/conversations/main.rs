@@ -16,6 +16,7 @@ mod ecn;
 mod fast_open;
 mod growth;
 mod handshake;
+mod hollywood;
 mod host;
 mod idle;
 mod lies;

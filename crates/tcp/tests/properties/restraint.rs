@@ -144,6 +144,7 @@ fn sack(recovery: Recovery, skip_response: SkipResponse) -> Config {
         skip_notice: true,
         skip_response,
         never_retransmits: false,
+        replaces_after: None,
     };
     Config { recovery, real_time, rto, initial_window: 40, timestamps: false, ..Config::rfc() }
 }

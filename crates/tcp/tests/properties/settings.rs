@@ -1,10 +1,10 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CubicConfig, CurveTail, Delivery,
-    EcnMode, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig,
-    RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, Segmentation, SendLimit, SkipResponse, SlowStartRule,
-    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CopaParameters, CubicConfig, CurveTail,
+    Delivery, EcnMode, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters,
+    RackConfig, RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, Segmentation, SendLimit, SkipResponse,
+    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -18,6 +18,7 @@ pub(crate) enum Family {
     Pert,
     Cubic,
     Bbr,
+    Copa,
     Prague,
     Tahoe,
     Vegas,
@@ -36,7 +37,8 @@ pub(crate) enum Repair {
 }
 
 impl Family {
-    const ALL: [Self; 7] = [Self::Reno, Self::Pert, Self::Cubic, Self::Bbr, Self::Prague, Self::Tahoe, Self::Vegas];
+    const ALL: [Self; 8] =
+        [Self::Reno, Self::Pert, Self::Cubic, Self::Bbr, Self::Copa, Self::Prague, Self::Tahoe, Self::Vegas];
 
     /// Gives every recovery that goes with the control: Tahoe's with that alone, and Vegas' too.
     pub(crate) fn repairs(self) -> Vec<Repair> {
@@ -45,7 +47,7 @@ impl Family {
         match self {
             Self::Tahoe => vec![Tahoe],
             Self::Vegas => common.into_iter().chain([Vegas]).collect(),
-            Self::Reno | Self::Pert | Self::Cubic | Self::Bbr | Self::Prague => common,
+            Self::Reno | Self::Pert | Self::Cubic | Self::Bbr | Self::Copa | Self::Prague => common,
         }
     }
 
@@ -55,6 +57,7 @@ impl Family {
             Self::Pert => pert().prop_map(Control::Pert).boxed(),
             Self::Cubic => cubic().prop_map(Control::Cubic).boxed(),
             Self::Bbr => Just(Control::Bbr(BbrParameters::DEFAULT)).boxed(),
+            Self::Copa => copa().prop_map(Control::Copa).boxed(),
             Self::Prague => prague().prop_map(Control::Prague).boxed(),
             Self::Tahoe => Just(Control::Tahoe).boxed(),
             Self::Vegas => select(vec![VegasParameters::NS2, VegasParameters::LINUX]).prop_map(Control::Vegas).boxed(),
@@ -215,6 +218,14 @@ fn pert() -> impl Strategy<Value = PertFlags> {
         PertFlags::PI,
     ];
     prop_oneof![select(presets), pert_flags()]
+}
+
+fn copa() -> impl Strategy<Value = CopaParameters> {
+    (1_u32..=40, 1_u64..=20_000, any::<bool>()).prop_map(|(twentieths, millis, competes)| CopaParameters {
+        delta: f64::from(twentieths) / 20.0,
+        min_rtt_window: Duration::from_millis(millis),
+        competes,
+    })
 }
 
 fn prague() -> impl Strategy<Value = PragueParameters> {

@@ -171,6 +171,7 @@ fn real_time(chance: &mut Random) -> RealTime {
         skip_notice: is(chance, 75),
         skip_response: one_of(chance, &[SkipResponse::None, SkipResponse::Reduce]),
         never_retransmits: is(chance, 20),
+        replaces_after: None,
     }
 }
 

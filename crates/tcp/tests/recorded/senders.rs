@@ -1,9 +1,9 @@
 //! Every kind of sender, by name.
 
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, CubicConfig, EcnMode, NewRenoFlags, PertFlags,
-    PragueParameters, RackConfig, RealTime, Recovery, Restart, RtoConfig, Segmentation, SendLimit, SlowStartRule,
-    SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, EcnMode, NewRenoFlags,
+    PertFlags, PragueParameters, RackConfig, RealTime, Recovery, Restart, RtoConfig, Segmentation, SendLimit,
+    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -65,6 +65,7 @@ fn controls() -> Named {
         ("cubic-hystart++", starts(SlowStartRule::HystartPlusPlus)),
         ("bbr", racked(Control::Bbr(BbrParameters::DEFAULT))),
         ("bbr-rfc6675", Config { recovery: Recovery::Rfc6675, ..racked(Control::Bbr(BbrParameters::DEFAULT)) }),
+        ("copa", Config { recovery: Recovery::Rack, control: Control::Copa(CopaParameters::DEFAULT), ..rfc() }),
         ("prague", prague),
         ("prague-classic", Config { ecn: EcnMode::Classic, ..prague }),
         ("vegas-ns2", Config { control: Control::Vegas(VegasParameters::NS2), recovery: Recovery::Vegas, ..ns2() }),
@@ -136,6 +137,7 @@ fn real_time() -> Named {
         ("tcp-rc", mode(RealTime::tcp_rc())),
         ("mtp", mode(RealTime::mtp(SendLimit::Segments(20)))),
         ("limited-buffer", mode(RealTime::limited_buffer())),
+        ("hollywood", mode(RealTime::hollywood(millis(250)))),
         ("earlybird-rt", Config::earlybird_rt(millis(250))),
     ]
 }

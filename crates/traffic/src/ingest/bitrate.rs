@@ -77,26 +77,23 @@ impl Bitrate {
         self.estimate = estimate.map(|rate| rate.saturating_sub(self.sound).max(LEAST));
     }
 
-    /// Raises the rate if it is time; says whether it changed.
-    pub(super) fn raise(&mut self, now: Instant) -> bool {
+    /// Raises the rate if it is time.
+    pub(super) fn raise(&mut self, now: Instant) {
         if self.raise_at.is_none_or(|at| now < at) {
-            return false;
+            return;
         }
         self.previous = Some(self.current);
         self.current = (self.current + self.original / RISES).min(self.original);
         self.raise_at = (self.current < self.original).then_some(now + RAISE_AFTER);
-        true
     }
 
-    /// Lowers the rate if so much playing time waits that it must be; says whether it changed.
-    pub(super) fn lower(&mut self, now: Instant, waiting: Duration) -> bool {
-        let Some(rate) = (waiting >= LOWER_AT).then(|| self.possible()).flatten() else { return false };
-        if rate == self.current {
-            return false;
+    /// Lowers the rate if so much playing time waits that it must be.
+    pub(super) fn lower(&mut self, now: Instant, waiting: Duration) {
+        let possible = (waiting >= LOWER_AT).then(|| self.possible()).flatten();
+        if let Some(rate) = possible.filter(|rate| *rate != self.current) {
+            (self.previous, self.current) = (None, rate);
+            self.raise_at = Some(now + RAISE_AFTER);
         }
-        (self.previous, self.current) = (None, rate);
-        self.raise_at = Some(now + RAISE_AFTER);
-        true
     }
 
     /// Gives what the connection takes, if that is less than the rate, or else the rate before the last rise.
@@ -111,7 +108,6 @@ impl Bitrate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
     use alloc::vec::Vec;
 
     fn at(millis: u64) -> Instant {
@@ -123,35 +119,47 @@ mod tests {
         (0..10).for_each(|write| bitrate.on_sent(at(from + 100 * write), at(from + 100 * (write + 1)), bytes));
     }
 
+    /// Lowers the rate if it must be; gives what it is then.
+    fn lowered(bitrate: &mut Bitrate, at_millis: u64) -> u64 {
+        bitrate.lower(at(at_millis), LOWER_AT);
+        bitrate.current()
+    }
+
     #[test]
     fn the_rate_is_what_was_sent_without_the_sound_in_whole_hundreds() {
         let mut bitrate = Bitrate::new(6000, 160);
         send(&mut bitrate, 0, 39_000);
+        bitrate.lower(at(1000), Duration::from_millis(199));
+        assert_eq!(bitrate.current(), 6000, "little waits");
         // 3120 kb/s, of which 160 are sound.
-        assert!(!bitrate.lower(at(1000), Duration::from_millis(199)), "little waits");
-        assert!(bitrate.lower(at(1000), LOWER_AT));
-        assert_eq!((bitrate.current(), bitrate.scale(6000)), (2900, 2900));
-        assert!(!bitrate.lower(at(1100), LOWER_AT), "the estimate is no lower, and nothing was tried before");
+        assert_eq!((lowered(&mut bitrate, 1000), bitrate.scale(6000)), (2900, 2900));
+        assert_eq!(lowered(&mut bitrate, 1100), 2900, "the estimate is no lower, and nothing was tried before");
     }
 
     #[test]
     fn a_tenth_is_added_every_four_seconds_up_to_the_beginning() {
         let mut bitrate = Bitrate::new(6000, 0);
         send(&mut bitrate, 0, 62_500);
-        assert!(bitrate.lower(at(1000), LOWER_AT));
-        let rises: Vec<_> = (1000..20_000).filter(|millis| bitrate.raise(at(*millis))).collect();
-        assert_eq!((rises, bitrate.current()), (vec![5000, 9000], 6000));
+        assert_eq!(lowered(&mut bitrate, 1000), 5000);
+        let rates: Vec<_> = [4999, 5000, 8999, 9000, 20_000]
+            .into_iter()
+            .map(|millis| {
+                bitrate.raise(at(millis));
+                bitrate.current()
+            })
+            .collect();
+        assert_eq!(rates, [5000, 5600, 5600, 6000, 6000]);
     }
 
     #[test]
     fn a_rise_that_the_connection_does_not_bear_is_taken_back() {
         let mut bitrate = Bitrate::new(6000, 0);
         send(&mut bitrate, 0, 37_500);
-        assert!(bitrate.lower(at(1000), LOWER_AT) && bitrate.raise(at(5000)));
+        assert_eq!(lowered(&mut bitrate, 1000), 3000);
+        bitrate.raise(at(5000));
         assert_eq!(bitrate.current(), 3600);
         // A second was not sent since: nothing is known but the rate before.
         bitrate.on_sent(at(5000), at(5100), 37_500);
-        assert!(bitrate.lower(at(5100), LOWER_AT));
-        assert_eq!(bitrate.current(), 3000);
+        assert_eq!(lowered(&mut bitrate, 5100), 3000);
     }
 }

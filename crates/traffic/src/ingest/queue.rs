@@ -8,6 +8,11 @@ use earlybird_units::{Duration, Instant};
 /// Nothing is done about fewer packets than this (`check_to_drop_frames`).
 const FEWEST: usize = 5;
 
+/// OBS Studio counts whole microseconds: six pictures at 30 per second are 200 ms, not a nanosecond less.
+fn whole_micros(time: Duration) -> Duration {
+    Duration::from_nanos((time.as_nanos() + 500) / 1000 * 1000)
+}
+
 /// A packet with the moment at which the encoder gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
@@ -49,7 +54,7 @@ impl Queue {
     pub(super) fn playing_time(&self) -> Option<Duration> {
         let is_picture = |packet: &&Waiting| matches!(packet.content, Content::Picture(kind) if kind < Picture::Key);
         let first = self.packets.iter().find(is_picture).filter(|_| self.packets.len() >= FEWEST)?;
-        Some(self.last - first.made)
+        Some(whole_micros(self.last - first.made))
     }
 
     /// Drops what the thresholds say, and tells of each picture.

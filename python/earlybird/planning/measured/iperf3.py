@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WHAT: Final = "what `iperf3 --json` prints"
 DATAGRAM_HEADERS: Final = 28
 """Bytes of IPv4 and UDP."""
+OVERLOAD: Final = 0.1
+"""Share of lost datagrams from which on they tell that more was sent than the line carries, and not how the line is."""
 
 
 def read(path: str | Path) -> Findings:
@@ -43,9 +45,15 @@ def _transfer(end: dict[str, Any]) -> Findings:
     received = number(end, "sum_received", "bits_per_second") or number(end, "sum_sent", "bits_per_second") or 0.0
     rate = received * (1 + HEADERS / SEGMENT)
     facts = [f"iperf3: {rate / 1e6:.4g} Mb/s, what TCP got with its headers: the line has that much at least"]
+    back = number(end, "sum_received_bidir_reverse", "bits_per_second")
+    if back:
+        facts.append(f"iperf3: {back / 1e6:.4g} Mb/s went the other way meanwhile, and is not looked at")
     round_trip = _round_trip(end)
     if round_trip is not None:
-        facts.append(f"iperf3: a round trip of {1e3 * round_trip:.4g} ms, the shortest one of its senders")
+        facts.append(
+            f"iperf3: a round trip of {1e3 * round_trip:.4g} ms, the shortest one of its senders, with what the test "
+            "itself put into the queue; ping knows better"
+        )
     repeated, sent = number(end, "sum_sent", "retransmits"), number(end, "sum_sent", "bytes")
     if repeated and sent:
         share = 100 * repeated * SEGMENT / sent
@@ -67,9 +75,19 @@ def _datagrams(end: dict[str, Any]) -> Findings:
     lost = (number(end, "sum", "lost_percent") or 0.0) / 100
     total, size = number(end, "sum", "packets") or 0.0, number(end, "sum", "bytes") or 0.0
     headers = 1 + DATAGRAM_HEADERS * total / size if size else 1.0
-    rate = (number(end, "sum", "bits_per_second") or 0.0) * (1 - lost) * headers
+    sent = number(end, "sum", "bits_per_second") or 0.0
+    came = number(end, "sum_received", "bits_per_second") or sent * (1 - lost)  # not in all versions
+    rate = came * headers
+    if lost < OVERLOAD:
+        facts = (
+            f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers: the line has that much at least",
+            f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost; more than the line carries is lost too",
+        )
+        return Findings(rate=rate, loss=lost, facts=facts)
     facts = (
-        f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers: the line has that much at least",
-        f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost; more than the line carries is lost too",
+        f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers, of {sent * headers / 1e6:.4g} sent: what "
+        "the line carries",
+        f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost: more than the line carries, and not taken for its "
+        "losses; repeat with a lower -b to learn these",
     )
-    return Findings(rate=rate, loss=lost, facts=facts)
+    return Findings(rate=rate, facts=facts)

@@ -24,8 +24,18 @@ if TYPE_CHECKING:
 
 WINDOW: Final = 1.0
 """Seconds in which a transfer shows how fast it can be."""
+BUSY: Final = 0.9
+"""Share of the seconds that are slower than what is taken for the rate: the fastest ones have what queues gave back."""
 FEW_BYTES: Final = 100_000
 """Payload below which a transfer shows no rate: it is over within its first windows."""
+PACKET: Final = 1460
+"""Most bytes of payload in a packet over Ethernet; what was caught with more was yet to be cut, or was put together."""
+FULL_QUEUE: Final = 0.25
+"""Share of the round trip that a loss's predecessor waited, from which on a queue may have been full …"""
+MOST_QUEUE: Final = 0.5
+"""… and share of the longest such wait: what is lost at half of the highest delay or more is lost to congestion (the
+scheme "Spike" in Cen, Cosman and Voelker, "End-to-end differentiation of congestion and wireless losses", 2003; from
+memory)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,25 +78,50 @@ def read(path: str | Path) -> Findings:
     """
     transfer, facts = _transfer(path)
     rate, round_trip = _rate(transfer), _round_trip(transfer)
-    loss, burst = _losses(transfer)
+    losses = _losses(transfer, round_trip)
     facts.append(f"capture: {transfer.name}, {len(transfer.time)} segments with payload")
     if rate is None:
         facts.append("capture: too little was transferred to show the line's rate; give --rate")
     else:
-        facts.append(f"capture: {rate / 1e6:.4g} Mb/s in the fastest second: the line has that much at least")
+        facts.append(f"capture: {rate / 1e6:.4g} Mb/s came in its fast seconds: the line has that much at least")
     if round_trip is None:
         facts.append("capture: no round trip can be told, as one direction is missing or has no timestamps; give --rtt")
     else:
         facts.append(f"capture: a round trip of {1e3 * round_trip:.4g} ms, the shortest one")
-    facts.append(
-        f"capture: {100 * loss:.3g} % of the segments repeated{_bursts(burst)}, all counted as lost on the line"
-    )
+    facts.extend(losses.told())
     facts.extend(_gaps(transfer))
-    return Findings(rate=rate, round_trip=round_trip, loss=loss, mean_burst=burst, facts=tuple(facts))
+    return Findings(rate=rate, round_trip=round_trip, loss=losses.share, mean_burst=losses.burst, facts=tuple(facts))
 
 
-def _bursts(burst: float) -> str:
-    return f", {burst:.3g} in a row on average" if burst > 1 else ""
+@dataclasses.dataclass(frozen=True)
+class Losses:
+    """
+    What was sent again.
+
+    Attributes
+    ----------
+    share : float
+        Of the packets: those that are taken for losses of the line.
+    burst : float
+        How many of these lie side by side, on average.
+    queued : float
+        Share of the packets that are taken for drops of a full queue.
+    """
+
+    share: float = 0.0
+    burst: float = 1.0
+    queued: float = 0.0
+
+    def told(self) -> list[str]:
+        """Say it in a sentence or two."""
+        bursts = f", {self.burst:.3g} in a row on average" if self.burst > 1 else ""
+        told = [f"capture: {100 * self.share:.3g} % of the packets repeated{bursts}, and counted as lost on the line"]
+        if self.queued:
+            told.append(
+                f"capture: {100 * self.queued:.3g} % more were repeated when the round trip had grown, and are taken "
+                "for drops of a full queue, not for losses of the line"
+            )
+        return told
 
 
 def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
@@ -190,28 +225,69 @@ def _to_sender(transfer: Transfer) -> float:
 
 
 def _rate(transfer: Transfer) -> float | None:
-    """Return what passed in the fastest second, with headers, in bits per second."""
-    sizes = transfer.end - transfer.begin + HEADERS
+    """
+    Return what came in a second that one in ten beats, with headers, in bits per second.
+
+    It is what was sent and was acknowledged too, where acknowledgements are known: a queue takes more than the line for
+    a while, and the acknowledgement that follows a repair counts what came before.
+    """
+    sizes = transfer.end - transfer.begin
     length = float(transfer.time[-1] - transfer.time[0])
-    if (transfer.end - transfer.begin).sum() < FEW_BYTES or length <= 0:
+    if sizes.sum() < FEW_BYTES or length <= 0:
         return None
     window = min(WINDOW, length)
-    total = np.concatenate(([0], np.cumsum(sizes)))
-    order = np.sort(transfer.time)
-    ends = np.searchsorted(order, order + window, side="right")
-    whole = order <= order[-1] - window
-    return 8 * float((total[ends] - total[:-1])[whole].max()) / window
+    starts = np.sort(transfer.time)
+    starts = starts[starts <= starts[-1] - window]
+    headers = 1 + HEADERS * float(_packets(sizes).sum() / sizes.sum())
+    passed = _grown(transfer.time, np.cumsum(sizes), starts, window)
+    if len(transfer.ack):
+        passed = np.minimum(passed, _grown(transfer.ack_time, np.maximum.accumulate(transfer.ack), starts, window))
+    return 8 * headers * float(np.quantile(passed, BUSY)) / window
 
 
-def _losses(transfer: Transfer) -> tuple[float, float]:
-    """Return the share of segments that fill what should have come before, and how many of them lie side by side."""
+def _grown(times: Seconds, total: Integers, starts: Seconds, window: float) -> Integers:
+    """Return by how much a total grew in the windows that begin at `starts`."""
+    counted = np.concatenate(([0], total))
+    before, after = (counted[np.searchsorted(times, at, side="right")] for at in (starts, starts + window))
+    return after - before
+
+
+def _packets(sizes: Integers) -> Integers:
+    """Return how many packets segments were on the line."""
+    return -(-sizes // PACKET)
+
+
+def _losses(transfer: Transfer, round_trip: float | None) -> Losses:
+    """Find the segments that fill what should have come before, and what they were lost to."""
     highest = np.maximum.accumulate(np.concatenate(([0], transfer.end[:-1])))
     repeated = transfer.begin < highest
     if not repeated.any():
-        return 0.0, 1.0
+        return Losses()
     holes = np.unique(np.column_stack((transfer.begin[repeated], transfer.end[repeated])), axis=0)
-    runs = 1 + int((holes[1:, 0] > holes[:-1, 1]).sum())
-    return float(repeated.mean()), len(holes) / runs
+    run = np.concatenate(([0], np.cumsum(holes[1:, 0] > holes[:-1, 1])))
+    firsts = holes[np.searchsorted(run, np.arange(run[-1] + 1)), 0]
+    is_queued = _met_a_full_queue(transfer, firsts, round_trip)
+    packets = _packets(transfer.end - transfer.begin)
+    queued = is_queued[np.searchsorted(firsts, transfer.begin[repeated], side="right") - 1]
+    again, all_sent = packets[repeated], packets.sum()
+    of_line = _packets(holes[:, 1] - holes[:, 0])[~is_queued[run]].sum()
+    runs = (~is_queued).sum()
+    burst = float(of_line / runs) if runs else 1.0
+    return Losses(float(again[~queued].sum() / all_sent), burst, float(again[queued].sum() / all_sent))
+
+
+def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | None) -> Flags:
+    """Tell for each run of holes, by its first byte, whether what was sent just before it waited long."""
+    shortest = _to_receiver(transfer)
+    if round_trip is None or not math.isfinite(shortest):
+        return np.zeros(len(firsts), dtype=np.bool_)
+    ends, places = np.unique(transfer.end, return_index=True)
+    before = np.minimum(np.searchsorted(ends, firsts), len(ends) - 1)
+    reached = np.maximum.accumulate(transfer.ack)
+    acks = np.minimum(np.searchsorted(reached, firsts), len(reached) - 1)
+    waits = transfer.ack_time[acks] - transfer.time[places[before]] - shortest
+    waits = np.where((ends[before] == firsts) & (reached[acks] >= firsts), waits, 0.0)
+    return waits > max(FULL_QUEUE * round_trip, MOST_QUEUE * float(waits.max()))
 
 
 def _gaps(transfer: Transfer) -> list[str]:

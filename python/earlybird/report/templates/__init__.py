@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from earlybird.plots.style import dark_colours
 from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, item_anchor
-from earlybird.study.names import spaced
+from earlybird.study.language.names import spaced
 
 MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
 """What would be read as something other than itself in Markdown, as GitHub renders it."""

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from earlybird.study.definition import Level, Scalar, Study
+from earlybird.study.language.definition import Study
+from earlybird.study.language.items import Level
+from earlybird.study.language.points import Scalar
 
 Setting = Mapping[str, Scalar]
 """A value of every parameter, by name."""
@@ -63,7 +65,7 @@ class Target:
     """Each number of the table is a statement of its own."""
     levels: tuple[Level, ...] = ("must", "claim")
     """Of an item, only the checks of these levels."""
-    statements: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     """Of an item, only these checks, if any are named."""
     without: tuple[str, ...] = ()
     """Coordinates to leave out of the statements, as the search chooses their values."""

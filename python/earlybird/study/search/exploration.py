@@ -8,20 +8,20 @@ and goes on where it stopped; its outcome does not depend on the number of worke
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
 from earlybird.progress import Advance, progress_bar
 from earlybird.store import Store
-from earlybird.study.execution import results
-from earlybird.study.observations import observe
-from earlybird.study.quantities import Measurements
+from earlybird.study.reductions.observations import observe
+from earlybird.study.runs.execution import results
 from earlybird.study.search.definition import CONFIRMATION, SEARCH, Choice, Parameter, Range, Search, Setting
 from earlybird.study.search.objective import Reading, distance, readings
 from earlybird.study.search.space import planned_runs_of, runs_of
+from earlybird.study.statements.quantities import Measurements
 from earlybird.sweeps import make, missing_jobs
-
-if TYPE_CHECKING:
-    import optuna
 
 SEED = 1
 """Of the sampler."""
@@ -132,7 +132,7 @@ def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
     return list(distinct.values())[: search.best]
 
 
-def _asked(study: "optuna.Study", workshop: Workshop, trials: int) -> Iterator[Trial]:
+def _asked(study: optuna.Study, workshop: Workshop, trials: int) -> Iterator[Trial]:
     """Ask for settings, batch by batch, and tell the sampler what became of them."""
     search = workshop.search
     study.enqueue_trial(dict(search.default))
@@ -145,16 +145,12 @@ def _asked(study: "optuna.Study", workshop: Workshop, trials: int) -> Iterator[T
             yield found
 
 
-def _study() -> "optuna.Study":
-    import optuna  # half a second, which only a search should take
-
+def _study() -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.create_study(sampler=optuna.samplers.TPESampler(seed=SEED, n_startup_trials=AT_RANDOM))
 
 
-def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistribution":
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
+def _distribution(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Choice):
         return CategoricalDistribution(list(parameter.choices))
     if parameter.digits == 0:
@@ -173,10 +169,8 @@ def _value(parameter: Parameter, asked: object) -> str | int | float:
     return str(asked)
 
 
-def _importances(study: "optuna.Study", search: Search) -> dict[str, float]:
+def _importances(study: optuna.Study, search: Search) -> dict[str, float]:
     """Rate the parameters by PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023)."""
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-
     if len({trial.value for trial in study.trials}) < 2:
         return dict.fromkeys(search.parameters, 0.0)
     return get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())

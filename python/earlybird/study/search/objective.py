@@ -11,13 +11,16 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from earlybird.study.checks import combinations, verdict
-from earlybird.study.definition import Check, Item, Scalar, Study
-from earlybird.study.metrics import metric
-from earlybird.study.quantities import Measurements
+from earlybird.study.language.definition import Study
+from earlybird.study.language.items import Check, Item
+from earlybird.study.language.metrics import metric
+from earlybird.study.language.points import Scalar
 from earlybird.study.search.definition import Search, Target
-from earlybird.study.verdicts import TIE, Finding, Verdict, weakest
-from earlybird.study.wording import difference_text, joined
+from earlybird.study.statements.checks import verdict
+from earlybird.study.statements.findings import combinations
+from earlybird.study.statements.quantities import Measurements
+from earlybird.study.statements.verdicts import TIE, Finding, Verdict, weakest
+from earlybird.study.statements.wording import difference_text, joined
 
 MOST = 4.0
 """No statement misses by more tolerances than this, so that a hopeless one does not hide what becomes of the others."""
@@ -138,7 +141,7 @@ def _of_target(target: Target, study: Study, measurements: Measurements) -> Iter
 def _checks(target: Target, study: Study) -> Iterator[tuple[Item, Check]]:
     """List the checks that a target means; a table stands for a check of its numbers."""
     if target.table:
-        yield _item_of(target.table, study), Check("report", "", "numbers", table=target.table)
+        yield _item_of(target.table, study), Check(target.table, "report", "", "numbers", table=target.table)
         return
     for item in study.items:
         if item.id == target.item:
@@ -154,8 +157,8 @@ def _item_of(table: str, study: Study) -> Item:
 
 
 def _is_wanted(check: Check, target: Target) -> bool:
-    if target.statements:
-        return check.statement in target.statements
+    if target.checks:
+        return check.id in target.checks
     return check.kind in ("order", "range") and check.level in target.levels
 
 
@@ -184,7 +187,7 @@ def _numbers(item: Item, check: Check, found: Verdict, target: Target, study: St
 def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding], target: Target) -> Reading:
     """Put the cells of a statement together; the numbers shown are those of the cell that misses most."""
     misses = [miss(cell.found, cell.allowed, target, is_number=False) for cell in cells]
-    if all(cell.note == TIE and cell.holds != "yes" for cell in cells):
+    if check.level != "must" and all(cell.note == TIE for cell in cells):
         misses = [UNDECIDED]
     worst = cells[misses.index(max(misses))] if any(misses) else weakest(cells) or cells[0]
     statement = Statement(item.id, joined(found.variant, check.statement), check.paper, "")

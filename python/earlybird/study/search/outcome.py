@@ -1,38 +1,19 @@
 """What a search found, as tables: its settings, the statements, the parameters, and what excludes each other."""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.store import Store
-from earlybird.study.definition import Study
-from earlybird.study.search.definition import CONFIRMATION, SEARCH, Search, Setting
-from earlybird.study.search.exploration import BATCH, SEED, Exploration, Trial
-from earlybird.study.search.objective import Reading
+from earlybird.study.language.definition import Study
 
 TABLES = ("trials", "statements", "parameters", "exclusions")
 ABOUT = "about.json"
-DIGITS = 4
-"""Decimals of distances and misses in the tables."""
-LEAST_EXPECTED = 3.0
-"""Two statements exclude each other if no setting meets both, where this many would if they had nothing to do with each
-other: by the Poisson distribution chance leaves it at none in one case of twenty."""
-
-EXCLUSIONS = {
-    "first": pl.String,
-    "second": pl.String,
-    "first_met": pl.Int64,
-    "second_met": pl.Int64,
-    "expected": pl.Float64,
-}
 
 
 @dataclass(frozen=True)
@@ -71,120 +52,6 @@ class Outcome:
         never = f"{self.never_met.height} statements are met by none"
         pairs = f"{self.exclusions.height or 'no'} pairs of the others clearly exclude each other"
         return f"{most}; {best}. {never}; {pairs}."
-
-
-def outcome(exploration: Exploration) -> Outcome:
-    """
-    Sum up what was tried.
-
-    Parameters
-    ----------
-    exploration
-        All trials.
-
-    Returns
-    -------
-    Outcome
-        The best setting is the one with the smallest distance at the larger scale.
-    """
-    search, default = exploration.search, exploration.confirmed[0]
-    best = min(exploration.confirmed, key=lambda trial: trial.distance)
-    return Outcome(
-        _about(exploration, best, default),
-        pl.DataFrame(list(_trial_rows(exploration)), infer_schema_length=None),
-        pl.DataFrame(list(_statement_rows(exploration, best, default))),
-        pl.DataFrame([_parameter_row(search, name, best.setting, exploration) for name in search.parameters]),
-        pl.DataFrame(list(_exclusion_rows(exploration.trials)), schema=EXCLUSIONS, orient="row"),
-    )
-
-
-def _about(exploration: Exploration, best: Trial, default: Trial) -> dict[str, Any]:
-    search, trials = exploration.search, exploration.trials
-    return {
-        "study": search.study.name,
-        "paper": search.paper,
-        "trials": len(trials),
-        "settings": len({tuple(trial.setting.items()) for trial in trials}),
-        "statements": len(default.readings),
-        "best_distance": round(best.distance, DIGITS),
-        "best_met": best.met,
-        "default_distance": round(default.distance, DIGITS),
-        "default_met": default.met,
-        "most_met": max(trial.met for trial in (*trials, *exploration.confirmed)),
-        "scales": {name: _scale_text(search, name) for name in (SEARCH, CONFIRMATION)},
-        "remarks": list(search.remarks),
-        "sampler": f"Optuna's TPE sampler, seed {SEED}, in batches of {BATCH}",
-        "code_version": _core.code_version(),
-    }
-
-
-def _scale_text(search: Search, name: str) -> str:
-    scale = search.study.scales[name]
-    return f"{scale.seeds} seed{'s' if scale.seeds > 1 else ''} of {scale.duration}"
-
-
-def _trial_rows(exploration: Exploration) -> Iterator[dict[str, Any]]:
-    for scale, trials in ((SEARCH, exploration.trials), (CONFIRMATION, exploration.confirmed)):
-        for place, trial in enumerate(trials):
-            about = {"trial": place, "scale": scale, "distance": round(trial.distance, DIGITS), "met": trial.met}
-            setting = {name: str(value) for name, value in trial.setting.items()}
-            misses = {_name(number): round(each.miss, DIGITS) for number, each in enumerate(trial.readings)}
-            yield {**about, **setting, **misses}
-
-
-def _name(place: int) -> str:
-    """Name a statement in the tables."""
-    return f"s{place + 1}"
-
-
-def _statement_rows(exploration: Exploration, best: Trial, default: Trial) -> Iterator[dict[str, Any]]:
-    every = zip(best.readings, default.readings, strict=True)
-    for place, (ours, own) in enumerate(every):
-        tried = [trial.readings[place].is_met for trial in exploration.trials]
-        said = ours.statement
-        about = {"id": _name(place), "item": said.item, "statement": said.text}
-        stated = {"paper": said.paper, "tolerance": said.tolerance}
-        yield {**about, **stated, **_read("best", ours), **_read("own", own), "met_by": sum(tried)}
-
-
-def _read(whose: str, reading: Reading) -> dict[str, Any]:
-    return {
-        whose: reading.ours,
-        f"{whose}_interval": reading.interval,
-        f"{whose}_miss": round(reading.miss, DIGITS),
-        f"{whose}_is_met": reading.is_met,
-    }
-
-
-def _parameter_row(search: Search, name: str, best: Setting, exploration: Exploration) -> dict[str, Any]:
-    parameter = search.parameters[name]
-    return {
-        "parameter": name,
-        "title": parameter.title,
-        "own": _printed(parameter.default),
-        "best": _printed(best[name]),
-        "importance": round(exploration.importances.get(name, 0.0), DIGITS),
-        "why_open": parameter.why,
-    }
-
-
-def _printed(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, int, float]]:
-    """List what is never met together, first what would be together most often if it were independent."""
-    met = [{number for number, trial in enumerate(trials) if trial.readings[place].is_met} for place in _places(trials)]
-    rows = [
-        (_name(one), _name(other), len(met[one]), len(met[other]), len(met[one]) * len(met[other]) / len(trials))
-        for one, other in combinations(_places(trials), 2)
-        if len(met[one]) * len(met[other]) >= LEAST_EXPECTED * len(trials) and not met[one] & met[other]
-    ]
-    yield from ((*row[:-1], round(row[-1], 1)) for row in sorted(rows, key=lambda row: -row[-1]))
-
-
-def _places(trials: Sequence[Trial]) -> range:
-    return range(len(trials[0].readings))
 
 
 def outcome_folder(study: Study, store: Store) -> Path:

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from earlybird.errors import InputError
-from earlybird.study.definition import Scalar
-from earlybird.study.execution import resolved
-from earlybird.study.plan import StudyRun, plan
+from earlybird.study.language.points import Scalar
+from earlybird.study.runs.execution import resolved
+from earlybird.study.runs.plan import StudyRun, plan
 from earlybird.study.search.definition import Choice, Parameter, Search, Setting, Settings
 from earlybird.sweeps import PlannedRun
 

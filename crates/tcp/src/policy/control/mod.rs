@@ -1,6 +1,7 @@
 //! How much may be in flight: one file per congestion control.
 
 pub(crate) mod bbr;
+pub(crate) mod copa;
 pub(crate) mod cubic;
 pub(crate) mod factory;
 pub(crate) mod path;
@@ -224,9 +225,9 @@ pub(crate) fn tell_opening(cx: &mut Cx<'_>, control: &dyn CongestionControl) {
 /// Named values of a congestion control, for time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gauges {
-    /// Queueing delay, smoothed (PERT) or not (tolerant).
+    /// Queueing delay, smoothed (PERT) or not (Copa, tolerant).
     pub queueing_delay: Option<Duration>,
-    /// Increase per round trip in segments (PERT).
+    /// Increase per round trip in segments (PERT), or change up or down (Copa).
     pub alpha: Option<f64>,
     /// Probability of an early response (PERT).
     pub probability: Option<f64>,

@@ -42,6 +42,9 @@ impl Bola {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    const SOURCE: &str = "dash.js at ccf3b95 (2025-12-22), BolaRule.js";
 
     fn choose(buffer: f64) -> usize {
         let rates = &[1e6, 2e6, 4e6];
@@ -57,6 +60,9 @@ mod tests {
         assert!((gp - libm::log(2.0)).abs() < 1e-12);
         assert!((v - 10.0 / libm::log(2.0)).abs() < 1e-12);
         assert!((v * (libm::log(4.0) + gp) - 30.0).abs() < 1e-9);
+        let compared =
+            "Vp and gp of a ladder of 1, 2 and 4 Mb/s for 10 and 30 s with the formulas of `_calculateBolaParameters`";
+        conforms(Area::Traffic, "Segments: BOLA", SOURCE, compared, "gp = ln 2, Vp = 10 s ÷ ln 2");
     }
 
     #[test]
@@ -65,6 +71,8 @@ mod tests {
         // Q = V·(1 + υ + gp − ln 2) = V·(1 + υ), as gp = ln 2: 14.43 s for υ = 0 and 24.43 s for υ = ln 2.
         assert_eq!((choose(0.0), choose(14.42), choose(14.43)), (0, 0, 1));
         assert_eq!((choose(24.42), choose(24.43), choose(30.0)), (1, 2, 2));
+        let compared = "the buffers at which the rate rises, by hand from `_getRepresentationFromBufferLevel`";
+        conforms(Area::Traffic, "Segments: BOLA", SOURCE, compared, "14.43 and 24.43 s, to 10 ms");
     }
 
     #[test]

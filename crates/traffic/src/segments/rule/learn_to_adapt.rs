@@ -4,8 +4,11 @@ use alloc::vec::Vec;
 use earlybird_units::Duration;
 
 /// Learn2Adapt-LowLatency (Karagkioules, Mekuria, Griffioen and Wagenaar, "Online learning for low-latency adaptive streaming",
-/// `MMSys` 2020), as `L2ARule` of dash.js 4 has it: gradient descent on the probabilities of the rates, with a multiplier
+/// `MMSys` 2020), as `L2ARule` of dash.js has it: gradient descent on the probabilities of the rates, with a multiplier
 /// that grows while the buffer shrinks. It begins as the rule by throughput, until 1.5 s of film wait.
+///
+/// Rates and throughputs are in one unit here. In dash.js at ccf3b95 the multiplier and the step upwards divide, or compare, bits per
+/// second by kilobits per second.
 #[derive(Clone, Debug)]
 pub struct LearnToAdapt {
     start_up: Throughput,
@@ -112,7 +115,9 @@ fn project(values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
 
+    const SOURCE: &str = "dash.js at ccf3b95 (2025-12-22), L2ARule.js";
     const RATES: [f64; 3] = [1e6, 2.5e6, 5e6];
 
     fn choose(rule: &mut LearnToAdapt, last: usize, throughput: f64, buffer: f64) -> usize {
@@ -127,6 +132,8 @@ mod tests {
         let all = project(alloc::vec![1.0, 0.75, 0.5]);
         let expected = [1.0, 0.75, 0.5].map(|value: f64| value - 1.25 / 3.0);
         assert!(all.iter().zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{all:?}");
+        let compared = "the projection of four vectors, by hand from `euclideanProjection`";
+        conforms(Area::Traffic, "Segments: L2A-LL", SOURCE, compared, "within 1e-12");
     }
 
     #[test]
@@ -153,6 +160,8 @@ mod tests {
             "{after:?}"
         );
         assert!((rule.multiplier - (libm::pow(4.0, 0.99) - 2.0 + 0.625)).abs() < 1e-9);
+        let compared = "probabilities, multiplier and rate after a step, by hand from `_handleSteadyState`, with all rates in one unit";
+        conforms(Area::Traffic, "Segments: L2A-LL", SOURCE, compared, "within 1e-9");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use crate::segments::Outlook;
 
-/// The highest rate within nine tenths of the mean of the latest throughputs (`ThroughputRule` of dash.js 4, with
-/// `ThroughputHistory` and its settings).
+/// The highest rate within nine tenths of the mean of the latest throughputs: `ThroughputRule` of dash.js with the arithmetic mean of
+/// `ThroughputController` and the settings of `sampleSettings`. (By default dash.js 5 weighs throughputs by their age instead.)
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
     samples: usize,
@@ -9,11 +9,11 @@ pub struct Throughput {
 
 /// `bandwidthSafetyFactor`.
 const SAFETY: f64 = 0.9;
-/// `AVERAGE_THROUGHPUT_SAMPLE_AMOUNT_LIVE`, and `_VOD`.
+/// `live`, and `vod`.
 const SAMPLES_LIVE: usize = 3;
 const SAMPLES_STORED: usize = 4;
 /// A rate that changes by more than this from one segment to the next has the mean taken over one more:
-/// `THROUGHPUT_INCREASE_SCALE`, `THROUGHPUT_DECREASE_SCALE`.
+/// `increaseScale`, `decreaseScale`.
 const INCREASE: f64 = 1.3;
 const DECREASE: f64 = 0.7;
 
@@ -50,6 +50,9 @@ impl Throughput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use earlybird_conformance::{Area, conforms};
+
+    const SOURCE: &str = "dash.js at ccf3b95 (2025-12-22), ThroughputRule.js, ThroughputController.js, Settings.js";
 
     fn choose(is_live: bool, throughputs: &[f64]) -> usize {
         let rates = &[1e6, 2.5e6, 5e6];
@@ -61,6 +64,8 @@ mod tests {
         // 0.9·5.6 = 5.04; 0.9·5.5 = 4.95.
         assert_eq!((choose(true, &[5.6e6; 3]), choose(true, &[5.5e6; 3])), (2, 1));
         assert_eq!((choose(true, &[]), choose(true, &[0.5e6])), (0, 0));
+        let compared = "the rate chosen for four lists of throughputs, by hand from `bandwidthSafetyFactor` and the arithmetic mean";
+        conforms(Area::Traffic, "Segments: throughput", SOURCE, compared, "four of four");
     }
 
     #[test]
@@ -77,5 +82,7 @@ mod tests {
         assert_eq!(rule.width(&[6e6, 6e6, 2e6, 2e6, 2e6]), 3);
         assert_eq!(rule.width(&[1e6, 6e6, 1e6, 6e6, 1e6, 6e6]), 6);
         assert_eq!(rule.width(&[6e6, 2e6]), 2);
+        let compared = "over how many throughputs the mean is taken, by hand from `_getAdjustedSampleSize`";
+        conforms(Area::Traffic, "Segments: throughput", SOURCE, compared, "four of four lists");
     }
 }

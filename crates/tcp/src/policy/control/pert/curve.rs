@@ -86,14 +86,26 @@ mod tests {
             (20_000, 1.0),
         ];
         assert_curve(Curve::homogeneous(CurveTail::Gentle), &points);
-        conforms(Area::Control, "PERT", "SIGCOMM 2007", "response curve, homogeneous (V5)", "7 of 7 to 1e-6");
+        conforms(
+            Area::Control,
+            "PERT",
+            "public ports of the authors",
+            "response curve, homogeneous (V5)",
+            "7 of 7 to 1e-6",
+        );
     }
 
     #[test]
     fn v6_dmax_80_ms_12_5_0106548_20_0276190_30_0502381() {
         let curve = Curve::adaptive(Duration::from_millis(80), CurveTail::Gentle);
         assert_curve(curve, &[(12_500, 0.106_548), (20_000, 0.276_190), (30_000, 0.502_381), (52_000, 1.0)]);
-        conforms(Area::Control, "PERT", "IWQoS 2008", "response curve, adaptive (V6)", "4 of 4 to 1e-6");
+        conforms(
+            Area::Control,
+            "PERT",
+            "public ports of the authors",
+            "response curve, adaptive (V6)",
+            "4 of 4 to 1e-6",
+        );
     }
 
     #[test]

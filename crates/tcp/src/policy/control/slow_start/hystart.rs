@@ -121,17 +121,20 @@ impl Hystart {
 
 impl SlowStart for Hystart {
     fn on_progress(&mut self, now: Instant, progress: &Progress, cwnd: f64) -> Step {
+        // Found once, it ends no later slow start, such as one after a rest (`ca->found` in Linux's `cubictcp_acked`).
+        let mut is_over = false;
         if let Some(rtt) = progress.rtt {
             self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
             if self.rules.counts_first {
                 self.begin_round(now, progress);
             }
-            self.is_found |= cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
+            is_over = !self.is_found && cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
         }
         if !self.rules.counts_first {
             self.begin_round(now, progress);
         }
-        Step { growth: progress.growth, is_over: self.is_found }
+        self.is_found |= is_over;
+        Step { growth: progress.growth, is_over }
     }
 
     fn on_timeout(&mut self) {
@@ -164,6 +167,17 @@ mod tests {
             "slow start ends after an ACK train of half the smallest round trip",
             "yes, in the round that first lasts 25 of 50 ms",
         );
+    }
+
+    #[test]
+    fn slow_start_after_a_rest_ended_with_its_first_ack() {
+        let mut rounds = Rounds::new(Hystart::new(LINUX), 16);
+        while !rounds.round(MS(1), &[MS(50)]) {}
+        // The window restarts below the threshold, and grows up to it.
+        rounds.cwnd = 10.0;
+        assert!(!rounds.round(MS(1), &[MS(50)]) && !rounds.round(MS(1), &[MS(50)]));
+        rounds.rule.on_timeout();
+        assert!((0..8).any(|_| rounds.round(MS(1), &[MS(50)])), "after a timeout it is looked for anew");
     }
 
     #[test]

@@ -1,0 +1,53 @@
+//! How long nothing came before a probe timeout.
+
+use earlybird_sim::GuestEvent;
+use earlybird_units::{Duration, Instant};
+use quinn_proto::FrameStats;
+
+/// Watches a sender for what its probe timeouts (RFC 9002 §6.2) last.
+#[derive(Debug, Default)]
+pub(crate) struct Silence {
+    /// When something left that asks for an acknowledgement.
+    asked: Instant,
+    /// When something came, or the timer expired.
+    progress: Instant,
+    /// Frames that ask for one, sent so far.
+    frames: u64,
+    /// Probe timeouts so far, the silence before them since the last progress, and the lengths of their timers.
+    pub(crate) timeouts: u64,
+    pub(crate) frozen: Duration,
+    pub(crate) frozen_timers: Duration,
+}
+
+impl Silence {
+    /// Something came.
+    pub(crate) fn on_datagram(&mut self, now: Instant) {
+        self.progress = now;
+    }
+
+    /// A packet left, after so many frames in all.
+    pub(crate) fn on_sent(&mut self, now: Instant, sent: &FrameStats) {
+        let frames = asking(sent);
+        if frames > self.frames {
+            (self.frames, self.asked) = (frames, now);
+        }
+    }
+
+    /// The probe timer has expired, which runs from the last packet that asks for an acknowledgement (RFC 9002 §6.2.1).
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> GuestEvent {
+        let timer = now - self.asked;
+        let freeze = now - std::mem::replace(&mut self.progress, now);
+        self.timeouts += 1;
+        self.frozen += freeze;
+        self.frozen_timers += timer;
+        GuestEvent::Timeout { timer, freeze }
+    }
+}
+
+/// Counts frames that ask for an acknowledgement, of those that quinn sends in a connection that stays where it is.
+fn asking(sent: &FrameStats) -> u64 {
+    let data = sent.stream + sent.datagram + sent.crypto + sent.ping + u64::from(sent.handshake_done);
+    let limits = sent.max_data + sent.max_stream_data + sent.max_streams_uni;
+    let blocked = sent.data_blocked + sent.stream_data_blocked + sent.streams_blocked_uni;
+    data + limits + blocked + sent.new_connection_id + sent.retire_connection_id + sent.immediate_ack
+}

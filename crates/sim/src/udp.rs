@@ -1,0 +1,143 @@
+//! Agents whose packets are datagrams of UDP: ours, and guests.
+//!
+//! They lie apart from TCP's connections, and are called and not copied into the way of every packet: most packets are TCP's.
+
+use crate::guest::{Guest, GuestDatagram, GuestEvent};
+use crate::packet::{Content, Packet};
+use crate::parcels::Parcels;
+use crate::slots::Place;
+use earlybird_datagram as datagram;
+use earlybird_units::Instant;
+use earlybird_wire::{Datagram, Ecn};
+
+/// An agent over UDP.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "all lie behind a pointer, and most are ours")]
+pub(crate) enum UdpAgent {
+    Own(datagram::Endpoint),
+    Guest(Lodger),
+}
+
+/// A guest, and what the world keeps for it.
+#[derive(Debug)]
+pub(crate) struct Lodger {
+    pub(crate) guest: Box<dyn Guest>,
+    /// Packets with data that it has sent.
+    sent: u64,
+    ecn: bool,
+    /// What is to be kept for the packet that was just written.
+    payload: Vec<u8>,
+}
+
+/// What an agent over UDP wants to be known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UdpEvent {
+    Own(datagram::Event),
+    Guest(GuestEvent),
+}
+
+/// A packet that was written: its number if it carries data, and whether that was sent before.
+pub(crate) type Written = (Option<u64>, bool);
+
+impl UdpAgent {
+    /// Takes what came in a packet's place; agents of different kinds never talk to each other.
+    #[cold]
+    pub(crate) fn on_packet(&mut self, now: Instant, content: &Content, place: Place, parcels: &mut Parcels) {
+        let Content::Datagram(datagram) = content else { return };
+        match self {
+            Self::Own(endpoint) => endpoint.on_datagram(now, datagram),
+            Self::Guest(lodger) => lodger.guest.on_datagram(now, datagram.ecn, parcels.take(place)),
+        }
+    }
+
+    /// Writes what is to be sent next into a packet.
+    pub(crate) fn write_packet(&mut self, now: Instant, packet: &mut Packet) -> Option<Written> {
+        match self {
+            Self::Own(endpoint) => {
+                let transmit = endpoint.poll_transmit(now)?;
+                packet.content = Content::Datagram(transmit.datagram);
+                Some((transmit.number, transmit.is_again))
+            }
+            Self::Guest(lodger) => lodger.write_packet(now, packet),
+        }
+    }
+
+    /// Learns in which place the packet lies that it has written.
+    pub(crate) fn on_placed(&mut self, place: Place, parcels: &mut Parcels) {
+        if let Self::Guest(lodger) = self {
+            parcels.put(place, std::mem::take(&mut lodger.payload));
+        }
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<UdpEvent> {
+        match self {
+            Self::Own(endpoint) => endpoint.poll_event().map(UdpEvent::Own),
+            Self::Guest(lodger) => lodger.guest.poll_event().map(UdpEvent::Guest),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+        match self {
+            Self::Own(endpoint) => endpoint.poll_timeout(),
+            Self::Guest(lodger) => lodger.guest.poll_timeout(),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        match self {
+            Self::Own(endpoint) => endpoint.on_timeout(now),
+            Self::Guest(lodger) => lodger.guest.on_timeout(now),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn write(&mut self, bytes: u64) {
+        match self {
+            Self::Own(endpoint) => endpoint.write(bytes),
+            Self::Guest(lodger) => lodger.guest.write(bytes),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn write_unit(&mut self, bytes: u64) {
+        match self {
+            Self::Own(endpoint) => endpoint.write_unit(bytes),
+            Self::Guest(lodger) => lodger.guest.write_unit(bytes),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn received(&self) -> u64 {
+        match self {
+            Self::Own(endpoint) => endpoint.received(),
+            Self::Guest(lodger) => lodger.guest.received(),
+        }
+    }
+
+    /// Gives up to where a stream was read in order; nothing of those that have none.
+    pub(crate) fn in_order(&self) -> u64 {
+        match self {
+            Self::Own(_) => 0,
+            Self::Guest(lodger) => lodger.guest.in_order(),
+        }
+    }
+}
+
+impl Lodger {
+    pub(crate) fn new(guest: Box<dyn Guest>, ecn: bool) -> Self {
+        Self { guest, sent: 0, ecn, payload: Vec::new() }
+    }
+
+    /// Data are always sent for the first time: QUIC repeats them in packets of new numbers (RFC 9002 §3).
+    fn write_packet(&mut self, now: Instant, packet: &mut Packet) -> Option<Written> {
+        let GuestDatagram { payload, ecn, is_data } = self.guest.poll_transmit(now)?;
+        let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
+        packet.content = Content::Datagram(Datagram { len: payload.len() as u16, ecn, ..Datagram::default() });
+        self.payload = payload;
+        let number = self.sent;
+        self.sent += u64::from(is_data);
+        Some((is_data.then_some(number), false))
+    }
+}

@@ -1,0 +1,54 @@
+//! Losses so heavy that no delay tells of them: behind a policer or a queue of a packet or two (genericCC, `ReduceOnLoss`).
+
+use earlybird_units::{Duration, Instant};
+
+/// More than this share of the segments of two round trips …
+const HEAVY: f64 = 0.3;
+/// … and of so many at least …
+const ENOUGH: u64 = 20;
+/// … leaves this much of the window.
+const LEFT: f64 = 0.7;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Losses {
+    since: Instant,
+    lost: u64,
+    delivered: u64,
+}
+
+impl Losses {
+    pub(super) fn on_lost(&mut self) {
+        self.lost += 1;
+    }
+
+    /// Counts what is delivered, and says what is left of the window.
+    pub(super) fn on_delivered(&mut self, now: Instant, segments: u64, rtt: Duration) -> f64 {
+        self.delivered += segments;
+        let all = self.lost + self.delivered;
+        if now - self.since <= rtt * 2 || all <= ENOUGH {
+            return 1.0;
+        }
+        let is_heavy = self.lost as f64 > HEAVY * all as f64;
+        *self = Self { since: now, ..Self::default() };
+        if is_heavy { LEFT } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_three_of_ten_in_two_round_trips_shrink_the_window() {
+        let rtt = Duration::from_millis(50);
+        for (lost, left) in [(30, 1.0), (31, 0.7)] {
+            let mut losses = Losses::default();
+            (0..lost).for_each(|_| losses.on_lost());
+            let early = losses.on_delivered(Instant::ZERO + rtt * 2, 69, rtt);
+            let late = losses.on_delivered(Instant::ZERO + rtt * 3, 100 - 69 - lost, rtt);
+            // The next two begin with none.
+            let next = losses.on_delivered(Instant::ZERO + rtt * 9, 20, rtt);
+            assert_eq!((early, late, next), (1.0, left, 1.0), "{lost} of 100");
+        }
+    }
+}

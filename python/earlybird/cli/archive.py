@@ -1,0 +1,86 @@
+"""`earlybird study export` and `earlybird study check`: a study in one file, to be cited and checked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earlybird.cli.arguments import Jobs, Json
+from earlybird.cli.plain import say, show_json
+from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale
+from earlybird.paths import CHECKS, RESULTS
+
+DIFFERENT = 1
+"""The exit code where an archive is whole, but not what this program gives."""
+
+
+def export_command(
+    names: Names,
+    *,
+    scale: Scale = DEFAULT_SCALE,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The archive.", show_default="STUDY-SCALE.zip"),
+    ] = None,
+    out: Results = RESULTS,
+    json: Json = False,
+) -> None:
+    """
+    Pack studies into one file: definition, runs, results, verdicts and pictures, to be cited.
+
+    All runs have to be made. The same results give the same bytes. `earlybird study check` checks the file.
+    """
+    from dataclasses import asdict
+
+    from earlybird.study import export_studies
+
+    exported = export_studies(names, scale, out=out, to=output)
+    if json:
+        show_json({**asdict(exported), "path": str(exported.path)})
+        return
+    say(f"Fingerprint: {exported.fingerprint}")
+    say(f"{exported.path}: {exported.runs} runs, {exported.members} files, {exported.bytes / 1e6:.1f} MB")
+    say(f"Next: earlybird study check {exported.path}")
+
+
+def check_command(
+    archive: Annotated[
+        Path, typer.Argument(metavar="ARCHIVE", help="What `earlybird study export` wrote.", show_default=False)
+    ],
+    *,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Repeat only N runs, drawn; 0: only files and verdicts.", show_default="all"
+        ),
+    ] = None,
+    share: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Repeat only this part of the runs, such as 10%.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What they are drawn with; the same seed draws the same runs.")] = 1,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder for the repeated runs; those there are not made again. Not `results`."
+        ),
+    ] = CHECKS,
+    json: Json = False,
+) -> None:
+    """
+    Check an archive: its files, its verdicts, and its runs by making them again.
+
+    Leaves with code 0 if all is equal, 1 if runs or verdicts differ, 2 if the archive is damaged. After an interruption
+    the same command goes on where it stopped.
+    """
+    from earlybird.study import check_archive
+
+    check = check_archive(archive, sample=sample, share=share, seed=seed, jobs=jobs, out=out, progress=True)
+    if json:
+        show_json(check.document())
+    else:
+        from earlybird.report.archive_terminal import show_check
+
+        show_check(check)
+    if not check.is_equal:
+        raise typer.Exit(DIFFERENT)

@@ -1,0 +1,48 @@
+"""A case of a model as a run: a description that names its result, a seed, and a table, as a simulation has them."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from earlybird import _core
+from earlybird.lazy import LateModule
+from earlybird.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+else:
+    pl = LateModule("polars")
+
+
+class DescribedCase(ABC):
+    """A dataclass of numbers and texts, of which a seed makes a result."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """What a study's part calls the model."""
+    revision: ClassVar[int]
+    """Raised when its numbers change, so that results of the old ones are not taken for those of the new ones."""
+    table: ClassVar[str]
+    """The name of the only table."""
+
+    def document(self) -> str:
+        """Return the description as canonical JSON, which stands where a simulation has its scenario."""
+        case = asdict(self)  # type: ignore[call-overload]
+        return json.dumps({"model": self.name, "revision": self.revision, "case": case}, sort_keys=True)
+
+    @abstractmethod
+    def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
+        """Compute the case: the numbers of the summary, and the columns of the table."""
+
+    def result(self, seed: int) -> Result:
+        """Return what is `computed` as the result of a run."""
+        numbers, columns = self.computed(seed)
+        summary = {"seed": seed, **numbers, "code_version": _core.code_version()}
+        return Result(json.loads(self.document()), seed, summary, {self.table: partial(pl.DataFrame, columns)})

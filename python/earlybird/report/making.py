@@ -1,0 +1,107 @@
+"""Makes the reports of studies from their results: a page, a site of all, or Markdown to be kept."""
+
+from pathlib import Path
+
+from earlybird.errors import InputError
+from earlybird.paths import PUBLISHED, REPORTS, RESULTS
+from earlybird.report.overview import Row
+from earlybird.report.publication import write_publication
+from earlybird.report.site import write_site
+from earlybird.report.writer import write_report
+from earlybird.study.evaluation import evaluate_all, evaluate_study
+from earlybird.study.language.library import ALL
+from earlybird.study.language.register import register
+
+
+def report_all(
+    scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS
+) -> tuple[Path, list[Row]]:
+    """
+    Compare the results of all studies with the papers, in one site.
+
+    Parameters
+    ----------
+    scale
+        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+    out
+        Results folder; studies without results in it count as not run.
+    report
+        Folder of reports; the site goes into ``all-SCALE`` below it.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    InputError
+        If no study has such a scale.
+    StoreError
+        If a result is damaged or the report cannot be written.
+    """
+    return write_site(register(), *evaluate_all(scale, out), scale, Path(report) / f"{ALL}-{scale}")
+
+
+def publish_all(
+    scale: str = "medium", *, out: str | Path = RESULTS, to: str | Path = PUBLISHED
+) -> tuple[Path, list[Row]]:
+    """
+    Compare the results of all studies with the papers, in Markdown to be kept beside the code.
+
+    Parameters
+    ----------
+    scale
+        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+    out
+        Results folder; studies without results in it count as not run, but one of them must have some.
+    to
+        The folder to write; what was published there before is replaced.
+
+    Returns
+    -------
+    tuple
+        The start page, and the rows of its verdict table.
+
+    Raises
+    ------
+    InputError
+        If no study has such a scale or any result of it, or the folder holds something else.
+    StoreError
+        If a result is damaged or the folder cannot be written.
+    """
+    studies, evaluations = evaluate_all(scale, out)
+    if not evaluations:
+        command = f"earlybird study run {ALL} --scale {scale}"
+        raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
+    return write_publication(register(), studies, evaluations, scale, Path(to))
+
+
+def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:
+    """
+    Compare a study's results with the papers.
+
+    Parameters
+    ----------
+    name
+        The study.
+    scale
+        ``smoke``, ``medium`` or ``full``.
+    out
+        Results folder.
+    report
+        Folder of reports; this one goes into ``NAME-SCALE`` below it.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    InputError
+        If there is no such study or scale, or no result of it.
+    StoreError
+        If a result is damaged or the report cannot be written.
+    """
+    return write_report(evaluate_study(name, scale, out=out), Path(report) / f"{name}-{scale}")

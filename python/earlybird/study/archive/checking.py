@@ -1,0 +1,124 @@
+"""Checks an archive: its files, its verdicts, and its runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from earlybird import _core
+from earlybird.errors import InputError
+from earlybird.files import finite
+from earlybird.paths import CHECKS
+from earlybird.quantities import share as share_of
+from earlybird.study.archive.judgement import Judgement, judge
+from earlybird.study.archive.reading import Archive, open_archive
+from earlybird.study.archive.repetition import Repetition, Sample, drawn, repeat, repeatable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What came of checking an archive."""
+
+    archive: Archive
+    judgement: Judgement
+    sample: Sample
+    repetitions: Sequence[Repetition]
+    in_real_time: int
+    """Runs that nobody can repeat: they were plays, or took place over a clock."""
+
+    @property
+    def different(self) -> list[Repetition]:
+        """The runs that come out otherwise."""
+        return [each for each in self.repetitions if not each.is_equal]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether all runs that were repeated and all verdicts are what the archive says, and the definition's own."""
+        return not (self.different or self.judgement.revisions or self.judgement.misplaced)
+
+    def document(self) -> dict[str, Any]:
+        """Write it for other programs."""
+        about = self.archive.about
+        return {
+            "archive": str(self.archive.container.path),
+            "fingerprint": self.archive.fingerprint,
+            "equal": self.is_equal,
+            **{name: about[name] for name in ("studies", "scale", "earlybird", "commit", "code_versions")},
+            "checked_with": {"earlybird": _core.version(), "code_version": _core.code_version()},
+            "files": len(self.archive.container.members),
+            "verdicts": self.judgement.verdicts,
+            "verdicts_different": [asdict(each) for each in self.judgement.revisions],
+            "runs_of_another_definition": list(self.judgement.misplaced),
+            "runs": self.sample.every + self.in_real_time,
+            "runs_in_real_time": self.in_real_time,
+            "runs_repeated": self.sample.count,
+            "sample_seed": self.sample.seed if self.sample.count < self.sample.every else None,
+            "runs_same_bytes": sum(each.same_bytes for each in self.repetitions),
+            "runs_different": [_document(each) for each in self.different],
+        }
+
+
+def check_archive(
+    path: str | Path,
+    *,
+    sample: int | None = None,
+    share: float | str | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    out: str | Path = CHECKS,
+    progress: bool = False,
+) -> Check:
+    """
+    Check an archive that `export_studies` wrote: every file, every verdict, and its runs by making them again.
+
+    Parameters
+    ----------
+    path
+        The archive.
+    sample
+        How many runs to repeat (default: all). 0: only files and verdicts.
+    share
+        In place of a number the part of all runs, as ``0.1`` or ``"10%"``.
+    seed
+        Which runs are drawn where not all are repeated.
+    jobs
+        Number of worker processes (default: one per processor).
+    out
+        Folder for the runs that are made again; those in it are not made once more, so that an interrupted check goes
+        on. It must not be the results folder that the archive was packed from.
+    progress
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    Check
+        What differs: runs by quantity, verdicts by statement. Where the same code made the archive, results have to be
+        the same bytes, else all numbers the same.
+
+    Raises
+    ------
+    StoreError
+        If the archive is damaged, something else, or of a form that this version does not know.
+    InputError
+        If both a number and a share are given, or this version cannot make its runs or judge its studies.
+    WorkerError, Interrupted
+        As `earlybird.sweep`.
+    """
+    if sample is not None and share is not None:
+        raise InputError("sample and share both say how many runs are repeated; leave one out.")
+    archive = open_archive(path)
+    archive.container.verify()
+    judgement, keys = judge(archive), repeatable(archive)
+    chosen = drawn(keys, sample, None if share is None else share_of(share), seed)
+    repetitions = repeat(archive, chosen, jobs=jobs, out=Path(out), progress=progress)
+    in_real_time = len(archive.by_key) - len(keys)
+    return Check(archive, judgement, Sample(len(chosen), len(keys), seed), repetitions, in_real_time)
+
+
+def _document(repetition: Repetition) -> dict[str, Any]:
+    found = [finite({**asdict(each), "size": each.size}) for each in repetition.differences]
+    return {"key": repetition.key, "runs": repetition.runs, "same_code": repetition.same_code, "differences": found}

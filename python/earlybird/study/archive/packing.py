@@ -1,0 +1,158 @@
+"""Packs studies into an archive."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from earlybird.errors import InputError
+from earlybird.paths import RESULTS as RESULTS_FOLDER
+from earlybird.paths import shipped_file
+from earlybird.report.headline import conclusion, headline
+from earlybird.report.publication import write_pages
+from earlybird.report.templates import rendered
+from earlybird.report.writer import write_tables
+from earlybird.store import Store
+from earlybird.study.archive.container import Container, write_container
+from earlybird.study.archive.definitions import definition_files
+from earlybird.study.archive.origin import citation, origin
+from earlybird.study.evaluation import Evaluation, evaluate
+from earlybird.study.language.library import choose_studies
+from earlybird.study.runs.execution import planned_runs
+from earlybird.study.runs.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from earlybird.study.language.definition import Study
+
+RUNS: Final = "runs.json"
+"""The member that tells which result belongs to which run of a study."""
+RESULTS: Final = "results"
+"""The folder of results in an archive, one below it for each, in the form of a store."""
+REPORT: Final = "report"
+"""The folder of pages, verdicts and pictures in an archive."""
+LICENCES: Final = ("LICENSE-APACHE", "LICENSE-MIT")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An archive that was written."""
+
+    path: Path
+    fingerprint: str
+    """SHA-256 of its manifest."""
+    studies: tuple[str, ...]
+    runs: int
+    members: int
+    bytes: int
+
+
+def export_studies(
+    names: Sequence[str], scale: str = "smoke", *, out: str | Path = RESULTS_FOLDER, to: str | Path | None = None
+) -> Exported:
+    """
+    Pack studies into one archive: definition, runs, results, verdicts, tables and pictures.
+
+    The same results give the same bytes. `earlybird.study.check_archive` repeats the runs and compares.
+
+    Parameters
+    ----------
+    names
+        The studies; ``all`` for every one that has the scale.
+    scale
+        ``smoke``, ``medium`` or ``full``.
+    out
+        Results folder, which has to have every run of the studies.
+    to
+        The file (default: the study's name and the scale, such as ``burst-loss-smoke.zip``, in the working folder).
+
+    Returns
+    -------
+    Exported
+        Where it is, and its fingerprint.
+
+    Raises
+    ------
+    InputError
+        If there is no such study or scale, runs have no result, or something else is in the file's place.
+    StoreError
+        If a result is damaged, or the archive cannot be written.
+    """
+    studies = choose_studies(names, scale)
+    return pack(studies, scale, Store(Path(out)), Path(to or default_name([study.name for study in studies], scale)))
+
+
+def default_name(studies: Sequence[str], scale: str) -> str:
+    """Name an archive after its only study, or as one of several."""
+    return f"{studies[0] if len(studies) == 1 else 'studies'}-{scale}.zip"
+
+
+def pack(studies: Sequence[Study], scale: str, store: Store, path: Path) -> Exported:
+    """Pack studies that were read already; otherwise as `export_studies`."""
+    runs = [run for study in studies for run in listed_runs(study, scale)]
+    keys = sorted({run["key"] for run in runs})
+    _check_results([study.name for study in studies], scale, store, keys)
+    evaluations = [evaluate(study, scale, store) for study in studies]
+    made_by = origin()
+    with TemporaryDirectory() as drafts:
+        members: dict[str, bytes | Path] = {
+            **{name: file for study in studies for name, file in definition_files(study).items()},
+            **{f"{RESULTS}/{key}/{file.name}": file for key in keys for file in store.folder(key).iterdir()},
+            **_report(evaluations, Path(drafts)),
+            **_texts(evaluations, scale, made_by),
+            RUNS: (json.dumps(runs, indent=1, ensure_ascii=False) + "\n").encode(),
+        }
+        names = tuple(study.name for study in studies)
+        write_container(path, {"studies": names, "scale": scale, **made_by}, members)
+    written = Container.open(path)
+    written.file.close()
+    return Exported(path, written.fingerprint, names, len(keys), len(written.members), path.stat().st_size)
+
+
+def listed_runs(study: Study, scale: str) -> Iterator[dict[str, Any]]:
+    """List a study's runs: part, axes and seed, and under which key the result of each is kept."""
+    for run, planned in zip(plan(study, scale), planned_runs(study, scale), strict=True):
+        yield {
+            "study": study.name,
+            "part": run.part.name,
+            "axes": dict(run.axes),
+            "seed": run.seed,
+            "key": planned.key,
+        }
+
+
+def _check_results(names: Sequence[str], scale: str, store: Store, keys: Sequence[str]) -> None:
+    """Make sure that all results are there, and whole."""
+    if missing := sum(not store.has(key) for key in keys):
+        command = f"earlybird study run {' '.join(names)} --scale {scale}"
+        raise InputError(f"{missing} of {len(keys)} runs have no result in {store.root}; `{command}` makes them.")
+    for key in keys:
+        store.verify(key)
+
+
+def _report(evaluations: Sequence[Evaluation], folder: Path) -> dict[str, Path]:
+    """Write what reports have, in the form that is small enough to be kept; return the files by their names."""
+    for evaluation in evaluations:
+        write_pages(evaluation, folder, alone=True)
+        write_tables(evaluation, folder / evaluation.study.name)
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {f"{REPORT}/{path.relative_to(folder).as_posix()}": path for path in files}
+
+
+def _texts(evaluations: Sequence[Evaluation], scale: str, made_by: dict[str, Any]) -> Mapping[str, bytes | Path]:
+    """Write what an archive says of itself, and add the licences."""
+    names = [evaluation.study.name for evaluation in evaluations]
+    title = f"earlybird: results of {', '.join(names)} at scale {scale}"
+    answers = [(evaluation.study, headline(evaluation), conclusion(evaluation)) for evaluation in evaluations]
+    seeds = {evaluation.study.name: evaluation.study.scales[scale].seeds for evaluation in evaluations}
+    context = {"title": title, "answers": answers, "scale": scale, "made_by": made_by, "seeds": seeds}
+    context["file"] = default_name(names, scale)
+    return {
+        "README.md": rendered("archive.md.j2", context).encode(),
+        "CITATION.cff": citation(title, made_by).encode(),
+        **{name: shipped_file(name) for name in LICENCES},
+    }

@@ -1,0 +1,140 @@
+"""Makes runs of an archive again, and compares what they give."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from earlybird import _core
+from earlybird.description import resolve
+from earlybird.errors import InputError, ScenarioError
+from earlybird.files import CHECKSUMS
+from earlybird.store import Store
+from earlybird.study.archive.comparison import Difference, differences
+from earlybird.sweeps import PlannedRun, complete
+from earlybird.worlds import SIMULATOR, is_simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from earlybird.study.archive.reading import Archive
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which runs are repeated."""
+
+    count: int
+    every: int
+    """How many could be: those in real time are never the same twice."""
+    seed: int
+    """What they were drawn with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A run that was made again."""
+
+    key: str
+    """Of its result in the archive."""
+    runs: Sequence[dict[str, Any]]
+    """Which runs of the studies it is: study, part, axes, seed."""
+    same_code: bool
+    """Whether the same code made both, and the same polars wrote them: then the files have to be the same bytes."""
+    same_bytes: bool
+    differences: Sequence[Difference]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the archive has what this program gives."""
+        return not self.differences
+
+
+def repeatable(archive: Archive) -> list[str]:
+    """List the keys of the runs that give the same whenever they are made, sorted: all but those in real time."""
+    return sorted(key for key in archive.by_key if is_simulated(_scenario(archive, key)))
+
+
+def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int) -> list[str]:
+    """
+    Draw runs, the same ones of the same archive everywhere.
+
+    Parameters
+    ----------
+    keys
+        All that may be drawn.
+    count
+        How many; all if there are not as many.
+    share
+        In place of a number, the part of all; one at least. With neither, all.
+    seed
+        Those whose SHA-256, behind this number, comes first are drawn.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
+    if share is not None:
+        count = math.ceil(share * len(keys))
+    shuffled = sorted(keys, key=lambda key: hashlib.sha256(f"{seed}:{key}".encode()).digest())
+    return sorted(shuffled[:count])
+
+
+def repeat(archive: Archive, keys: Sequence[str], *, jobs: int | None, out: Path, progress: bool) -> list[Repetition]:
+    """
+    Make runs again, those that have not been yet, and compare them with the archive.
+
+    Errors are those of `earlybird.sweep`.
+    """
+    planned = [planned_again(archive, key) for key in keys]
+    complete(planned, jobs=jobs, out=out, progress=progress, what="repeating")
+    return [_compared(archive, key, run, Store(out)) for key, run in zip(keys, planned, strict=True)]
+
+
+def planned_again(archive: Archive, key: str) -> PlannedRun:
+    """
+    Turn a run of the archive into one that this program can make.
+
+    Raises
+    ------
+    InputError
+        If it cannot: another version made the archive, and scenarios have changed since.
+    """
+    scenario, seed = _scenario(archive, key), archive.result(key).seed
+    if {"model", "testbed"} & json.loads(scenario).keys():  # in a scenario's place, and complete as they are
+        return PlannedRun(scenario, seed)
+    try:
+        return PlannedRun(resolve(scenario), seed)
+    except ScenarioError as error:
+        made_by = archive.about["earlybird"]
+        raise InputError(f"this earlybird cannot make the run {key} of earlybird {made_by} again: {error}") from error
+
+
+def _scenario(archive: Archive, key: str) -> str:
+    return json.dumps(archive.result(key).scenario, sort_keys=True)
+
+
+def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Repetition:
+    runs, same_code = archive.by_key[key], _is_same_code(archive, key)
+    if not store.has(run.key):
+        found = [Difference("revision of the model", json.loads(run.scenario).get("revision"), "another one")]
+        return Repetition(key, runs, same_code, same_bytes=False, differences=found)
+    archived, files = archive.files(key), store.folder(run.key)
+    same_bytes = archived == {path.name: path.read_bytes() for path in files.iterdir()}
+    found = [] if same_bytes else differences(archive.result(key), store.load(run.key))
+    if same_code and not same_bytes and not found:
+        found = [Difference(f"bytes of the files ({CHECKSUMS})", "others", "others")]
+    return Repetition(key, runs, same_code, same_bytes, found)
+
+
+def _is_same_code(archive: Archive, key: str) -> bool:
+    result = archive.result(key)
+    now = _core.code_version(result.scenario.get("world", SIMULATOR))
+    return bool(result.summary.get("code_version") == now and archive.about["polars"] == pl.__version__)

@@ -1,0 +1,190 @@
+"""Makes sure, before anything is run, that all that a study's files name is there: coordinates, values, quantities."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from earlybird.errors import InputError
+from earlybird.study.language import items_loading
+from earlybird.study.language.definition import SCALES, Grid, Study
+from earlybird.study.language.items import Check, Item, Panel, Plot
+from earlybird.study.language.metrics import METRICS
+from earlybird.study.language.observed import observed
+from earlybird.study.language.points import NOT_AXES, SECOND, Point, Scalar
+from earlybird.study.language.register import entry_ids
+from earlybird.tables import one_of
+
+FILE: Final = "study.toml"
+
+
+def check_study(study: Study) -> None:
+    """
+    Check a study.
+
+    Parameters
+    ----------
+    study
+        As its files have it.
+
+    Raises
+    ------
+    InputError
+        If they name something that is not there; the message says where, and what is nearest.
+    """
+    known = Known(study)
+    _check_runs(study, known)
+    for item in study.items:
+        _check_item(item, known)
+    for name, numbers in study.numbers.items():
+        for row, number in enumerate(numbers, 2):
+            known.check_quantity(number.metric, number.point, f"expected/{name}.csv: line {row}")
+    for name, value in study.headline.values.items():
+        point = {key: each for key, each in value.items() if key != "metric"}
+        known.check_quantity(str(value.get("metric")), point, f"{FILE}: headline.values.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the files of a study may name."""
+
+    study: Study
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names that a point may have."""
+        return (*self.study.axes, *NOT_AXES)
+
+    def values(self, coordinate: str) -> Iterable[object]:
+        """List the values of a coordinate: of an axis those that are run, and its default."""
+        study = self.study
+        own: Mapping[str, Iterable[object]] = {"group": study.groups, "part": study.parts, "by": ("run", "flow")}
+        if coordinate in own:
+            return own[coordinate]
+        if coordinate == "delay":
+            return study.delays
+        default = study.axes[coordinate].default
+        run = [value for grid in study.grids for value in grid.axes.get(coordinate, ())]
+        return run if default is None else [default, *run]
+
+    def check_point(self, point: Point, where: str) -> None:
+        """Check the coordinates of a point and of that with which it is compared."""
+        for name, value in point.items():
+            if name in SECOND and isinstance(value, Mapping):
+                self.check_point(value, f"{where}.{name}")
+            else:
+                self.check_values({name: (value,)}, where)
+
+    def check_values(self, values: Mapping[str, Sequence[object]], where: str) -> None:
+        """Check coordinates that have several values."""
+        for name, listed in values.items():
+            said = listed[0] if len(listed) == 1 else listed
+            one_of(name, self.coordinates, f"{where}.{name}", "coordinate", said=said)
+            for value in listed:
+                if not (name == "delay" and isinstance(value, int | float)):
+                    one_of(value, self.values(name), f"{where}.{name}", f"value of {name!r}")
+
+    def check_grid(self, grid: Grid, file: str) -> None:
+        """Check the part, the scales and the axes of a grid; its values are those that there are."""
+        where = f"{file}: grids[{grid.place}]"
+        one_of(grid.part, self.study.parts, f"{where}.part", "part")
+        for axis, values in grid.axes.items():
+            one_of(axis, self.study.axes, f"{where}.{axis}", "axis", said=values)
+        for scale in grid.scales:
+            one_of(scale, self.study.scales, f"{where}.scales", "scale")
+
+    def check_metric(self, metric: str, parts: Iterable[object], where: str) -> None:
+        """Make sure that runs of all of some parts can have a quantity."""
+        one_of(metric, METRICS, where, "quantity")
+        for part in parts:
+            names = observed(self.study, self.study.parts[str(part)])
+            one_of(metric, names, where, f"quantity in runs of the part {part!r}")
+
+    def check_quantity(self, metric: str, point: Point, where: str) -> None:
+        """Check a metric at a point."""
+        self.check_point(point, where)
+        others = [value for name in SECOND if isinstance(value := point.get(name), Mapping)]
+        self.check_metric(metric, self.parts(point, *others), f"{where}.metric")
+
+    def parts(self, *said: Mapping[str, object]) -> list[object]:
+        """List the parts that coordinates name; the first part of the study if they name none."""
+        named = [point["part"] for point in said if "part" in point]
+        every = [part for each in named for part in (each if isinstance(each, tuple) else (each,))]
+        return every or [next(iter(self.study.parts))]
+
+
+def _check_runs(study: Study, known: Known) -> None:
+    """Check what is run."""
+    for grid in study.grids:
+        known.check_grid(grid, FILE)
+    for scale in study.scales:
+        one_of(scale, SCALES, f"{FILE}: scales", "scale")
+    for part in study.parts.values():
+        for axis in part.written:
+            one_of(axis, study.axes, f"{FILE}: parts.{part.name}.written", "axis")
+    for group in study.groups.values():
+        known.check_values(group.axes, f"{FILE}: groups.{group.name}.axes")
+    for delay in study.delays.values():
+        known.check_point(delay.at, f"{FILE}: delays.{delay.name}.at")
+    _check_main(study, known)
+
+
+def _check_main(study: Study, known: Known) -> None:
+    """Check the table at the top of the study's page."""
+    main, where = study.main, f"{FILE}: main"
+    one_of(main.table, study.numbers, f"{where}.table", "table below expected/")
+    items = [name for item in study.items for name in (item.id, *entry_ids(item.id))]
+    one_of(main.item, items, f"{where}.item", "item")
+    for key, name in (("rows", main.rows), ("columns", main.columns)):
+        one_of(name, known.coordinates, f"{where}.{key}", "coordinate")
+    for metric in main.metrics:
+        one_of(metric, METRICS, f"{where}.metrics", "quantity")
+
+
+def _check_item(item: Item, known: Known) -> None:
+    where = f"{items_loading.FILE}: item {item.id}"
+    for check in item.checks:
+        _check_check(check, known, f"{where}: checks.{check.id}")
+    for plot in item.plots:
+        _check_plot(plot, known, f"{where}: plots.{plot.name}")
+    for panel in item.panels:
+        _check_panel(panel, known, f"{where}: sensitivity.{panel.name}")
+
+
+def _check_check(check: Check, known: Known, where: str) -> None:
+    known.check_values(check.each, f"{where}.each")
+    if check.kind == "numbers":
+        one_of(check.table, known.study.numbers, f"{where}.table", "table below expected/")
+        return
+    known.check_values(check.cells, f"{where}.cells")
+    known.check_point(check.at, f"{where}.at")
+    for point in check.points:
+        known.check_point(point, f"{where}.{check.form}")
+    parts = known.parts(check.at, check.cells, check.each, *check.points)
+    known.check_metric(check.metric, parts, f"{where}.metric")
+    if check.cause:
+        point = {**check.at, **_first(check.cells), **check.cause.at}
+        known.check_quantity(check.cause.metric, point, f"{where}.cause")
+    if check.where:
+        known.check_quantity(check.where.metric, {**_first(check.cells), **check.where.at}, f"{where}.where")
+
+
+def _first(cells: Mapping[str, Sequence[Scalar]]) -> Point:
+    return {name: values[0] for name, values in cells.items()}
+
+
+def _check_plot(plot: Plot, known: Known, where: str) -> None:
+    for key, values in (("x", plot.x), ("panels", plot.panels), ("lines", plot.lines)):
+        known.check_values(values, f"{where}.{key}")
+    known.check_point(plot.at, f"{where}.at")
+    if plot.kind in ("lines", "dots"):
+        if len(plot.x) != 1:
+            raise InputError(f"{where}.x = {dict(plot.x)!r}: it must be one coordinate with its values.")
+        known.check_metric(plot.metric, known.parts(plot.at, plot.x, plot.panels, plot.lines), f"{where}.metric")
+
+
+def _check_panel(panel: Panel, known: Known, where: str) -> None:
+    known.check_values(panel.vary, f"{where}.vary")
+    known.check_values(panel.against, f"{where}.against")
+    known.check_point(panel.at, f"{where}.at")
+    for point in panel.also:
+        known.check_point(point, f"{where}.also")

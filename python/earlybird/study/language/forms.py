@@ -1,0 +1,157 @@
+"""The short forms in which a statement is written, and the check that they stand for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from earlybird.errors import InputError
+from earlybird.study.language.items import LEVELS, Cause, Check, Filter
+from earlybird.study.language.points import Point
+from earlybird.tables import Table, build
+
+FORMS: Final = ("rises", "falls", "least", "most", "between", "equals", "table", "values")
+"""What is to hold, of which a check has one."""
+OF_TABLES: Final = ("metric", "at", "cells")
+"""What the numbers of a table have themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """
+    A check as the file has it, ``[items.checks.ID]``: a sentence, one thing that is to hold, and where it is tested.
+
+    The sentence is that of one key of three, which says its level; `rises` to `table` are what may be to hold.
+    """
+
+    id: str
+    must: str = ""
+    """The sentence, which can be understood alone, of a property of every correct implementation …"""
+    claim: str = ""
+    """… or what a paper states that depends on what it leaves open …"""
+    report: str = ""
+    """… or what only sets numbers side by side."""
+    paper: str = ""
+    """What the paper says, in its numbers if it gives any."""
+    metric: str = ""
+    at: Point = field(default_factory=dict)
+    """Coordinates of all of its quantities."""
+    cells: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Where it is tested: every combination of these values; all have to hold."""
+    each: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Variants that each get a verdict of their own."""
+    where: Table = field(default_factory=dict)
+    """Leaves out cells: those in which a quantity (`metric` if it is another one, `at`) is not `above` a value."""
+    rises: Any = None
+    """The metric rises along the values of one axis, or from each point of a list to the next."""
+    falls: Any = None
+    """The same with falling."""
+    least: float | None = None
+    most: float | None = None
+    between: tuple[float, float] | None = None
+    """Smallest and largest value that is allowed."""
+    equals: float | None = None
+    table: str = ""
+    """The paper's numbers in this table below expected/ stand beside ours."""
+    values: bool = False
+    """Nothing is to hold: of a report, the quantity itself, cell by cell."""
+    ratio_at_most: float = 1.0
+    """Of an order: the smaller of two neighbours is at most this share of the larger."""
+    margin: float = 0.0
+    """Of an order: by so much two neighbours may be the other way round."""
+    because: str = ""
+    """Why it does not hold, or cannot be told, where that is so."""
+    shown_by: tuple[str, ...] = ()
+    """What shows that: names of panels of the study, or of its checks."""
+    cause: Table = field(default_factory=dict)
+    """And what every cell that fails has to show: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
+
+
+def check_of(name: str, table: Table, where: str) -> Check:
+    """
+    Make a check of what the file says.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    table
+        Its keys, with those that it has from its item.
+    where
+        The file and the path of the check.
+
+    Returns
+    -------
+    Check
+        With all short forms written out.
+
+    Raises
+    ------
+    InputError
+        If a key is not known, is missing, or does not go with another.
+    """
+    said = build(Statement, {"id": name, **table}, where)
+    (level,) = _one(LEVELS, table, where)
+    (form,) = _one(FORMS, table, where)
+    _check_form(form, table, where)
+    same = ("id", "metric", "paper", "at", "cells", "each", "margin", "table", "because", "shown_by")
+    kept = {key: getattr(said, key) for key in same}
+    about = {"level": level, "statement": table[level], "form": form, "factor": said.ratio_at_most}
+    return Check(**about, **kept, **_held(said, where), where=_filter(said, where), cause=_cause(said, where))
+
+
+def _one(keys: Sequence[str], table: Table, where: str) -> list[str]:
+    """Make sure that a table has one key of several."""
+    given = [key for key in keys if key in table]
+    if len(given) != 1:
+        raise InputError(f"{where}: it has {' and '.join(given) or 'none'} of {', '.join(keys)}; give one of them.")
+    return given
+
+
+def _check_form(form: str, table: Table, where: str) -> None:
+    """Make sure that with what is to hold there is what goes with it, and nothing else."""
+    for key in ("ratio-at-most", "margin"):
+        if key in table and form not in ("rises", "falls"):
+            raise InputError(f"{where}.{key} = {table[key]!r}: it belongs to `rises` or `falls`, not to `{form}`.")
+    if form == "values" and not (table["values"] is True and "report" in table):
+        raise InputError(f"{where}.values = {table['values']!r}: it must be true, and is for a report alone.")
+    for key in OF_TABLES:
+        if key in table and form == "table":
+            raise InputError(f"{where}.{key} = {table[key]!r}: the table has it.")
+    if form != "table" and "metric" not in table:
+        raise InputError(f"{where}: metric must be given, here or by the item.")
+
+
+def _held(said: Statement, where: str) -> dict[str, Any]:
+    """Say what is to hold as a check has it."""
+    if said.table:
+        return {"kind": "numbers"}
+    if said.rises is not None:
+        return {"kind": "order", "points": _points(said.rises, f"{where}.rises")}
+    if said.falls is not None:
+        return {"kind": "order", "points": _points(said.falls, f"{where}.falls")[::-1]}
+    least, most = (said.equals, said.equals) if said.equals is not None else said.between or (said.least, said.most)
+    return {"kind": "range", "least": least, "most": most}
+
+
+def _points(value: object, where: str) -> tuple[Point, ...]:
+    """List the points of an order: those of a list, or the values of one axis."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, values),) = value.items()
+        points: tuple[Any, ...] = tuple({name: each} for each in values) if isinstance(values, tuple) else ()
+    else:
+        points = value if isinstance(value, tuple) else ()
+    if len(points) < 2 or not all(isinstance(point, Mapping) for point in points):
+        raise InputError(f"{where} = {value!r}: it must be {{ AXIS = [two values or more] }} or a list of points.")
+    return points
+
+
+def _filter(said: Statement, where: str) -> Filter | None:
+    return build(Filter, {"metric": said.metric, **said.where}, f"{where}.where") if said.where else None
+
+
+def _cause(said: Statement, where: str) -> Cause | None:
+    if not said.cause:
+        return None
+    if not said.cause.keys() & {"least", "most"}:
+        raise InputError(f"{where}.cause: it needs a bound, `least` or `most`.")
+    return build(Cause, {"metric": said.metric, **said.cause}, f"{where}.cause")

@@ -1,0 +1,119 @@
+"""Reads items.toml, where an item says once what holds for all that stands in it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeVar
+
+from earlybird.errors import InputError
+from earlybird.study.language.forms import FORMS, OF_TABLES, check_of
+from earlybird.study.language.items import Check, Item, Panel, Plot
+from earlybird.tables import Table, build, listed, one_of, section
+
+FILE: Final = "items.toml"
+
+T = TypeVar("T")
+
+SHARED: Final[Mapping[str, tuple[str, ...]]] = {
+    "checks": ("metric", "at", "cells", "each", *FORMS),
+    "plots": ("kind", "metric", "at", "x", "panels", "lines", "log-y", "share-y"),
+    "sensitivity": ("vary", "also", "against"),
+}
+"""What an item may say once for all that stands in a section of it."""
+
+
+def items_of(document: Table) -> tuple[Item, ...]:
+    """
+    Make the items of a study.
+
+    Parameters
+    ----------
+    document
+        What its file says.
+
+    Returns
+    -------
+    tuple of Item
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        If a key means nothing, or something that must be given is missing.
+    """
+    items = tuple(map(_item, listed(document, "items", FILE)))
+    _check_names(items)
+    return items
+
+
+def _item(table: Table) -> Item:
+    where = f"{FILE}: item {table.get('id')}"
+    own = ("id", "title", "text", *SHARED, *(key for keys in SHARED.values() for key in keys))
+    for key in table:
+        one_of(key, own, f"{where}: {key}", "key of an item", said=table[key])
+    _check_shared(table, where)
+    checks = _each(check_of, table, "checks", where)
+    panels = _each(_panel, table, "sensitivity", where)
+    _check_panels(panels, checks, where)
+    about = {key: table[key] for key in ("id", "title", "text") if key in table}
+    return build(
+        Item, {**about, "plots": _each(_plot, table, "plots", where), "checks": checks, "panels": panels}, where
+    )
+
+
+def _each(make: Callable[[str, Table, str], T], item: Table, name: str, where: str) -> tuple[T, ...]:
+    """Make something of each table of a section of an item."""
+    shared = {key: item[key] for key in SHARED[name] if key in item}
+    tables = section(item, name, where)
+    return tuple(make(key, _inherited(shared, table), f"{where}: {name}.{key}") for key, table in tables.items())
+
+
+def _check_shared(item: Table, where: str) -> None:
+    """Make sure that what an item says for all that stands in it is said for something."""
+    for key in (key for keys in SHARED.values() for key in keys if key in item):
+        sections = [name for name, keys in SHARED.items() if key in keys]
+        tables = [table for name in sections for table in section(item, name, where).values()]
+        own = FORMS if key in FORMS else () if key == "at" else (key,)
+        if all(any(name in table for name in own) for table in tables):
+            raise InputError(f"{where}: {key} = {item[key]!r}: nothing in the item has it from here; leave it out.")
+
+
+def _inherited(shared: Table, own: Table) -> Table:
+    """Put together what an item says and what is said in its place; of coordinates both, and of forms one."""
+    has_form = any(key in own for key in FORMS)
+    rest = {key: value for key, value in shared.items() if not (has_form and key in FORMS)}
+    if "table" in own:
+        rest = {key: value for key, value in rest.items() if key not in OF_TABLES}
+    both = [table["at"] for table in (rest, own) if isinstance(table.get("at"), Mapping)]
+    return {**rest, **own, **({"at": both[0] | both[1]} if len(both) > 1 else {})}
+
+
+def _plot(name: str, table: Table, where: str) -> Plot:
+    return build(Plot, {"name": name, **table}, where)
+
+
+def _panel(name: str, table: Table, where: str) -> Panel:
+    return build(Panel, {"name": name, **table}, where)
+
+
+def _check_panels(panels: Iterable[Panel], checks: Iterable[Check], where: str) -> None:
+    testable = [check.id for check in checks if check.kind != "numbers"]
+    for panel in panels:
+        one_of(
+            panel.check, testable, f"{where}: sensitivity.{panel.name}.check", "check of the item that can be tested"
+        )
+
+
+def _check_names(items: Iterable[Item]) -> None:
+    """Make sure that names are given once, and that every reason names what shows it, which is there."""
+    checks = [(item, check) for item in items for check in item.checks]
+    panels = [panel.name for item in items for panel in item.panels]
+    drawn = [plot.name for item in items for plot in item.plots] + panels
+    known = panels + [check.id for _, check in checks]
+    for names, what in ((drawn, "plots or panels"), (known, "checks or panels")):
+        for name in {name for name in names if names.count(name) > 1}:
+            raise InputError(f"{FILE}: two {what} of the study are called {name!r}; one of them needs another name.")
+    for item, check in checks:
+        where = f"{FILE}: item {item.id}: checks.{check.id}"
+        if bool(check.because) != bool(check.shown_by or check.cause):
+            raise InputError(f"{where}: `because` and `shown-by` or `cause` belong together; one of them is missing.")
+        for name in check.shown_by:
+            one_of(name, known, f"{where}.shown-by", "panel or check of the study")

@@ -1,0 +1,16 @@
+"""Where a quantity is measured: the coordinates of a point."""
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool
+Point: TypeAlias = Mapping[str, object]
+"""Coordinates of a quantity: values of axes, a group, a start-up delay; `minus` and `over` hold the coordinates that
+differ in the quantity it is compared with. With ``by = "flow"`` the group takes single flows instead of whole runs."""
+
+NOT_AXES: Final = ("group", "part", "delay", "by")
+"""Coordinates that are not the value of an axis."""
+DIFFERENCE: Final = "minus"
+RATIO: Final = "over"
+SECOND: Final = (DIFFERENCE, RATIO)
+"""Coordinates that hold those of a second point."""

@@ -1,0 +1,117 @@
+"""What single bursts of losses did to a flow: per run, and from run to run as the bursts get longer."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from earlybird.result import Result
+    from earlybird.study.reductions.observations import Observation
+
+LONG = 1.0
+"""Seconds of delay from which on a burst counts as long."""
+LARGEST_BUFFER = 10.0
+"""Seconds of playout buffer that count as “at least that”."""
+OF_ITS_OWN = 3
+"""Losses in a row whose delay is a local maximum of its own; left out where growth is looked at."""
+
+
+def burst_values(result: Result) -> dict[str, float]:
+    """
+    Reduce a run that measured bursts.
+
+    Parameters
+    ----------
+    result
+        The run.
+
+    Returns
+    -------
+    dict
+        Means over the bursts, and what the worst of them was: the one with the longest delay.
+    """
+    summary, bursts = result.summary, result.bursts
+    if not bursts.height:
+        return {}
+    worst = bursts.row(int(bursts["max_delay_s"].arg_max() or 0), named=True)
+    excess = worst["max_delay_s"] - worst["equation_as_expired_s"]
+    return {
+        "burst-delay": summary["max_delay_s"],
+        "burst-late": summary["late_segments"],
+        "burst-excess": float(np.mean((bursts["max_delay_s"] - bursts["equation_s"]).to_numpy())),
+        "playout-buffer": summary["playout_buffer_s"],
+        "worst-delay": worst["max_delay_s"],
+        "worst-late": worst["late_segments"],
+        "worst-repairs": worst["fast_retransmits"],
+        "worst-timeouts": worst["timeouts"],
+        "worst-excess": excess,
+        "worst-excess-round-trips": 1000 * excess / summary["rtt_ms"],
+        "needless-buffer": summary["playout_buffer_s"] - (worst["max_delay_s"] - summary["base_delay_s"]),
+    }
+
+
+def delays(result: Result) -> pl.DataFrame:
+    """
+    Return the delay of every packet around the worst burst.
+
+    Parameters
+    ----------
+    result
+        A run that measured bursts and deliveries.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``time_s`` of writing after that of the first late packet, ``delay_ms``.
+    """
+    bursts = result.bursts
+    worst = bursts.row(int(bursts["max_delay_s"].arg_max() or 0), named=True)
+    around = result.deliveries.filter(
+        pl.col("flow") == worst["flow"],
+        pl.col("written_s").is_between(worst["start_s"] - 0.5, worst["end_s"] + 0.5),
+    )
+    return around.select(
+        time_s=pl.col("written_s") - worst["start_s"], delay_ms=1000 * (pl.col("delivered_s") - pl.col("written_s"))
+    )
+
+
+def threshold(runs: Sequence[Observation]) -> float:
+    """Return the shortest burst, but for that of three, that delays a packet for more than a second."""
+    long = [burst for burst, delay in _by_burst(runs).items() if delay > LONG and burst != OF_ITS_OWN]
+    return float(min(long, default=math.nan))
+
+
+def least_growth(runs: Sequence[Observation]) -> float:
+    """Return the smallest factor by which one more loss lengthens the delay, from the first long burst on."""
+    return min(_growth(runs), default=math.nan)
+
+
+def most_growth(runs: Sequence[Observation]) -> float:
+    """Return the largest such factor."""
+    return max(_growth(runs), default=math.nan)
+
+
+def buffer_correlation(runs: Sequence[Observation]) -> float:
+    """Return how far delay and playout buffer go together (Pearson), where the buffer is below its limit."""
+    known = [run.values for run in runs if run.values.get("playout-buffer", math.nan) < LARGEST_BUFFER]
+    pairs = np.array([(values["worst-delay"], values["playout-buffer"]) for values in known])
+    return float(np.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else math.nan
+
+
+def _growth(runs: Sequence[Observation]) -> list[float]:
+    known, first = _by_burst(runs), threshold(runs)
+    long = [delay for burst, delay in known.items() if burst >= first]
+    return [following / delay for delay, following in pairwise(long)]
+
+
+def _by_burst(runs: Sequence[Observation]) -> Mapping[float, float]:
+    """Return the longest delay for each number of losses in a row, in rising order."""
+    known = {float(run.axes["burst"]): run.values.get("worst-delay", math.nan) for run in runs if "burst" in run.axes}
+    return dict(sorted(known.items()))

@@ -1,0 +1,82 @@
+"""What the case of a model, or a session of a plan, shows, in the form in which runs are observed."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earlybird.planning.case import SessionCase
+from earlybird.result import Result
+from earlybird.study.reductions.observations import Observation
+from earlybird.study.runs.plan import StudyRun
+
+RARE = 1e-4
+"""The share of late packets below which a video counts as in time."""
+
+
+def observe_model(run: StudyRun, result: Result) -> Observation:
+    """
+    Reduce what a model gave to what studies ask for.
+
+    Parameters
+    ----------
+    run
+        The run that was planned.
+    result
+        What it gave.
+
+    Returns
+    -------
+    Observation
+        Of one flow.
+    """
+    return _session(run, result) if run.part.model == SessionCase.name else _chain(run, result)
+
+
+def _session(run: StudyRun, result: Result) -> Observation:
+    """Reduce a session; what no delay would do for has to wait for the whole film."""
+    case, nothing = SessionCase(**result.scenario["case"]), np.empty(0)
+    wait = min(result.table("session")["need_s"].item(), case.length)
+    trips = (wait - case.largest_frame_s) / case.round_trip
+    values = {"wait": wait, "wait-round-trips": trips}
+    return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)
+
+
+def _chain(run: StudyRun, result: Result) -> Observation:
+    """Reduce a chain. Whether a flow is in time is not known: the model has shares of packets only."""
+    summary, lateness = result.summary, result.lateness
+    delays, late = lateness["sud_s"].to_numpy(), lateness["late_share"].to_numpy()
+    values = {
+        "load": float(run.axes["load"]),
+        "model-throughput": summary["throughput_pps"],
+        "pftk-ratio": summary["throughput_pps"] / summary["pftk_pps"],
+        "rare-delay": rare_delay(delays, late),
+        "diffusion-delay": summary["diffusion_delay_s"],
+    }
+    unknown = np.full(delays.shape, math.nan)
+    late_share = {"late-share": late}
+    return Observation(run.part.name, run.axes, run.seed, 1, values["load"], values, delays, unknown, late_share)
+
+
+def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:
+    """
+    Find the start-up delay at which one packet in 10,000 is late.
+
+    Parameters
+    ----------
+    delays
+        Rising start-up delays in seconds.
+    late
+        Share of late packets at each, which falls.
+
+    Returns
+    -------
+    float
+        Seconds, found between neighbours as if shares fell exponentially; NaN if the shares do not cross that value.
+    """
+    above = np.flatnonzero(late > RARE)
+    if not above.size or above[-1] + 1 == late.size or late[above[-1] + 1] <= 0:
+        return math.nan
+    last = above[-1]
+    left, right, level = math.log(late[last]), math.log(late[last + 1]), math.log(RARE)
+    return float(delays[last] + (delays[last + 1] - delays[last]) * (left - level) / (left - right))

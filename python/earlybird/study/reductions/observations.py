@@ -1,0 +1,183 @@
+"""What each run of a study showed about the flows it observes, reduced to a few numbers per run."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from earlybird.result import Result
+from earlybird.study.language.definition import Group, Part
+from earlybird.study.language.points import Scalar
+from earlybird.study.reductions.ages import age_values
+from earlybird.study.reductions.bursts import burst_values
+from earlybird.study.reductions.equations import equation_values
+from earlybird.study.reductions.packets import packet_values
+from earlybird.study.reductions.queue import position_values
+from earlybird.study.reductions.response import response_values
+from earlybird.study.reductions.silence import silences
+from earlybird.study.reductions.whole_runs import freeze_values, link_values, number, relative_values, repair_values
+from earlybird.study.reductions.window import window_values
+from earlybird.study.runs.plan import StudyRun
+
+PER_LIFE = ("rto_count", "rto_untriggered", "sft_s", "sft_timer_s")
+"""Columns that grow with the length of the run."""
+
+PER_RUN = {
+    "rto": pl.col("rto_count").mean(),
+    "rto-untriggered": pl.col("rto_untriggered").mean(),
+    "rto-repeated": (pl.col("rto_count") - pl.col("rto_untriggered")).mean(),
+    "sft": pl.col("sft_s").mean(),
+    "sft-timer": pl.col("sft_timer_s").mean(),
+    "drop-rate": pl.col("drop_rate").mean(),
+    "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
+    "required-delay": pl.col("required_sud_s").median(),
+    "required-delay-90": pl.col("required_sud_s").quantile(0.9),
+    "rto-base": pl.col("rto_fine_median_s").drop_nans().median(),
+    "threshold": pl.col("er_threshold_median_s").drop_nans().median(),
+    "early-second": pl.col("early_retransmits_second").mean(),
+    "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
+    "throughput": pl.col("throughput_bps").mean(),
+    "bandwidth": pl.col("throughput_bps").sum(),
+    "lost": pl.col("lost_share").mean(),
+    "lost-units": pl.col("units_lost").mean(),
+    "skipped": pl.col("segments_skipped").mean(),
+    "discarded": pl.col("frames_discarded").mean(),
+    "repeats": pl.col("retransmissions").mean(),
+}
+"""One number per run from its table of flows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One run, reduced."""
+
+    part: str
+    axes: Mapping[str, Scalar]
+    seed: int
+    flows: int
+    """Number of observed flows."""
+    load: float
+    """Measured T/µ; NaN where nothing sets it."""
+    values: Mapping[str, float]
+    delays: NDArray[np.float64]
+    """Start-up delays in seconds."""
+    success: NDArray[np.float64]
+    """Share of flows in time at each of them."""
+    late: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Share of late packets, and late units per flow, at each of them."""
+    members: Mapping[str, "Observation"] = field(default_factory=dict)
+    """The same of those flows only that belong to a group by themselves, for groups that have any."""
+
+
+def observe(
+    run: StudyRun, result: Result, trace: pl.DataFrame | None = None, groups: Iterable[Group] = ()
+) -> Observation:
+    """
+    Reduce a result to what studies ask for.
+
+    Parameters
+    ----------
+    run
+        The run that was planned.
+    result
+        What it gave.
+    trace
+        The packets of its first flow, for parts that trace.
+    groups
+        Those into which single flows are put, for parts that allow it.
+
+    Returns
+    -------
+    Observation
+        Means over the observed flows; counts and sums scaled to the duration of the paper's run.
+    """
+    flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
+    whole = _reduced(run, result, flows)
+    values = dict(whole.values) | _special_values(run, whole.values["threshold"], result, trace)
+    values |= link_values(result) | relative_values(run, result, values)
+    if run.part.reference_duration:
+        values |= freeze_values(result, flows)
+    return replace(whole, values=values, members=_members(run, result, flows, groups) if run.part.partners else {})
+
+
+def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
+    """Reduce what some of a run's flows showed."""
+    delays, success, late = _curves(result, flows["flow"])
+    values = {name: number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
+    values |= _timer_values(result, flows)
+    values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
+    values["load"] = load = number(result.summary.get("t_over_mu"))
+    return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
+
+
+def _members(run: StudyRun, result: Result, flows: pl.DataFrame, groups: Iterable[Group]) -> dict[str, Observation]:
+    """Reduce the flows of a run group by group, each flow where it belongs by its own load and losses."""
+    loaded = flows.with_columns(load=_own_loads(run.part, result, flows))
+    parts = {group.name: loaded.filter(*_limits(group)) for group in groups if group.load or group.drop}
+    return {name: _reduced(run, result, part) for name, part in parts.items() if part.height}
+
+
+def _limits(group: Group) -> list[pl.Expr]:
+    limits = {"load": group.load, "drop_rate": group.drop}
+    return [pl.col(name).is_between(*bounds, closed="left") for name, bounds in limits.items() if bounds]
+
+
+def _own_loads(part: Part, result: Result, flows: pl.DataFrame) -> pl.Series:
+    """Return each flow's T/µ; T is the mean of its throughput and its partner's, and so the run's T/µ is their mean."""
+    partners = result.flows.filter(pl.col("group") == part.partners).select("index", partner="throughput_bps")
+    both = flows.join(partners, on="index", how="left", maintain_order="left")
+    throughput = both["throughput_bps"] + both["partner"]
+    return throughput * (number(result.summary.get("t_over_mu")) / number(throughput.mean()))
+
+
+def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
+    """Scale what grows with a flow's life to the life it would have had in the paper's run."""
+    if part.reference_duration is None:
+        return flows
+    life = result.summary["duration_s"] - pl.col("start_s")
+    return flows.with_columns(pl.col(PER_LIFE) * (part.reference_duration - pl.col("start_s")) / life)
+
+
+def _curves(
+    result: Result, flows: pl.Series
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """Return the start-up delays and, at each, the share of flows in time and the measures of lateness."""
+    rows = result.lateness.filter(pl.col("flow").is_in(flows.implode()))
+    late, evaluated = pl.col("late").sum(), pl.col("evaluated").sum()
+    columns = (pl.col("success").cast(pl.Float64).mean(), (late / evaluated).alias("share"), pl.col("late").mean())
+    curve = rows.group_by("sud_s").agg(*columns).sort("sud_s")
+    delays = curve["sud_s"].to_numpy()
+    measures = {"late-share": curve["share"].to_numpy(), "late-units": curve["late"].to_numpy()}
+    if "deliveries" in result.tables:
+        films = result.deliveries.filter(pl.col("flow").is_in(rows["flow"].implode())).partition_by("flow")
+        measures["silences"] = np.mean([silences(film, delays) for film in films], axis=0)
+    return delays, curve["success"].to_numpy(), measures
+
+
+def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
+    timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["timer_s"]
+    return {"timer-least": number(timers.min()), "timer-most": number(timers.max())}
+
+
+def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
+    """Reduce what only some parts have."""
+    longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
+    values = {"threshold-excess": threshold - longest}
+    if "bursts" in result.tables:
+        values |= burst_values(result)
+    if "duplicates" in result.tables:
+        values |= age_values(result.duplicates, longest)
+    if "queue_positions" in result.tables:
+        values |= position_values(result, run.part.flows, float(run.axes["buffer"]))
+    if "series" in result.tables:
+        values |= window_values(result.series, f"{run.part.flows}0")
+        values |= response_values(result.series, f"{run.part.flows}0")
+    if "transmissions" in result.tables:
+        values |= repair_values(result)
+    if trace is not None:
+        values |= packet_values(trace, run.part.propagation)
+        if "series" in result.tables:
+            values |= equation_values(result.series, trace, f"{run.part.flows}0")
+    return values

@@ -1,0 +1,52 @@
+"""What a play of a test bed shows, in the form in which runs are observed."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from earlybird.result import Result
+from earlybird.study.reductions.observations import Observation
+from earlybird.study.reductions.window import window_values
+from earlybird.study.runs.plan import StudyRun
+from earlybird.testbed.play import FLOW
+
+MEASURES: Final = {
+    "play-start": "start_up_s",
+    "play-stalls": "stalls",
+    "play-stalled": "stalled_s",
+    "play-frozen": "frozen_s",
+    "play-late": "late_pictures",
+    "play-dropped": "frames_dropped",
+    "play-starved": "starvations",
+    "emulator-late": "added_delay_p99_us",
+}
+"""Metrics, and what they are called in a play's summary."""
+OF_WINDOW: Final = ("cwnd-variation", "cwnd-change", "cwnd-falls")
+"""What its samples tell."""
+MICROSECOND: Final = 1e-6
+
+
+def observe_play(run: StudyRun, result: Result) -> Observation:
+    """
+    Reduce a play to what studies ask for.
+
+    Parameters
+    ----------
+    run
+        The run that was planned.
+    result
+        What the play gave.
+
+    Returns
+    -------
+    Observation
+        Of one film; NaN for what its client does not tell.
+    """
+    told = {name: result.summary.get(key) for name, key in MEASURES.items()}
+    values = {name: math.nan if value is None else float(value) for name, value in told.items()}
+    values["emulator-late"] *= MICROSECOND
+    values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
+    values["play-glitches"] = values["play-late"] + values["play-starved"]
+    nothing = np.empty(0)
+    return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)

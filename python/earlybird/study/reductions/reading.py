@@ -1,0 +1,100 @@
+"""Reads the runs of a study back."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from earlybird.errors import InputError
+from earlybird.pool import spread
+from earlybird.result import Result
+from earlybird.runs import simulate
+from earlybird.store import Store
+from earlybird.study.language.definition import Group, Study
+from earlybird.study.reductions.modelled import observe_model
+from earlybird.study.reductions.observations import Observation, observe
+from earlybird.study.reductions.played import observe_play
+from earlybird.study.runs.execution import resolved, results
+from earlybird.study.runs.plan import StudyRun, plan
+
+AT_ONCE = 500
+"""Runs that are read at once; more are read in several processes."""
+
+
+def observations(study: Study, scale: str, store: Store) -> tuple[list[Observation], int]:
+    """
+    Read the results of a study and reduce them.
+
+    Parameters
+    ----------
+    study
+        The study.
+    scale
+        One of its scales.
+    store
+        Where the results are.
+
+    Returns
+    -------
+    tuple
+        The runs that were made, and the number of those that are missing.
+
+    Raises
+    ------
+    InputError
+        If there are no results at all.
+    StoreError
+        If one is damaged.
+    """
+    runs = plan(study, scale)
+    observed = _observed(runs, store, tuple(study.groups.values()))
+    if not observed:
+        command = f"earlybird study run {study.name} --scale {scale}"
+        raise InputError(
+            f"{store.root} has no results of the study {study.name!r} at scale {scale!r}; `{command}` makes them."
+        )
+    return observed, len(runs) - len(observed)
+
+
+def packets(run: StudyRun) -> pl.DataFrame:
+    """
+    Trace the packets of a run's first observed flow by making the run again: those that trace are small.
+
+    Parameters
+    ----------
+    run
+        The run.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per event.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.csv")
+        simulate(resolved(run).scenario, run.seed, trace=path, trace_flows=[f"{run.part.flows}0"])
+        return pl.read_csv(path, infer_schema_length=None)
+
+
+def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> list[Observation]:
+    """Read and reduce the runs that were made; many of them in several processes."""
+    tasks = [(runs[start : start + AT_ONCE], store, groups) for start in range(0, len(runs), AT_ONCE)]
+    if len(tasks) == 1:
+        return _observe_some(tasks[0])
+    return list(chain.from_iterable(spread(_observe_some, tasks, os.cpu_count() or 1)))
+
+
+def _observe_some(task: tuple[Sequence[StudyRun], Store, Sequence[Group]]) -> list[Observation]:
+    runs, store, groups = task
+    return [_observation(run, result, groups) for run in runs if (result := results(run, store))]
+
+
+def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:
+    if run.part.model:
+        return observe_model(run, result)
+    if run.part.is_played:
+        return observe_play(run, result)
+    return observe(run, result, packets(run) if run.part.trace else None, groups)

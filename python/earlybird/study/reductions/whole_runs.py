@@ -1,0 +1,85 @@
+"""What a run shows beside its observed flows: the bottleneck, the other flows, the model, freezes and repairs."""
+
+import math
+from collections.abc import Mapping
+
+import polars as pl
+
+from earlybird.models import pftk_throughput
+from earlybird.result import Result
+from earlybird.study.language.definition import Part
+from earlybird.study.runs.plan import StudyRun
+
+SAME_MOMENT = 1e-6
+"""Seconds; a freeze that begins so close to the timeout before it goes on with the same silence."""
+
+
+def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
+    """Compare each flow's longest freeze, of timeouts that follow each other, with the start-up delay it needs."""
+    if not result.timeouts.height:  # its columns have no types then
+        return {}
+    begin = pl.col("time_s") - pl.col("freeze_s")
+    follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < SAME_MOMENT
+    silence = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("silence")
+    frozen = result.timeouts.select("flow", "freeze_s", silence)
+    longest = (
+        frozen.group_by("flow", "silence").agg(pl.col("freeze_s").sum()).group_by("flow").agg(pl.col("freeze_s").max())
+    )
+    both = flows.join(longest, on="flow")
+    return {"freeze-of-delay": number(both.select((pl.col("freeze_s") / pl.col("required_sud_s")).median()).item())}
+
+
+def link_values(result: Result) -> dict[str, float]:
+    """Reduce what the bottleneck saw; Little's law gives the mean wait."""
+    link = result.links.row(by_predicate=pl.col("link") == result.summary["bottleneck"], named=True)
+    packet_rate = link["packets_out"] / result.summary["duration_s"]
+    return {
+        "utilisation": link["utilisation"],
+        "link-drop-rate": link["drop_rate"],
+        "queue-delay": link["mean_queue_packets"] / packet_rate if packet_rate else math.nan,
+    }
+
+
+def relative_values(run: StudyRun, result: Result, values: Mapping[str, float]) -> dict[str, float]:
+    """Set the observed flows beside all others, the model, and their deadlines."""
+    everyone = number(result.flows["throughput_bps"].mean())
+    squares = number((result.flows["throughput_bps"] ** 2).mean())
+    late = result.lateness.filter(pl.col("group") == run.part.flows)
+    relative = {
+        "fair-share": values["throughput"] / everyone if everyone else math.nan,
+        "fairness": everyone**2 / squares if squares else math.nan,
+        "late": _share_of(late, "late", "evaluated"),
+        "web-rate": number(result.summary.get("web_mbps")),
+    }
+    if run.part.partners:
+        relative["partner-load"] = _partner_load(run.part, result, values["throughput"])
+    if run.part.least_timeout:
+        timeout = max(run.part.least_timeout, values["rto-base"])
+        loss, window = float(run.axes["loss"]), float(result.scenario["endpoint"]["window"])
+        model = pftk_throughput(loss, run.part.propagation, timeout, window=window)
+        relative["pftk-ratio"] = values["throughput"] / 8000 / model
+    return relative
+
+
+def _partner_load(part: Part, result: Result, throughput: float) -> float:
+    """Return the mean throughput of the partners ÷ the rate of the video, which T/µ knows: T is the mean of all."""
+    partners = number(result.flows.filter(pl.col("group") == part.partners)["throughput_bps"].mean())
+    return number(result.summary.get("t_over_mu")) * 2 * partners / (partners + throughput)
+
+
+def _share_of(rows: pl.DataFrame, part: str, whole: str) -> float:
+    """Divide the sums of two columns of whole numbers; NaN where there is nothing to divide by."""
+    counted, every = (int(rows[column].sum()) for column in (part, whole))
+    return counted / every if every else math.nan
+
+
+def repair_values(result: Result) -> dict[str, float]:
+    """Reduce when packets that were lost were sent first and last; those never sent again are not repaired at all."""
+    repaired = result.transmissions.filter((pl.col("dropped") > 0) & (pl.col("sent") > 1))
+    spans = repaired["last_s"] - repaired["first_s"]
+    return {"repair": number(spans.median()), "repair-95": number(spans.quantile(0.95))}
+
+
+def number(value: object) -> float:
+    """Return what is a number; NaN for anything else."""
+    return float(value) if isinstance(value, int | float) else math.nan

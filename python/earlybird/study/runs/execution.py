@@ -1,0 +1,235 @@
+"""Makes the runs of a study."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import filterfalse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earlybird.description import override_texts, resolve
+from earlybird.errors import ScenarioWarning
+from earlybird.lazy import LateModule
+from earlybird.paths import RESULTS
+from earlybird.result import Result
+from earlybird.shards import Shard
+from earlybird.store import Store
+from earlybird.study.language.definition import Study
+from earlybird.study.language.library import choose_studies, find_study
+from earlybird.study.runs.plan import StudyRun, plan
+from earlybird.sweeps import PlannedRun, awaited, complete, share
+from earlybird.tables import build
+from earlybird.testbed.bed import is_play, play_all
+from earlybird.testbed.definition import load
+from earlybird.worlds import check_world, is_simulated
+
+if TYPE_CHECKING:
+    from earlybird import cases
+else:
+    cases = LateModule("earlybird.cases")  # with it a plan's sessions are loaded
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOutcome:
+    """What running studies came to."""
+
+    studies: tuple[Study, ...]
+    scale: str
+    store: Path
+    runs: int
+    """Number of runs of the studies at this scale, or of the shard; one that several of them ask for counts once."""
+    made: int
+    """How many of them were made now."""
+    awaited: int
+    """How many runs of other shards have no result here yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """How much of a study is done at a scale."""
+
+    done: int
+    every: int
+
+
+def run_study(
+    name: str,
+    scale: str = "smoke",
+    *,
+    jobs: int | None = None,
+    at_once: int = 1,
+    out: str | Path = RESULTS,
+    progress: bool = True,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
+) -> StudyOutcome:
+    """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
+    return run_studies([name], scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
+
+
+def run_studies(
+    names: Sequence[str],
+    scale: str = "smoke",
+    *,
+    jobs: int | None = None,
+    at_once: int = 1,
+    out: str | Path = RESULTS,
+    progress: bool = True,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
+) -> StudyOutcome:
+    """
+    Make those runs of studies that have no result yet.
+
+    Parameters
+    ----------
+    names
+        The studies; ``all`` for every one that has the scale.
+    scale
+        ``smoke``, ``medium`` or ``full``.
+    jobs
+        Number of worker processes that simulate (default: one per processor).
+    at_once
+        Number of runs in real time, plays among them, that are made side by side.
+    out
+        Results folder.
+    progress
+        Show a progress bar on the terminal.
+    shard, dask
+        As for `earlybird.sweep`.
+
+    Returns
+    -------
+    StudyOutcome
+        How many runs there are, and how many were made now.
+
+    Raises
+    ------
+    InputError
+        If there is no such study or scale.
+    ScenarioError
+        If one of its scenarios is not valid; nothing is run then.
+    StoreError, WorkerError, Interrupted
+        As `earlybird.sweep`.
+    """
+    studies = choose_studies(names, scale)
+    return make_runs(studies, scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
+
+
+def make_runs(
+    studies: Sequence[Study],
+    scale: str,
+    *,
+    jobs: int | None = None,
+    at_once: int = 1,
+    out: str | Path = RESULTS,
+    progress: bool = False,
+    shard: Shard | str | None = None,
+    dask: str | None = None,
+) -> StudyOutcome:
+    """Make the runs of studies that were read already; otherwise as `run_studies`."""
+    part = Shard.of(shard)
+    every = [run for study in studies for run in planned_runs(study, scale)]
+    own = share(every, part)
+    plays, planned = (list(filter(is_play, own)), list(filterfalse(is_play, own)))
+    for scenario in {run.scenario for run in planned if not is_simulated(run.scenario)}:
+        check_world(scenario)
+    made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask).made
+    made += _play(plays, at_once, out, progress=progress)
+    missing = awaited(every, own, Store(Path(out)))
+    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in own}), made, missing)
+
+
+def _play(plays: Sequence[PlannedRun], at_once: int, out: str | Path, *, progress: bool) -> int:
+    """Make the plays of test beds, and warn of what keeps them from being trusted; return how many were made."""
+    if not plays:
+        return 0
+    batch = play_all(plays, at_once=at_once, out=out, progress=progress)
+    for problem in batch.problems:
+        warnings.warn(problem, ScenarioWarning, stacklevel=4)
+    return batch.plays.made
+
+
+def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
+    """
+    Count a study's runs.
+
+    Parameters
+    ----------
+    name
+        The study.
+    out
+        Results folder.
+
+    Returns
+    -------
+    dict
+        How many runs each scale has, and how many of them were made.
+
+    Raises
+    ------
+    InputError
+        If there is no such study.
+    ScenarioError
+        If one of its scenarios is not valid.
+    """
+    study, store = find_study(name), Store(Path(out))
+    return {scale: _count(study, scale, store) for scale in study.scales}
+
+
+def _count(study: Study, scale: str, store: Store) -> RunCount:
+    keys = {run.key for run in planned_runs(study, scale)}
+    return RunCount(sum(map(store.has, keys)), len(keys))
+
+
+def is_begun(study: Study, scale: str, store: Store) -> bool:
+    """Tell whether any run of a study at a scale has a result."""
+    return any(store.has(run.key) for run in planned_runs(study, scale))
+
+
+def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
+    """Turn all runs of a study into ones that a sweep can make; the seeds of a cell share their scenario."""
+    runs, cells = plan(study, scale), dict[int, PlannedRun]()
+    for run in runs:
+        cell = cells.get(id(run.settings)) or cells.setdefault(id(run.settings), resolved(run))
+        yield PlannedRun(cell.scenario, run.seed, cell.parameters)
+
+
+def resolved(run: StudyRun) -> PlannedRun:
+    """
+    Turn a run of a study into one that a sweep can make.
+
+    Parameters
+    ----------
+    run
+        A run of the study.
+
+    Returns
+    -------
+    PlannedRun
+        With its complete scenario.
+    """
+    if run.part.model:
+        return PlannedRun(_document(run), run.seed, dict(run.axes))
+    if run.part.is_played:
+        return PlannedRun(load(run.part.testbed, run.settings)[0].scenario, run.seed, dict(run.axes))
+    overrides = tuple(override_texts(run.settings))
+    return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
+
+
+def _document(run: StudyRun) -> str:
+    """Describe the case of a model that a run is."""
+    where = f"parts.{run.part.name}"
+    return build(cases.case_named(run.part.model, where), run.settings, where).document()
+
+
+@cache
+def _resolved(scenario: Path, overrides: tuple[tuple[str, str], ...]) -> str:
+    return resolve(scenario, overrides)
+
+
+def results(run: StudyRun, store: Store) -> Result | None:
+    """Return the result of a run if it was made."""
+    key = resolved(run).key
+    return store.load(key) if store.has(key) else None

@@ -1,0 +1,47 @@
+"""Lists the studies of the repository with the number of their runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from earlybird.study.language.definition import Study
+from earlybird.study.language.library import find_study, study_names
+from earlybird.study.runs.plan import count
+
+
+@dataclass(frozen=True, slots=True)
+class StudyInfo:
+    """What a list of studies shows."""
+
+    name: str
+    title: str
+    question: str
+    scales: tuple[str, ...]
+    items: tuple[str, ...]
+    """The figures and tables that it is about."""
+    folder: Path
+    runs: Mapping[str, int]
+    """How many runs each scale has."""
+
+
+def list_studies() -> list[StudyInfo]:
+    """
+    List the studies.
+
+    Returns
+    -------
+    list of StudyInfo
+        Sorted by name.
+
+    Raises
+    ------
+    InputError
+        If there is no folder of studies, or one of them is not valid.
+    """
+    return [_info(find_study(name)) for name in study_names()]
+
+
+def _info(study: Study) -> StudyInfo:
+    items = tuple(item.id for item in study.items)
+    runs = {scale: count(study, scale) for scale in study.scales}
+    return StudyInfo(study.name, study.title, study.question, tuple(study.scales), items, study.folder, runs)

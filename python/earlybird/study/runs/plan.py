@@ -1,0 +1,111 @@
+"""Spreads a study out into runs."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from earlybird.quantities import seconds
+from earlybird.study.language.definition import Grid, Part, Study
+from earlybird.study.language.observed import written
+from earlybird.study.language.points import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRun:
+    """One run that a study asks for."""
+
+    part: Part
+    axes: Mapping[str, Scalar]
+    """The value of every axis that is set or has a default."""
+    seed: int
+    settings: Mapping[str, object]
+    """What to change in the part's scenario."""
+
+
+def plan(study: Study, scale: str) -> list[StudyRun]:
+    """
+    List a study's runs, each once, in the order of its grids.
+
+    Parameters
+    ----------
+    study
+        The study.
+    scale
+        One of its scales.
+
+    Returns
+    -------
+    list of StudyRun
+        Within a grid every cell has its first seed before any has its second.
+    """
+    runs: dict[tuple[object, ...], StudyRun] = {}
+    for grid in study.grids:
+        if scale in grid.scales:
+            for run in _spread(study, grid, scale):
+                runs.setdefault((run.part.name, *sorted(run.axes.items()), run.seed), run)
+    return list(runs.values())
+
+
+def distinct(study: Study, scale: str) -> list[StudyRun]:
+    """List a study's runs as `plan` does, those that come to the same run of the same scenario once."""
+    return list({(_identity(run.part, run.settings), run.seed): run for run in reversed(plan(study, scale))}.values())[
+        ::-1
+    ]
+
+
+def count(study: Study, scale: str) -> int:
+    """Return the number of runs that `distinct` lists, without listing them."""
+    seeds: dict[Hashable, int] = {}
+    for grid in study.grids:
+        if scale in grid.scales:
+            part = study.parts[grid.part]
+            for axes in _cells(study, grid):
+                run = _identity(part, _settings(study, part, scale, axes))
+                seeds[run] = max(_seeds(study, part, scale), seeds.get(run, 0))
+    return sum(seeds.values())
+
+
+def _identity(part: Part, settings: Mapping[str, object]) -> Hashable:
+    """Tell what a run is of: the scenario, or the model, and what differs from its parameters' defaults."""
+    scenario = {} if part.model else written(part.testbed if part.is_played else part.scenario)
+    defaults = scenario.get("parameters", {})
+    changed = ((key, repr(value)) for key, value in settings.items() if repr(value) != repr(defaults.get(key)))
+    return part.scenario, part.model, part.testbed, frozenset(changed)
+
+
+def _cells(study: Study, grid: Grid) -> list[dict[str, Scalar]]:
+    """List the combinations of a grid's values, with the defaults of the other axes."""
+    defaults = {axis.name: axis.default for axis in study.axes.values() if axis.default is not None}
+    return [{**defaults, **dict(zip(grid.axes, values, strict=True))} for values in product(*grid.axes.values())]
+
+
+def _seeds(study: Study, part: Part, scale: str) -> int:
+    return 1 if part.deterministic else study.scales[scale].seeds
+
+
+def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
+    part, cells = study.parts[grid.part], _cells(study, grid)
+    settings = [_settings(study, part, scale, axes) for axes in cells]
+    for seed in range(1, _seeds(study, part, scale) + 1):
+        yield from (StudyRun(part, axes, seed, changed) for axes, changed in zip(cells, settings, strict=True))
+
+
+def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
+    """
+    Name what differs from the scenario; an axis at its default is left alone, so that runs are shared.
+
+    A model takes axes by their names, and has no duration.
+    """
+    varied = {name: value for name, value in axes.items() if value != study.axes[name].default}
+    if part.model:
+        return {**part.settings, **varied}
+    duration = {} if part.deterministic else _duration(part, part.duration or study.scales[scale].duration)
+    changed = {
+        study.axes[name].key: part.written.get(name, {}).get(str(value), value) for name, value in varied.items()
+    }
+    return {**part.settings, **duration, **changed}
+
+
+def _duration(part: Part, text: str) -> dict[str, object]:
+    """Say how long a run is: of a play it is the film that has a length."""
+    return {"seconds": seconds(text)} if part.is_played else {"duration": text}

@@ -1,0 +1,1 @@
+"""What is stated, tested with the numbers of the runs."""

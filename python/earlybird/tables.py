@@ -1,0 +1,169 @@
+"""Reads tables of TOML into dataclasses, with a sentence about what is wrong with them."""
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from earlybird.errors import InputError, because
+
+T = TypeVar("T")
+Table = Mapping[str, Any]
+
+KINDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""What the single values of a file may be, in words."""
+
+
+def read_toml(path: Path) -> Table:
+    """Read a file, with one sentence about what is wrong with it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {because(error)}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}.") from error
+
+
+@contextmanager
+def files_of(folder: str) -> Iterator[None]:
+    """Put a folder's name before the files that errors name."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{folder}/{error}") from error
+
+
+def section(document: Table, name: str, where: str) -> Mapping[str, Table]:
+    """Return the tables of a section by name."""
+    found = document.get(name, {})
+    if not isinstance(found, Mapping) or not all(isinstance(table, Mapping) for table in found.values()):
+        raise InputError(f"{where}: {name} = {found!r}: there must be tables below it, [{name}.NAME].")
+    return found
+
+
+def listed(document: Table, name: str, where: str) -> Sequence[Table]:
+    """Return the tables that stand below ``[[name]]``, in their order."""
+    found = document.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(table, Mapping) for table in found):
+        raise InputError(f"{where}: {name} = {found!r}: there must be tables, [[{name}]].")
+    return found
+
+
+def named(
+    kind: Callable[..., T], document: Table, name: str, where: str, prepare: Callable[[Table], Table] = dict
+) -> dict[str, T]:
+    """Make a dataclass of each table of a section, which gets the table's name."""
+    tables = section(document, name, where)
+    return {
+        key: build(kind, {"name": key, **prepare(table)}, f"{where}: {name}.{key}") for key, table in tables.items()
+    }
+
+
+def build(kind: Callable[..., T], table: Table, where: str) -> T:
+    """Make a dataclass of a table, with a word about keys that it does not know or lacks."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"{where} = {table!r}: it must be a table.")
+    values = {key.replace("-", "_"): _frozen(value) for key, value in table.items()}
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for name in sorted(values.keys() - fields.keys()):
+        near = difflib.get_close_matches(name, fields, 1) or sorted(fields)
+        raise InputError(f"{where}: there is no key {name!r} here; is it {', '.join(near)}?")
+    missing = [name for name, field in fields.items() if _is_required(field) and name not in values]
+    if missing:
+        raise InputError(f"{where}: {', '.join(missing)} must be given.")
+    for name, value in values.items():
+        _check_kind(value, fields[name].type, f"{where}.{name.replace('_', '-')}")
+    return kind(**values)
+
+
+def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, said: object = None) -> None:
+    """
+    Make sure that a value is known.
+
+    Parameters
+    ----------
+    value
+        What a file says.
+    allowed
+        What it may say.
+    where
+        The file and the path of the key.
+    what
+        What a value is called, in a word or two.
+    said
+        What stands at the key, if that is not the value itself: where the key is.
+
+    Raises
+    ------
+    InputError
+        If it is not known; the message names the place, the value, the nearest known one, and all of them.
+    """
+    known = list(dict.fromkeys(allowed))
+    if value in known:
+        return
+    texts = {str(each): each for each in known}
+    near = difflib.get_close_matches(str(value), texts, 1)
+    hint = f"did you mean {texts[near[0]]!r}? There are: " if near else "there are: "
+    shown = value if said is None else said
+    raise InputError(f"{where} = {shown!r}: there is no such {what}; {hint}{', '.join(sorted(texts)) or 'none'}.")
+
+
+def _check_kind(value: object, annotation: object, where: str) -> None:
+    """Make sure that a value is what its field holds; annotations that are texts are not looked into."""
+    if not isinstance(annotation, str) and not _fits(value, annotation):
+        raise InputError(f"{where} = {value!r}: it must be {_words(annotation)}.")
+
+
+def _fits(value: object, annotation: object) -> bool:
+    """Tell whether a value is what an annotation says; only what files can hold is looked into."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if annotation is Any:
+        return True
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(each, inner[1]) for each in value.values())
+    if origin is tuple:
+        return isinstance(value, tuple) and _each_fits(value, inner)
+    if origin is Literal:
+        return value in inner
+    if isinstance(annotation, UnionType):
+        return any(_fits(value, each) for each in inner)
+    if annotation in (int, float):
+        return isinstance(value, (int, float) if annotation is float else int) and not isinstance(value, bool)
+    return not isinstance(annotation, type) or isinstance(value, annotation)
+
+
+def _each_fits(values: tuple[object, ...], inner: tuple[object, ...]) -> bool:
+    if inner[-1] is Ellipsis:
+        return all(_fits(each, inner[0]) for each in values)
+    return len(values) == len(inner) and all(_fits(each, kind) for each, kind in zip(values, inner, strict=True))
+
+
+def _words(annotation: object) -> str:
+    """Say what a value has to be."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Mapping:
+        return "a table" + ("" if inner[1] in (object, Any) else f" with {_words(inner[1])} at each key")
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return f"a list of {len(inner)}, each {_words(inner[0])}"
+    if origin is tuple:
+        return "a list" + ("" if inner[0] in (object, Any) else f", each {_words(inner[0])}")
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if isinstance(annotation, UnionType):
+        return " or ".join(_words(kind) for kind in inner if kind is not NoneType)
+    return KINDS.get(annotation, "a table")
+
+
+def _is_required(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _frozen(value: object) -> object:
+    """Turn lists into tuples, down through tables."""
+    if isinstance(value, Mapping):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

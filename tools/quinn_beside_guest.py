@@ -1,0 +1,208 @@
+"""
+Run quinn over real UDP through the emulator, and as the simulator's guest over the same links, side by side.
+
+    python tools/quinn_beside_guest.py            # prints the table; takes root, openssl and some five minutes
+    python tools/quinn_beside_guest.py --write    # writes it into docs/quinn-beside-guest.md
+
+The program over UDP is `crates/quic/examples/real.rs`. A run in real time whose links were late is made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import earlybird
+from earlybird.emulation import THERE, emulate, link, network
+from earlybird.statistics import Estimate, student_interval
+from generated import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PAGE = REPOSITORY / "docs" / "quinn-beside-guest.md"
+BUILD = ("cargo", "build", "--locked", "--package", "earlybird-quic", "--example", "real")
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+PROGRAM = TARGET / "debug" / "examples" / "real"
+PORT = 4433
+SECONDS = 10
+UNIT, PERIOD = 10_000, 0.04
+"""A film of 2 Mb/s: bytes of a picture, and seconds between two."""
+HEAD_START = "sleep 0.3; exec "
+"""Servers are started first, and nobody waits for them."""
+LATE_US, ATTEMPTS = 2000.0, 4
+"""Later than that, with the latest of 100 packets, links are too late to be compared with."""
+BULK, FILM = "transfer", "film"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A link, and what is lost on its way there."""
+
+    title: str
+    rate: str
+    delay: str
+    queue: str
+    loss: str | None
+
+    def network(self) -> dict[str, Any]:
+        """Describe the link and its way back, which loses nothing."""
+        there = link(rate=self.rate, delay=self.delay, queue=self.queue, loss=self.loss)
+        return network(there, link(rate=self.rate, delay=self.delay))
+
+    @property
+    def delay_s(self) -> float:
+        """The delay of one way in seconds."""
+        return float(self.delay.removesuffix("ms")) / 1e3
+
+
+SETTINGS = (
+    Setting("10 Mb/s, 40 ms, queue 60", "10Mb/s", "20ms", "60", None),
+    Setting("10 Mb/s, 40 ms, queue 60, 1 % lost", "10Mb/s", "20ms", "60", "1%"),
+    Setting("4 Mb/s, 100 ms, queue 20", "4Mb/s", "50ms", "20", None),
+)
+"""By the round trip, and packets of room."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is compared, of which application: from the real server, and from the row of a simulated flow."""
+
+    title: str
+    application: str
+    real: Callable[[dict[str, Any]], float]
+    simulated: Callable[[dict[str, Any]], float]
+
+
+def _delay(share: float) -> Callable[[dict[str, Any]], float]:
+    return lambda told: 1e3 * (pl.Series(told["delays"]).quantile(share, "linear") or float("nan"))
+
+
+QUANTITIES = (
+    Quantity(
+        "transfer, Mb/s",
+        BULK,
+        lambda told: told["bytes"] * 8e-6 / SECONDS,
+        lambda flow: flow["bytes_delivered"] * 8e-6 / SECONDS,
+    ),
+    Quantity("film's pictures, median, ms", FILM, _delay(0.5), lambda flow: flow["delay_p50_ms"]),
+    Quantity("95 %, ms", FILM, _delay(0.95), lambda flow: flow["delay_p95_ms"]),
+)
+
+
+def simulated(setting: Setting, application: str, seed: int) -> dict[str, Any]:
+    """Let the guest send, and return what the table of flows says of it."""
+    sends = {"bulk": {}} if application == BULK else {"cbr": {"rate": "2Mb/s", "packet": UNIT}}
+    scenario = setting.network()
+    scenario |= {"duration": f"{SECONDS}s", "endpoint": {"transport": "quic"}}
+    scenario["flows"][0]["application"] = sends
+    return earlybird.run(scenario, seed=seed).table("flows").row(0, named=True)
+
+
+def real(setting: Setting, application: str, seed: int, folder: Path) -> tuple[dict[str, Any], float]:
+    """Let quinn send over UDP; return what the server saw, and how late the links were in µs."""
+    certificate, key, told = (folder / name for name in ("certificate", "key", "told"))
+    # The server counts from the first packet, which has taken its way once.
+    length = SECONDS - setting.delay_s if application == BULK else 3 * SECONDS
+    units = [] if application == BULK else [UNIT]
+    pace = [SECONDS + 1] if application == BULK else [SECONDS, UNIT, PERIOD]
+    server = [PROGRAM, "serve", f"0.0.0.0:{PORT}", certificate, key, length, *units]
+    client = [PROGRAM, "send", f"{THERE}:{PORT}", certificate, *pace]
+    emulation = emulate(
+        setting.network(),
+        ["sh", "-c", HEAD_START + _line(client)],
+        peers=[["sh", "-c", f"exec {_line(server)} > {told}"]],
+        seed=seed,
+    )
+    if emulation.exit_code:
+        message = f"the program over UDP ended with {emulation.exit_code} ({setting.title}, {application}, seed {seed})"
+        raise RuntimeError(message)
+    return json.loads(told.read_text()), emulation.summary["delay_added"]["p99_us"]
+
+
+def _line(words: Sequence[object]) -> str:
+    return " ".join(map(str, words))
+
+
+def punctual(setting: Setting, application: str, seed: int, folder: Path) -> tuple[dict[str, Any], float]:
+    """Run until the links were punctual; of attempts that were all late return the least late one."""
+    made: list[tuple[dict[str, Any], float]] = []
+    for _ in range(ATTEMPTS):
+        made.append(real(setting, application, seed, folder))
+        if made[-1][1] <= LATE_US:
+            break
+    return min(made, key=lambda run: run[1])
+
+
+def certify(folder: Path) -> None:
+    """Make a key and a certificate for the server, in DER."""
+    key, certificate = folder / "key", folder / "certificate"
+    pem = folder / "pem"
+    _run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", pem)
+    _run("openssl", "pkcs8", "-topk8", "-nocrypt", "-in", pem, "-outform", "DER", "-out", key)
+    names = ["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE"]
+    about = ["-subj", "/CN=localhost", "-days", "30", *names]
+    _run("openssl", "req", "-x509", "-new", "-key", pem, *about, "-outform", "DER", "-out", certificate)
+
+
+def _run(*words: object) -> None:
+    subprocess.run([str(word) for word in words], check=True, capture_output=True)
+
+
+def compare(setting: Setting, runs: int, seeds: int, folder: Path) -> tuple[list[list[Estimate]], float]:
+    """Return an estimate per quantity, over UDP and simulated, and how late the links were at worst."""
+    told = {name: [punctual(setting, name, seed + 1, folder) for seed in range(runs)] for name in (BULK, FILM)}
+    flows = {name: [simulated(setting, name, seed + 1) for seed in range(seeds)] for name in (BULK, FILM)}
+    estimates = [
+        [
+            student_interval([quantity.real(run) for run, _ in told[quantity.application]]),
+            student_interval([quantity.simulated(flow) for flow in flows[quantity.application]]),
+        ]
+        for quantity in QUANTITIES
+    ]
+    return estimates, max(late for made in told.values() for _, late in made)
+
+
+def table(runs: int, seeds: int) -> list[str]:
+    """Write a row for each setting."""
+    titles = [f"{quantity.title}: {world}" for quantity in QUANTITIES for world in ("UDP", "guest")]
+    lines = [f"| link | {' | '.join(titles)} | links late, 99 %, µs |", "|---" * (len(titles) + 2) + "|"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        certify(folder)
+        for setting in SETTINGS:
+            estimates, late = compare(setting, runs, seeds, folder)
+            cells = [f"{each.mean:.2f} ± {each.half_width:.2f}" for pair in estimates for each in pair]
+            lines.append(f"| {setting.title} | {' | '.join(cells)} | {late:.0f} |")
+            print(lines[-1], file=sys.stderr)
+    return lines
+
+
+def main() -> None:
+    """Build, run, and print or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="over UDP, each")
+    parser.add_argument("--seeds", type=int, default=20, help="simulated, each")
+    parser.add_argument("--write", action="store_true", help="into docs")
+    options = parser.parse_args()
+    subprocess.run(BUILD, cwd=REPOSITORY, check=True)
+    lines = table(options.runs, options.seeds)
+    print(*lines, sep="\n")
+    if options.write:
+        page = PAGE.read_text(encoding="utf-8")
+        head, _, rest = page.partition("| link |")
+        tail = rest[rest.index("\n\n") :]
+        PAGE.write_text(head + "\n".join(lines) + tail, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
