@@ -227,10 +227,10 @@ impl Connection {
     fn on_silence(&mut self, cx: &mut Cx<'_>) {
         let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
         if is_opening && self.is_fast_server() {
-            self.sender.on_answer_lost(cx);
+            self.sender.on_answer_lost(cx, self.lifetime.heard);
             self.on_expiry(cx.now, Expiry::Loss);
         } else {
-            let expiry = self.sender.on_timeout(cx);
+            let expiry = self.sender.on_timeout(cx, self.lifetime.heard);
             self.on_expiry(cx.now, expiry);
         }
     }

@@ -67,8 +67,8 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer ran out.
-    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>) -> Expiry {
+    /// The retransmission timer ran out; `heard` is when the peer was, at last.
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, heard: Instant) -> Expiry {
         self.note_gap();
         if self.persist.is_running() {
             self.on_persist(cx.now);
@@ -96,7 +96,7 @@ impl Sender {
         self.recovery.on_timeout(cx.now, &mut self.board);
         self.sample_losses(cx.now);
         let timer = self.timer.expire(cx.now, flight.outstanding < THIN);
-        self.suspect_black_hole();
+        self.suspect_black_hole(heard);
         if self.board.outstanding() == 0 {
             self.restart_timer(cx.now);
         }

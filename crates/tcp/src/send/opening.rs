@@ -54,9 +54,9 @@ impl Sender {
     }
 
     /// The answer's ACK did not come in time. What was sent behind it is sent again, when it has come.
-    pub(crate) fn on_answer_lost(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn on_answer_lost(&mut self, cx: &mut Cx<'_>, heard: Instant) {
         if self.board.outstanding() > 0 {
-            self.on_timeout(cx);
+            self.on_timeout(cx, heard);
         } else {
             self.timer.back_off(cx.now);
             self.statistics.timeouts += 1;

@@ -156,11 +156,16 @@ impl Sender {
 
     /// The timer ran out again and again: halves the segments, if the one that is missing may be too large for its path, of
     /// which no router says so. They stay so: trying would cost a silence of as many timeouts each time.
-    pub(super) fn suspect_black_hole(&mut self) {
+    ///
+    /// `heard` is when the peer was, at last.
+    pub(super) fn suspect_black_hole(&mut self, heard: Instant) {
         let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
         let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
-        // What the window holds of it is what left: a receiver that closed its window over it all is no path that swallows it.
-        let len = sent.payload_end().min(self.window_end()).saturating_sub(start);
+        // A receiver that closed its window over it all answers (RFC 9293 §3.10.7.4): it is no path that swallows it.
+        if start >= self.window_end() && heard >= self.watch.last_timeout {
+            return;
+        }
+        let len = (sent.payload_end() - start).min(self.most_of_piece(start));
         // It may be shorter than half the largest one, and still too large.
         let whole = (self.queue.whole.min(len + self.queue.options) / 2).max(least);
         if self.timer.value().back_off >= SUSPICIOUS_BACK_OFF && len + self.queue.options > whole {

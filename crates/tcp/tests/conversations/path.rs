@@ -165,7 +165,7 @@ fn into_a_shrunk_window_goes_again_what_it_holds() {
 /// RFC 9293 §3.8.6 (SHLD-16, SHLD-17): a window that closed over what was sent is asked, and nothing else leaves.
 #[test]
 fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
-    let mut host = connected(&real());
+    let mut host = connected(&Config { finds_black_holes: false, ..real() });
     host.write(3000).forget_sent();
     host.at(200).receives(". 1:1(0) ack 1 win 0");
     host.at(20_000);
@@ -264,6 +264,31 @@ fn a_segment_of_which_the_window_holds_a_part_is_not_swallowed_for_ever() {
     host.write(2920).receives(". 1:1(0) ack 1461 win 1300").forget_sent();
     host.at(3500).sends(&[". 1461:2761(1300) ack 1", ". 1461:2761(1300) ack 1"]);
     host.at(7500).sends(&[". 1461:2111(650) ack 1", ". 2111:2761(650) ack 1"]);
+}
+
+/// The symptom: an old ACK arrived twice and closed the window again, so that what the path swallowed counted as what the
+/// receiver had no room for, and went again as it was for ever.
+#[test]
+fn a_segment_that_only_a_late_ack_says_is_beyond_the_window_is_not_swallowed_for_ever() {
+    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
+    host.write(2920).receives(". 1:1(0) ack 1461 win 0").forget_sent();
+    host.at(3500).sends(&["P. 1461:2921(1460) ack 1", "P. 1461:2921(1460) ack 1"]);
+    host.at(7500).sends(&[". 1461:2191(730) ack 1"]);
+}
+
+/// A receiver whose window is closed answers to each retransmission.
+#[test]
+fn segments_stay_as_they_are_while_a_closed_window_answers() {
+    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
+    host.write(2920).receives(". 1:1(0) ack 1461 win 0").forget_sent();
+    for time in (200..60_000).step_by(100) {
+        if !host.at(time).take_texts().is_empty() {
+            host.receives(". 1:1(0) ack 1461 win 0");
+        }
+    }
+    assert_eq!(host.connection.effective_mss(), 1460);
 }
 
 /// Linux leaves it to `tcp_mtu_probing`, which is off.
