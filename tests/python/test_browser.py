@@ -12,7 +12,7 @@ from earlybird.report.site import write_site
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
 from earlybird.study.language.loading import load
-from earlybird.study.language.register import Entry, Register
+from earlybird.study.language.register import Entry, Paper, Register
 from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
@@ -89,7 +89,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Entry("S-2", "Packets", "figure", study=study.name),
         Entry("R-1", "The network", "figure", why="Documentation only."),
     )
-    register = Register({"S": "A small paper", "R": "The rest"}, entries)
+    register = Register({"S": Paper("A small paper", "the small paper"), "R": Paper("The rest", "the rest")}, entries)
     page, _ = write_site(register, [study], {study.name: evaluate(study, "smoke", store)}, "smoke", folder / "site")
     return page.parent
 

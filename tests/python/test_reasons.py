@@ -15,7 +15,7 @@ from earlybird.store import Store
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import Cause, Check, Item, Panel
 from earlybird.study.language.loading import load
-from earlybird.study.language.register import Entry, Register
+from earlybird.study.language.register import Entry, Paper, Register
 from earlybird.study.statements.checks import verdicts
 from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.reasons import Reason, reasons
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LONG = Check(
     "sack-freezes-for-9-s", "claim", "SACK freezes for 9 s", "range", "sft", at={"transport": "sack"}, least=9.0
 )
-REGISTER = Register({"T": "A paper"}, (Entry("T-1", "An item", "figure", study="toy"),))
+REGISTER = Register({"T": Paper("A paper", "the paper")}, (Entry("T-1", "An item", "figure", study="toy"),))
 
 
 def evaluated(*checks: Check, panels: tuple[Panel, ...] = ()) -> Evaluation:

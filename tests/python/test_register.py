@@ -8,7 +8,8 @@ import pytest
 
 from earlybird.study import list_studies
 from earlybird.study.language.library import find_study
-from earlybird.study.language.register import answers, entry_ids, register
+from earlybird.study.language.entries import answers, entry_ids
+from earlybird.study.language.register import register
 
 PAPERS = {
     "T": [*(f"F{number}" for number in range(1, 24)), *(f"T{number}" for number in range(1, 6))],

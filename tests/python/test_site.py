@@ -16,7 +16,7 @@ from earlybird.study import list_studies
 from earlybird.study.evaluation import Evaluation, evaluate
 from earlybird.study.language.library import find_study
 from earlybird.study.language.loading import load
-from earlybird.study.language.register import Entry, Register, register
+from earlybird.study.language.register import Entry, Paper, Register, register
 from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from earlybird.study.language.definition import Study
 
 REGISTER = Register(
-    {"S": "A small paper", "R": "The rest"},
+    {"S": Paper("A small paper", "the small paper"), "R": Paper("The rest", "the rest")},
     (
         Entry("S-1", "Frozen time", "figure", study="small-study"),
         Entry("S-2", "Another study", "table", study="not-there"),

@@ -2,11 +2,9 @@
 
 from collections import Counter
 
+from earlybird.report.telling import measured
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import LEVELS, Level
-from earlybird.study.language.metrics import metric
-from earlybird.study.statements.estimation import estimate
-from earlybird.study.statements.quantities import Quantity
 from earlybird.study.statements.verdicts import Holds
 
 
@@ -63,6 +61,4 @@ def _outcomes(outcomes: Counter[Holds]) -> str:
 
 
 def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:
-    unit = metric(str(point.pop("metric")))
-    values = evaluation.measurements.by_seed(Quantity(unit.name, point))
-    return unit.with_unit(estimate(unit.name, values).mean)
+    return measured(evaluation, str(point.pop("metric")), point)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, panel_anchor, statements
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
+from earlybird.study.language.entries import answers
 from earlybird.study.language.items import LEVELS, Item, Level
-from earlybird.study.language.register import Entry, Register, answers
+from earlybird.study.language.register import Entry, Register
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.verdicts import Holds, Verdict
 
@@ -43,6 +44,8 @@ class Row:
     """Why the statement does not hold or cannot be told, if the study says so."""
     evidence: Mapping[str, str] = field(default_factory=dict)
     """Anchors of what shows the reason, by title."""
+    scale: str = ""
+    """Of the runs; nothing where there are none."""
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -108,7 +111,7 @@ def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapp
 
 def tallies(register: Register, rows: Sequence[Row]) -> list[Tally]:
     """Count how the statements about each paper came out."""
-    return [_tally(letter, title, register, rows) for letter, title in register.papers.items()]
+    return [_tally(letter, paper.title, register, rows) for letter, paper in register.papers.items()]
 
 
 def _tally(letter: str, title: str, register: Register, rows: Sequence[Row]) -> Tally:
@@ -135,7 +138,8 @@ def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None)
         reason = evaluation.reason(verdict) if evaluation else None
         evidence = evidence_anchors(reason)
         row = Row(ids, item.title, entry.kind, study.name, verdict, others, anchor=anchor, panel=panel)
-        yield dataclasses.replace(row, reason=reason, evidence=evidence)
+        scale = evaluation.scale if evaluation else ""
+        yield dataclasses.replace(row, reason=reason, evidence=evidence, scale=scale)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:

@@ -1,16 +1,19 @@
 """Writes the results of all studies as Markdown and pictures, small enough to be kept beside the code."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
+from earlybird.plots.figure import METADATA
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
 from earlybird.report.search_page import draw_search, search_context
-from earlybird.report.site import start_context, verdict_table
+from earlybird.report.site import paper_contexts, start_context, verdict_table
+from earlybird.report.start import Found, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.writer import write_drawings, write_each
 from earlybird.study.evaluation import Evaluation
@@ -20,6 +23,9 @@ from earlybird.study.search.outcome import write_outcome
 
 START = "README.md"
 """What GitHub shows of a folder."""
+
+PAPERS = "papers"
+"""The folder of the pages of papers, and of that of all verdicts."""
 
 MARK = "<!-- Written by `earlybird study publish`. -->\n"
 """The first line of the start page, by which an older publication is known."""
@@ -42,7 +48,7 @@ def write_publication(
     evaluations
         What their results say, by name; those without results are missing.
     scale
-        The scale of all.
+        The scale that was asked for; each evaluation has its own.
     folder
         Where it goes; an older publication there is replaced.
 
@@ -68,12 +74,30 @@ def write_publication(
             draft.mkdir()
             write_each(_write_study, evaluations.values(), draft)
             verdict_table(rows).write_csv(draft / "verdicts.csv")
-            context = start_context(register, studies, evaluations, scale, rows)
-            (draft / START).write_text(MARK + rendered("results.md.j2", context), encoding="utf-8")
+            found = Found(register, studies, evaluations, rows, scale)
+            for name, page in _start_pages(found, draft):
+                (draft / name).parent.mkdir(exist_ok=True)
+                (draft / name).write_text(page, encoding="utf-8")
             _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
     return folder / START, rows
+
+
+def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
+    shown = start_papers(found, partial(_picture, folder))
+    context = start_context(found, shown)
+    yield START, MARK + rendered("results.md.j2", {**context, "home": ""})
+    yield f"{PAPERS}/verdicts.md", rendered("results-verdicts.md.j2", {**context, "home": "../"})
+    for letter, own in paper_contexts(found, shown, context):
+        yield f"{PAPERS}/{letter}.md", rendered("results-paper.md.j2", own)
+
+
+def _picture(folder: Path, study: str, name: str) -> str:
+    """Find the picture of a plot, whatever its form."""
+    paths = (f"{study}/{name}.{ending}" for ending in METADATA)
+    return next((path for path in paths if (folder / path).is_file()), "")
 
 
 def _check_is_ours(folder: Path) -> None:

@@ -1,7 +1,8 @@
-"""Writes one site of all studies: the verdict table over all papers, and a page per study."""
+"""Writes one site of all studies: a start page with the answers, a page per paper and per study, and all verdicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.overview import NO_STUDY, Row, overview, tallies
+from earlybird.report.start import Found, PaperShown, start_papers
 from earlybird.report.statements import REASONS, WORDS
 from earlybird.report.templates import rendered
 from earlybird.report.writer import PAGE, write_assets, write_each, write_study
@@ -35,6 +37,8 @@ class Card:
     conclusion: str
     search: Outcome | None = None
     """What the search for a setting that meets all statements found."""
+    scale: str = ""
+    """Of the runs, which need not be that of the page."""
 
 
 def write_site(
@@ -52,7 +56,7 @@ def write_site(
     evaluations
         What their results say, by name; those without results are missing.
     scale
-        The scale of all.
+        The scale that was asked for; each evaluation has its own.
     folder
         Where it goes; it is made if need be.
 
@@ -67,16 +71,32 @@ def write_site(
         If it cannot be written.
     """
     rows = overview(register, {study.name: study for study in studies}, evaluations)
+    found = Found(register, studies, evaluations, rows, scale)
     try:
         write_assets(folder)
         write_each(_write_page, evaluations.values(), folder)
         verdict_table(rows).write_csv(folder / "verdicts.csv")
-        page = folder / PAGE
-        context = start_context(register, studies, evaluations, scale, rows)
-        page.write_text(rendered("site.html.j2", {**context, "home": ""}), encoding="utf-8")
+        for name, page in start_pages(found, folder):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(page, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
-    return page, rows
+    return folder / PAGE, rows
+
+
+def start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
+    shown = start_papers(found, partial(_picture, folder))
+    context = start_context(found, shown)
+    yield PAGE, rendered("site.html.j2", {**context, "home": ""})
+    yield "verdicts.html", rendered("verdicts.html.j2", {**context, "home": ""})
+    for letter, own in paper_contexts(found, shown, context):
+        yield f"papers/{letter}.html", rendered("paper.html.j2", own)
+
+
+def _picture(folder: Path, study: str, name: str) -> str:
+    path = f"{study}/plots/{name}.svg"
+    return path if (folder / path).is_file() else ""
 
 
 def _write_page(task: tuple[Evaluation, Path]) -> None:
@@ -93,7 +113,7 @@ def _cells(row: Row) -> dict[str, str]:
     about = {"items": ", ".join(row.ids), "title": row.title, "kind": row.kind, "study": row.study}
     columns = ("id", "level", "statement", "paper", "ours", "interval", "effect", "detail")
     said = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
-    return {**about, **said, "verdict": row.holds, "other_settings": row.others, **_why(row)}
+    return {**about, **said, "verdict": row.holds, "scale": row.scale, "other_settings": row.others, **_why(row)}
 
 
 def _why(row: Row) -> dict[str, str]:
@@ -103,17 +123,30 @@ def _why(row: Row) -> dict[str, str]:
     return {"why": reason.text if reason else row.why, "shown_by": shown, "explained": row.explained}
 
 
-def start_context(
-    register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, rows: Sequence[Row]
-) -> dict[str, object]:
-    """Gather what the start page speaks of, in whatever form; parameters are those of `write_site`."""
+def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object]:
+    """
+    Gather what the start page and those of papers speak of, in whatever form.
+
+    Parameters
+    ----------
+    found
+        All that they draw on.
+    shown
+        What is said of the papers.
+
+    Returns
+    -------
+    dict
+        By the names that the templates use.
+    """
     return {
-        "scale": scale,
-        "rows": rows,
-        "tallies": tallies(register, rows),
-        "cards": [_card(study, scale, evaluations.get(study.name)) for study in studies],
+        "scale": found.scale,
+        "rows": found.rows,
+        "shown_papers": shown,
+        "tallies": tallies(found.register, found.rows),
+        "cards": [_card(study, found.scale, found.evaluations.get(study.name)) for study in found.studies],
         "levels": LEVELS,
-        "papers": register.papers,
+        "papers": found.register.papers,
         "outcomes": OUTCOMES,
         "reasons": REASONS,
         "code_version": _core.code_version(),
@@ -121,9 +154,18 @@ def start_context(
     }
 
 
+def paper_contexts(
+    found: Found, shown: Sequence[PaperShown], context: Mapping[str, object]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Give by letter what the page of each paper speaks of, besides the `context` of the start page."""
+    for tally, paper in zip(tallies(found.register, found.rows), shown, strict=True):
+        rows = [row for row in found.rows if paper.letter in row.papers]
+        yield paper.letter, {**context, "home": "../", "tally": tally, "shown": paper, "rows": rows}
+
+
 def _card(study: Study, scale: str, evaluation: Evaluation | None) -> Card:
-    runs = len(plan(study, scale))
     if evaluation is None:
-        return Card(study, runs, 0, "", "")
+        return Card(study, len(plan(study, scale)), 0, "", "", scale=scale)
+    runs = len(plan(study, evaluation.scale))
     answer = headline(evaluation), conclusion(evaluation)
-    return Card(study, runs, runs - evaluation.missing, *answer, evaluation.search)
+    return Card(study, runs, runs - evaluation.missing, *answer, evaluation.search, evaluation.scale)

@@ -3,19 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from earlybird.paths import RESULTS
 from earlybird.store import Store
-from earlybird.study.language.definition import Study
-from earlybird.study.language.library import ALL, check_scale, choose_studies, find_study
+from earlybird.study.language.definition import SCALES, Study
+from earlybird.study.language.library import ALL, check_scale, choose_studies, find_study, study_names
 from earlybird.study.reductions.reading import observations
-from earlybird.study.runs.execution import is_begun
+from earlybird.study.runs.execution import made_share
 from earlybird.study.search.outcome import Outcome, found_before
 from earlybird.study.statements.checks import verdicts
 from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.reasons import Reason, reasons
 from earlybird.study.statements.sensitivity import Sensitivity, sensitivities
 from earlybird.study.statements.verdicts import Verdict
+
+ENOUGH: Final = 0.1
+"""Share of a scale's runs from which on they speak for themselves; fewer may be those that it shares with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,39 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
 
 
 def evaluate_all(scale: str, out: str | Path) -> tuple[list[Study], dict[str, Evaluation]]:
-    """Return all studies that have a scale, and by name what those say that have results."""
-    studies, store = choose_studies([ALL], scale), Store(Path(out))
-    return studies, {study.name: evaluate(study, scale, store) for study in studies if is_begun(study, scale, store)}
+    """
+    Return all studies that have a scale or results of another, and by name what those say that have results.
+
+    Where a study has hardly any results of the scale, those of another scale speak, and the evaluation says of which.
+    """
+    wanted, store = choose_studies([ALL], scale), Store(Path(out))
+    every = list(map(find_study, study_names()))
+    scales = {study.name: scale_with_results(study, scale, store) for study in every}
+    found = {study.name: evaluate(study, chosen, store) for study in every if (chosen := scales[study.name])}
+    return [study for study in every if study in wanted or study.name in found], found
+
+
+def scale_with_results(study: Study, scale: str, store: Store) -> str:
+    """
+    Choose the scale at which a study is looked at.
+
+    Parameters
+    ----------
+    study
+        The study.
+    scale
+        What was asked for.
+    store
+        The results.
+
+    Returns
+    -------
+    str
+        What was asked for, if any of its runs have been made; if those are fewer than a tenth, which it may share with
+        other scales and studies, one of which more have been made, the fullest of several. Nothing if there is none.
+    """
+    shares = {name: made_share(study, name, store) for name in study.scales}
+    enough = [name for name, share in shares.items() if share >= ENOUGH]
+    if scale in enough or not enough:
+        return scale if shares.get(scale) else ""
+    return max(enough, key=lambda name: (round(shares[name], 1), SCALES.index(name)))

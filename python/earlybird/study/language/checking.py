@@ -7,11 +7,11 @@ from typing import Final
 from earlybird.errors import InputError
 from earlybird.study.language import items_loading
 from earlybird.study.language.definition import SCALES, Grid, Study
+from earlybird.study.language.entries import entry_ids
 from earlybird.study.language.items import Check, Item, Panel, Plot
 from earlybird.study.language.metrics import METRICS
 from earlybird.study.language.observed import observed
 from earlybird.study.language.points import NOT_AXES, SECOND, Point, Scalar
-from earlybird.study.language.register import entry_ids
 from earlybird.tables import one_of
 
 FILE: Final = "study.toml"
@@ -104,6 +104,15 @@ class Known:
         self.check_point(point, where)
         others = [value for name in SECOND if isinstance(value := point.get(name), Mapping)]
         self.check_metric(metric, self.parts(point, *others), f"{where}.metric")
+
+    def check_statement(self, check: str, where: str) -> None:
+        """Make sure that the study has a statement of a name."""
+        one_of(check, (each.id for item in self.study.items for each in item.checks), where, "statement")
+
+    def check_picture(self, name: str, where: str) -> None:
+        """Make sure that the study has a plot or a panel of a name."""
+        items = self.study.items
+        one_of(name, (each.name for item in items for each in (*item.plots, *item.panels)), where, "plot")
 
     def parts(self, *said: Mapping[str, object]) -> list[object]:
         """List the parts that coordinates name; the first part of the study if they name none."""

@@ -1,6 +1,5 @@
-"""The register of everything that the papers show: which study answers it, or why none does."""
+"""The register of everything that the papers show: which study answers it, or why none does, and what is said of it."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,15 +7,40 @@ from typing import Literal
 
 from earlybird.errors import InputError
 from earlybird.paths import shipped_file
-from earlybird.study.language.definition import Study
-from earlybird.study.language.items import Item
-from earlybird.tables import build, listed, read_toml
+from earlybird.study.language.checking import Known
+from earlybird.study.language.entries import answers
+from earlybird.study.language.library import find_study
+from earlybird.study.language.telling import Telling, check_telling, telling
+from earlybird.tables import Table, build, listed, read_toml, section
 
 FILE = "papers.toml"
 """Below the folder of studies."""
 
-RANGE = re.compile(r"(\S+?)(\d+)\s*…\s*\1(\d+)")
-"""A range of items in the name of a study's item, such as ``T-F9 … T-F12``."""
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper, and whether it holds: the answer in a sentence, with a picture."""
+
+    title: str
+    name: str
+    """What it is called in a few words."""
+    study: str = ""
+    """The study whose results answer, and which has the picture."""
+    picture: str = ""
+    """The plot or panel that shows the answer."""
+    answer: Telling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the start page says of an entry, in plain words."""
+
+    says: str
+    """What the paper states."""
+    check: str
+    """The statement whose verdict counts; nothing if the paper states nothing."""
+    ours: Telling
+    """What we found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +54,8 @@ class Entry:
     """The study that answers it."""
     why: str = ""
     """Why no study does."""
+    line: Line | None = None
+    """For the first entry of a study's item: what the start page says of the item."""
 
     @property
     def paper(self) -> str:
@@ -41,8 +67,8 @@ class Entry:
 class Register:
     """All that the papers show."""
 
-    papers: Mapping[str, str]
-    """Titles by letter."""
+    papers: Mapping[str, Paper]
+    """By letter."""
     entries: tuple[Entry, ...]
 
 
@@ -59,15 +85,44 @@ def register() -> Register:
     Raises
     ------
     InputError
-        If it is missing, not valid, names an item twice, or says neither which study answers it nor why none does.
+        If it is missing, not valid, names an item twice, says neither which study answers it nor why none does, or
+        speaks of what that study does not have.
     """
-    document = read_toml(shipped_file("studies", FILE))
-    entries = tuple(build(Entry, table, f"{FILE}, {table.get('id')}") for table in listed(document, "items", FILE))
-    _check(entries, document["papers"])
-    return Register(document["papers"], entries)
+    return read_register(read_toml(shipped_file("studies", FILE)))
 
 
-def _check(entries: Iterable[Entry], papers: Mapping[str, str]) -> None:
+def read_register(document: Table) -> Register:
+    """Make the register of what its file says; errors as of `register`."""
+    papers = {letter: _paper(table, letter) for letter, table in section(document, "papers", FILE).items()}
+    entries = tuple(_entry(table, f"{FILE}: {table.get('id')}") for table in listed(document, "items", FILE))
+    _check(entries, papers)
+    for letter, paper in papers.items():
+        _check_paper(paper, f"{FILE}: papers.{letter}")
+    for entry in entries:
+        _check_line(entry, f"{FILE}: {entry.id}")
+    return Register(papers, entries)
+
+
+def _paper(table: Table, letter: str) -> Paper:
+    where = f"{FILE}: papers.{letter}"
+    if "answer" in table:
+        table = {**table, "answer": telling(table["answer"], f"{where}.answer")}
+    return build(Paper, table, where)
+
+
+def _entry(table: Table, where: str) -> Entry:
+    if "line" in table:
+        table = {**table, "line": _line(table["line"], f"{where}.line")}
+    return build(Entry, table, where)
+
+
+def _line(table: Table, where: str) -> Line:
+    own = {name: table[name] for name in ("says", "check") if name in table}
+    ours = {name: value for name, value in table.items() if name not in own}
+    return build(Line, {"check": "", **own, "ours": telling(ours, where)}, where)
+
+
+def _check(entries: Iterable[Entry], papers: Mapping[str, Paper]) -> None:
     seen = set[str]()
     for entry in entries:
         if entry.id in seen:
@@ -79,31 +134,23 @@ def _check(entries: Iterable[Entry], papers: Mapping[str, str]) -> None:
         seen.add(entry.id)
 
 
-def entry_ids(item: str) -> list[str]:
-    """
-    List the entries that a study's item answers.
-
-    Parameters
-    ----------
-    item
-        The item's name: entries with commas, or a range of them.
-
-    Returns
-    -------
-    list of str
-        Their names: ``C-T2, T-T4`` are two, ``T-F9 … T-F12`` are four.
-    """
-    return [name for part in item.split(",") for name in _range(part.strip())]
+def _check_paper(paper: Paper, where: str) -> None:
+    """Make sure that a paper has its answer and its picture, and the study both."""
+    if not (paper.study and paper.picture and paper.answer):
+        raise InputError(f"{where}: study, picture and answer must be given.")
+    study = find_study(paper.study)
+    Known(study).check_picture(paper.picture, f"{where}.picture")
+    check_telling(paper.answer, study, f"{where}.answer")
 
 
-def _range(text: str) -> list[str]:
-    match = RANGE.fullmatch(text)
-    if match is None:
-        return [text]
-    lead, first, last = match[1], int(match[2]), int(match[3])
-    return [f"{lead}{number}" for number in range(first, last + 1)]
-
-
-def answers(study: Study) -> dict[str, Item]:
-    """Return the study's items by the entries that they answer."""
-    return {name: item for item in study.items for name in entry_ids(item.id)}
+def _check_line(entry: Entry, where: str) -> None:
+    if entry.line is None:
+        return
+    if not entry.study:
+        raise InputError(f"{where}.line: no study answers {entry.id}, so that nothing can be said of it.")
+    study, line = find_study(entry.study), entry.line
+    check_telling(line.ours, study, f"{where}.line")
+    if line.check:
+        Known(study).check_statement(line.check, f"{where}.line.check")
+    if entry.id not in answers(study):
+        raise InputError(f"{where}: the study {study.name!r} has no such item.")

@@ -183,9 +183,10 @@ def _count(study: Study, scale: str, store: Store) -> RunCount:
     return RunCount(sum(map(store.has, keys)), len(keys))
 
 
-def is_begun(study: Study, scale: str, store: Store) -> bool:
-    """Tell whether any run of a study at a scale has a result."""
-    return any(store.has(run.key) for run in planned_runs(study, scale))
+def made_share(study: Study, scale: str, store: Store) -> float:
+    """Return the share of a study's runs at a scale that have a result."""
+    count = _count(study, scale, store)
+    return count.done / count.every if count.every else 0.0
 
 
 def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:

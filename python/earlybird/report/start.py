@@ -1,0 +1,133 @@
+"""What the start page says: of each paper an answer in a sentence and a picture, and a line for each figure or table."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from earlybird.report.codes import label
+from earlybird.report.overview import Row
+from earlybird.report.telling import NOT_RUN, main_verdicts, told
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.language.definition import Study
+from earlybird.study.language.entries import answers
+from earlybird.study.language.register import Entry, Paper, Register
+from earlybird.study.statements.verdicts import Holds
+
+SHORTEST: Final = "smoke"
+"""The scale that is too short to decide most statements; what rests on it says so."""
+Find: TypeAlias = Callable[[str, str], str]
+"""From a study and a plot's name to the picture's file below the start page's folder, or nothing if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineShown:
+    """A figure or table on the start page."""
+
+    label: str
+    study: str
+    item: str
+    """The study's item, which has an anchor on the study's page; nothing where there are no results."""
+    says: str
+    ours: str
+    holds: Holds
+    held: str
+    """How many of the statements about it hold, such as ``4/6``; nothing if there are none that could."""
+    scale: str
+    """Of its runs, where that is not the scale of the page, or is too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperShown:
+    """A paper on the start page."""
+
+    letter: str
+    paper: Paper
+    answer: str
+    picture: str
+    scale: str
+    """Of the runs behind the answer, where that is not the scale of the page, or is too short."""
+    lines: Sequence[LineShown]
+    untested: str
+    """The figures and tables that show no results, such as the set-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that the start page draws on."""
+
+    register: Register
+    studies: Sequence[Study]
+    evaluations: Mapping[str, Evaluation]
+    rows: Sequence[Row]
+    """The verdict table."""
+    scale: str
+    """What was asked for."""
+
+    def remark(self, study: str) -> str:
+        """Return the scale of a study's runs where it has to be said."""
+        scale = self.evaluations[study].scale if study in self.evaluations else ""
+        return scale if scale and (scale == SHORTEST or scale != self.scale) else ""
+
+
+def start_papers(found: Found, picture: Find) -> list[PaperShown]:
+    """
+    Gather what the start page says of the papers.
+
+    Parameters
+    ----------
+    found
+        All that it draws on.
+    picture
+        Where pictures are.
+
+    Returns
+    -------
+    list of PaperShown
+        In the order of the register.
+    """
+    return [_paper(letter, paper, found, picture) for letter, paper in found.register.papers.items()]
+
+
+def _paper(letter: str, paper: Paper, found: Found, picture: Find) -> PaperShown:
+    evaluation = found.evaluations.get(paper.study)
+    entries = [entry for entry in found.register.entries if entry.paper == letter]
+    return PaperShown(
+        letter,
+        paper,
+        told(paper.answer, evaluation) if paper.answer else "",
+        picture(paper.study, paper.picture) if evaluation else "",
+        found.remark(paper.study),
+        [_line(entry, entries, found) for entry in entries if entry.line],
+        label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
+    )
+
+
+def _line(entry: Entry, entries: Sequence[Entry], found: Found) -> LineShown:
+    """Make the line of an entry, which stands for all of the paper's that the same item answers."""
+    assert entry.line is not None
+    evaluation = found.evaluations.get(entry.study)
+    own = [row for row in found.rows if entry.id in row.ids]
+    ids = [each.id for each in entries if each.id == entry.id or (not each.line and each.id in own[0].ids)]
+    verdict = main_verdicts(evaluation).get(entry.line.check) if evaluation else None
+    return LineShown(
+        label(ids),
+        entry.study,
+        answers(evaluation.study)[entry.id].id if evaluation else "",
+        entry.line.says,
+        told(entry.line.ours, evaluation) if evaluation else NOT_RUN,
+        verdict.holds if verdict else "reported" if evaluation else "not run",
+        _held(own),
+        found.remark(entry.study),
+    )
+
+
+def _held(rows: Sequence[Row]) -> str:
+    """Count the statements that hold, of those that have something to hold."""
+    judged = list(_judged(rows))
+    return f"{judged.count('yes')}/{len(judged)}" if judged else ""
+
+
+def _judged(rows: Sequence[Row]) -> Iterator[Holds]:
+    for row in rows:
+        if row.verdict and row.verdict.level != "report" and row.verdict.holds != "not run":
+            yield row.verdict.holds

@@ -1,0 +1,56 @@
+"""Fills sentences with what was measured and with what came of statements."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from earlybird.study.evaluation import Evaluation
+from earlybird.study.language.points import Point
+from earlybird.study.language.telling import Choice, Telling
+from earlybird.study.statements.estimation import estimate
+from earlybird.study.statements.quantities import Quantity
+from earlybird.study.statements.verdicts import Verdict
+from earlybird.study.statements.wording import printer
+
+NOT_RUN: Final = "Not run yet."
+"""In place of a sentence that no results can fill."""
+
+
+def told(telling: Telling, evaluation: Evaluation | None) -> str:
+    """
+    Fill a sentence.
+
+    Parameters
+    ----------
+    telling
+        The sentence.
+    evaluation
+        The results of its study, if there are any.
+
+    Returns
+    -------
+    str
+        The sentence; a dash where a quantity was not measured, and that it was not run where there are no results.
+    """
+    if evaluation is None:
+        return NOT_RUN
+    values = {name: measured(evaluation, *telling.quantity(name)) for name in telling.values}
+    words = {name: _chosen(choice, evaluation).format(**values) for name, choice in telling.words.items()}
+    return telling.text.format(**values, **words)
+
+
+def measured(evaluation: Evaluation, metric: str, point: Point) -> str:
+    """Print a quantity with its unit; a dash where it was not measured."""
+    by_seed = evaluation.measurements.by_seed(Quantity(metric, point))
+    return printer(metric, point)(estimate(metric, by_seed).mean)
+
+
+def main_verdicts(evaluation: Evaluation) -> Mapping[str, Verdict]:
+    """Return the verdict on each statement in the study's main setting, by the statement's name."""
+    return {verdict.id: verdict for verdict in reversed(evaluation.verdicts)}
+
+
+def _chosen(choice: Choice, evaluation: Evaluation) -> str:
+    """Choose words by what came of a statement."""
+    verdict = main_verdicts(evaluation).get(choice.check)
+    by_outcome = {"yes": choice.yes, "no": choice.no}
+    return by_outcome.get(verdict.holds, choice.open) if verdict else choice.open

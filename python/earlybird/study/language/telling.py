@@ -1,0 +1,129 @@
+"""Sentences that results fill: numbers are measured and words follow verdicts, so that nothing in them can go stale."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+
+from earlybird.errors import InputError
+from earlybird.study.language.checking import Known
+from earlybird.study.language.definition import Study
+from earlybird.study.language.points import Point
+from earlybird.tables import Table, build, section
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Words that depend on what came of a statement."""
+
+    check: str
+    """The statement's name in the study."""
+    yes: str
+    """What is said where it holds."""
+    no: str
+    """What is said where it does not."""
+    open: str
+    """What is said where it is not decided, could not be tested, or was not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """
+    A sentence with ``{names}`` for measured quantities, and for words that a statement decides.
+
+    Words may hold the names of quantities in their turn.
+    """
+
+    text: str
+    at: Point = field(default_factory=dict)
+    """What all quantities share: ``metric`` and coordinates."""
+    values: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """By name, what each quantity has besides."""
+    words: Mapping[str, Choice] = field(default_factory=dict)
+
+    def quantity(self, name: str) -> tuple[str, Point]:
+        """Return the metric of one of the values, and where it is measured."""
+        point = {**self.at, **self.values[name]}
+        return str(point.pop("metric", "")), point
+
+
+def telling(table: Table, where: str) -> Telling:
+    """
+    Make a sentence of a table.
+
+    Parameters
+    ----------
+    table
+        Its keys ``text``, ``at``, ``values`` and ``words``.
+    where
+        The file and the path of the table, for messages.
+
+    Returns
+    -------
+    Telling
+        The sentence, whose names are all given and used; whether a study has them is for `check_telling` to say.
+
+    Raises
+    ------
+    InputError
+        If a key is not known or lacks, or a name is not given or not used.
+    """
+    words = {
+        name: build(Choice, choice, f"{where}.words.{name}") for name, choice in section(table, "words", where).items()
+    }
+    found = build(Telling, {**table, "words": words}, where)
+    _check_names(found, where)
+    return found
+
+
+def _check_names(found: Telling, where: str) -> None:
+    inner = [name for choice in found.words.values() for name in _said(choice)]
+    _check_given(inner, found.values, f"{where}.words")
+    _check_given(_names(found.text), {**found.values, **found.words}, f"{where}.text")
+    used = {*inner, *_names(found.text)}
+    for name in (*found.values, *found.words):
+        if name not in used:
+            raise InputError(f"{where}: {name!r} is given, but the text does not say {{{name}}}.")
+
+
+def _said(choice: Choice) -> Iterator[str]:
+    for text in (choice.yes, choice.no, choice.open):
+        yield from _names(text)
+
+
+def _names(text: str) -> list[str]:
+    """List the names that stand in braces."""
+    try:
+        return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise InputError(f"{text!r}: {error}.") from error
+
+
+def _check_given(names: list[str], given: Mapping[str, object], where: str) -> None:
+    for name in names:
+        if name not in given:
+            raise InputError(f"{where}: there is nothing for {{{name}}}; there are: {', '.join(given) or 'none'}.")
+
+
+def check_telling(found: Telling, study: Study, where: str) -> None:
+    """
+    Make sure that a study has what a sentence speaks of.
+
+    Parameters
+    ----------
+    found
+        The sentence.
+    study
+        The study whose results fill it.
+    where
+        The file and the path of its table, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such quantity or statement; the message names the key and what is nearest.
+    """
+    known = Known(study)
+    for name in found.values:
+        known.check_quantity(*found.quantity(name), f"{where}.values.{name}")
+    for name, choice in found.words.items():
+        known.check_statement(choice.check, f"{where}.words.{name}.check")
