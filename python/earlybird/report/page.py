@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -11,20 +11,27 @@ from earlybird import _core
 from earlybird.plots.chart import Chart
 from earlybird.plots.interactive import document
 from earlybird.report.census import bands, load_rows, named_delays
+from earlybird.report.codes import meaning
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
-from earlybird.report.statements import Statement, evidence_anchors, explained, item_anchor, statements
+from earlybird.report.start import SHORTEST
+from earlybird.report.statements import Statement, evidence_anchors, explained, held, item_anchor, statements
 from earlybird.report.templates import as_json, rendered
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.language.definition import Part
+from earlybird.study.language.definition import Part, Study
 from earlybird.study.language.items import LEVELS, Item
 from earlybird.study.language.names import spaced
+from earlybird.study.language.register import register
 from earlybird.study.runs.plan import plan
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.sensitivity import Sensitivity
 
 Anchors: TypeAlias = Mapping[str, str]
 """Identifiers for links by titles."""
+
+
+LEADING: Final = 3
+"""Pictures at the top of a page, before all that is folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,10 @@ class Section:
     drawings: tuple[Drawing, ...]
     statements: tuple[Statement, ...]
     panels: tuple[tuple[Sensitivity, Drawing | None], ...]
+    meaning: str
+    """What its name means, such as “figure 9 of the ER thesis”."""
+    held: str
+    """How many of its statements hold, of those that have something to hold."""
 
 
 def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:
@@ -103,6 +114,9 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "columns": column_titles(study),
         "rows": main_rows(evaluation),
         "sections": [_section(item, evaluation, drawings, every) for item in study.items],
+        "leading": leading(study, drawings),
+        "is_short": evaluation.scale == SHORTEST,
+        "speaks_of_load": _speaks_of_load(study),
         "bands": bands(evaluation),
         "loads": loads,
         "has_plots": bool(drawings),
@@ -111,6 +125,19 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "code_version": _core.code_version(),
         "version": _core.version(),
     }
+
+
+def leading(study: Study, drawings: Mapping[str, Drawing]) -> list[Drawing]:
+    """Choose the drawings that stand at the top: those that the study names, and others where these are not drawn."""
+    names = dict.fromkeys((*study.headline.pictures, *drawings))
+    return [drawings[name] for name in names if name in drawings][:LEADING]
+
+
+def _speaks_of_load(study: Study) -> bool:
+    """Tell whether a page speaks of T/µ, which it then has to explain."""
+    said = (study.headline.text, study.question, *(group.label for group in study.groups.values()))
+    stated = (check.statement for item in study.items for check in item.checks)
+    return any("T/µ" in text for text in (*said, *stated))
 
 
 def _why(statement: Statement, evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
@@ -132,4 +159,6 @@ def _section(item: Item, evaluation: Evaluation, drawings: Mapping[str, Drawing]
         tuple(drawings[plot.name] for plot in item.plots if plot.name in drawings),
         tuple(each for each in every if each.main.item == item.id),
         tuple((each, drawings.get(each.panel.name)) for each in evaluation.sensitivities.get(item.id, ())),
+        meaning(item.id, register().papers),
+        held(each.main for each in every if each.main.item == item.id),
     )

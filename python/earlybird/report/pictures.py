@@ -29,6 +29,11 @@ def both_pictures(draw: Draw) -> Mapping[str, bytes]:
     return {ending: draw(ending) for ending in METADATA}
 
 
+def vector_picture(draw: Draw) -> Mapping[str, bytes]:
+    """Draw an SVG alone."""
+    return {"svg": draw("svg")}
+
+
 def small_picture(draw: Draw) -> Mapping[str, bytes]:
     """Draw one form: SVG, but for plots of so many points that a PNG is smaller."""
     drawn = {"svg": draw("svg")}

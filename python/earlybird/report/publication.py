@@ -2,18 +2,16 @@
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
-from earlybird.plots.figure import METADATA
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
 from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import paper_contexts, start_context, verdict_table
-from earlybird.report.start import Found, start_papers
+from earlybird.report.start import PAPERS, Found, picture_writer, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.writer import write_drawings, write_each
 from earlybird.study.evaluation import Evaluation
@@ -23,9 +21,6 @@ from earlybird.study.search.outcome import write_outcome
 
 START = "README.md"
 """What GitHub shows of a folder."""
-
-PAPERS = "papers"
-"""The folder of the pages of papers, and of that of all verdicts."""
 
 MARK = "<!-- Written by `earlybird study publish`. -->\n"
 """The first line of the start page, by which an older publication is known."""
@@ -86,18 +81,12 @@ def write_publication(
 
 def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
     """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
-    shown = start_papers(found, partial(_picture, folder))
+    shown = start_papers(found, picture_writer(folder, small_picture))
     context = start_context(found, shown)
     yield START, MARK + rendered("results.md.j2", {**context, "home": ""})
     yield f"{PAPERS}/verdicts.md", rendered("results-verdicts.md.j2", {**context, "home": "../"})
     for letter, own in paper_contexts(found, shown, context):
         yield f"{PAPERS}/{letter}.md", rendered("results-paper.md.j2", own)
-
-
-def _picture(folder: Path, study: str, name: str) -> str:
-    """Find the picture of a plot, whatever its form."""
-    paths = (f"{study}/{name}.{ending}" for ending in METADATA)
-    return next((path for path in paths if (folder / path).is_file()), "")
 
 
 def _check_is_ours(folder: Path) -> None:

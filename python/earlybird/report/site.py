@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +10,8 @@ from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.overview import NO_STUDY, Row, overview, tallies
-from earlybird.report.start import Found, PaperShown, start_papers
+from earlybird.report.pictures import vector_picture
+from earlybird.report.start import PAPERS, Found, PaperShown, picture_writer, start_papers
 from earlybird.report.statements import REASONS, WORDS
 from earlybird.report.templates import rendered
 from earlybird.report.writer import PAGE, write_assets, write_each, write_study
@@ -86,17 +86,12 @@ def write_site(
 
 def start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
     """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
-    shown = start_papers(found, partial(_picture, folder))
+    shown = start_papers(found, picture_writer(folder, vector_picture))
     context = start_context(found, shown)
     yield PAGE, rendered("site.html.j2", {**context, "home": ""})
     yield "verdicts.html", rendered("verdicts.html.j2", {**context, "home": ""})
     for letter, own in paper_contexts(found, shown, context):
-        yield f"papers/{letter}.html", rendered("paper.html.j2", own)
-
-
-def _picture(folder: Path, study: str, name: str) -> str:
-    path = f"{study}/plots/{name}.svg"
-    return path if (folder / path).is_file() else ""
+        yield f"{PAPERS}/{letter}.html", rendered("paper.html.j2", own)
 
 
 def _write_page(task: tuple[Evaluation, Path]) -> None:

@@ -1,22 +1,28 @@
 """What the start page says: of each paper an answer in a sentence and a picture, and a line for each figure or table."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from earlybird.report.codes import label
+from earlybird.report.figures import plot_data
 from earlybird.report.overview import Row
+from earlybird.report.pictures import Pictures, write_plot
+from earlybird.report.statements import held
 from earlybird.report.telling import NOT_RUN, main_verdicts, told
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.entries import answers
-from earlybird.study.language.register import Entry, Paper, Register
+from earlybird.study.language.register import Entry, Paper, Picture, Register
 from earlybird.study.statements.verdicts import Holds
 
+PAPERS: Final = "papers"
+"""The folder of the pages of papers, with their pictures."""
 SHORTEST: Final = "smoke"
 """The scale that is too short to decide most statements; what rests on it says so."""
-Find: TypeAlias = Callable[[str, str], str]
-"""From a study and a plot's name to the picture's file below the start page's folder, or nothing if there is none."""
+WritePicture: TypeAlias = Callable[[str, Picture, Evaluation], str]
+"""Writes a paper's picture, and gives its file below the start page's folder; nothing if there is nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class Found:
         return scale if scale and (scale == SHORTEST or scale != self.scale) else ""
 
 
-def start_papers(found: Found, picture: Find) -> list[PaperShown]:
+def start_papers(found: Found, write_picture: WritePicture) -> list[PaperShown]:
     """
     Gather what the start page says of the papers.
 
@@ -77,25 +83,25 @@ def start_papers(found: Found, picture: Find) -> list[PaperShown]:
     ----------
     found
         All that it draws on.
-    picture
-        Where pictures are.
+    write_picture
+        What writes the pictures.
 
     Returns
     -------
     list of PaperShown
         In the order of the register.
     """
-    return [_paper(letter, paper, found, picture) for letter, paper in found.register.papers.items()]
+    return [_paper(letter, paper, found, write_picture) for letter, paper in found.register.papers.items()]
 
 
-def _paper(letter: str, paper: Paper, found: Found, picture: Find) -> PaperShown:
+def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture) -> PaperShown:
     evaluation = found.evaluations.get(paper.study)
     entries = [entry for entry in found.register.entries if entry.paper == letter]
     return PaperShown(
         letter,
         paper,
         told(paper.answer, evaluation) if paper.answer else "",
-        picture(paper.study, paper.picture) if evaluation else "",
+        write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
         found.remark(paper.study),
         [_line(entry, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
@@ -116,18 +122,20 @@ def _line(entry: Entry, entries: Sequence[Entry], found: Found) -> LineShown:
         entry.line.says,
         told(entry.line.ours, evaluation) if evaluation else NOT_RUN,
         verdict.holds if verdict else "reported" if evaluation else "not run",
-        _held(own),
+        held(row.verdict for row in own if row.verdict),
         found.remark(entry.study),
     )
 
 
-def _held(rows: Sequence[Row]) -> str:
-    """Count the statements that hold, of those that have something to hold."""
-    judged = list(_judged(rows))
-    return f"{judged.count('yes')}/{len(judged)}" if judged else ""
+def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
+    """Return what writes the pictures of papers into the folder of their pages, in some forms."""
 
+    def write(letter: str, picture: Picture, evaluation: Evaluation) -> str:
+        (folder / PAPERS).mkdir(exist_ok=True)
+        plots = {plot.name: plot for item in evaluation.study.items for plot in item.plots}
+        plot = plots[picture.plot]
+        shown = replace(plot, panels=picture.panels or plot.panels, lines=picture.lines or plot.lines)
+        data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
+        return f"{PAPERS}/{write_plot(data, folder / PAPERS, letter, chosen)}" if data else ""
 
-def _judged(rows: Sequence[Row]) -> Iterator[Holds]:
-    for row in rows:
-        if row.verdict and row.verdict.level != "report" and row.verdict.holds != "not run":
-            yield row.verdict.holds
+    return write

@@ -77,6 +77,12 @@ def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
     return [Statement(check_anchor(group[0].id), group[0], tuple(group[1:])) for group in groups]
 
 
+def held(verdicts: Iterable[Verdict]) -> str:
+    """Count the statements that hold, of those that were run and have something to hold: such as ``4/6``."""
+    judged = [each.holds for each in verdicts if each.level != "report" and each.holds != "not run"]
+    return f"{judged.count('yes')}/{len(judged)}" if judged else ""
+
+
 def explained(verdict: Verdict, reason: Reason | None) -> str:
     """Say whether a failure has a reason that the runs show; nothing if there is neither failure nor reason."""
     if reason is None:

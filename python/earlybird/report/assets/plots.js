@@ -237,6 +237,7 @@
 
   async function drawAll() {
     for (const figure of document.querySelectorAll("figure.plot")) {
+      if (!figure.clientWidth) continue; // folded: drawn once it is seen
       await draw(figure);
       await new Promise((resolve) => setTimeout(resolve, 0)); // lets the page be read meanwhile
     }
@@ -246,7 +247,8 @@
   const resized = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       const figure = target.closest("figure");
-      if (figure.dataset.points && target.clientWidth !== Number(figure.dataset.width)) draw(figure);
+      const isDrawn = figure.dataset.points || document.documentElement.dataset.plots;
+      if (isDrawn && target.clientWidth && target.clientWidth !== Number(figure.dataset.width)) draw(figure);
     }
   });
 

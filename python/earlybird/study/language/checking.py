@@ -41,6 +41,8 @@ def check_study(study: Study) -> None:
     for name, value in study.headline.values.items():
         point = {key: each for key, each in value.items() if key != "metric"}
         known.check_quantity(str(value.get("metric")), point, f"{FILE}: headline.values.{name}")
+    for name in study.headline.pictures:
+        known.check_plot(name, f"{FILE}: headline.pictures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,9 @@ class Known:
         """Make sure that the study has a statement of a name."""
         one_of(check, (each.id for item in self.study.items for each in item.checks), where, "statement")
 
-    def check_picture(self, name: str, where: str) -> None:
-        """Make sure that the study has a plot or a panel of a name."""
-        items = self.study.items
-        one_of(name, (each.name for item in items for each in (*item.plots, *item.panels)), where, "plot")
+    def check_plot(self, name: str, where: str) -> None:
+        """Make sure that the study has a plot of a name."""
+        one_of(name, (plot.name for item in self.study.items for plot in item.plots), where, "plot")
 
     def parts(self, *said: Mapping[str, object]) -> list[object]:
         """List the parts that coordinates name; the first part of the study if they name none."""

@@ -137,6 +137,8 @@ class Headline:
 
     text: str
     values: Mapping[str, Mapping[str, object]]
+    pictures: tuple[str, ...] = ()
+    """Plots that show it; the first plots of the study if that is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The register of everything that the papers show: which study answers it, or why none does, and what is said of it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
@@ -10,11 +10,23 @@ from earlybird.paths import shipped_file
 from earlybird.study.language.checking import Known
 from earlybird.study.language.entries import answers
 from earlybird.study.language.library import find_study
+from earlybird.study.language.points import Scalar
 from earlybird.study.language.telling import Telling, check_telling, telling
 from earlybird.tables import Table, build, listed, read_toml, section
 
 FILE = "papers.toml"
 """Below the folder of studies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A plot of a study, or a part of it that can be seen on a phone."""
+
+    plot: str
+    panels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """In place of the plot's own."""
+    lines: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    """In place of the plot's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +38,8 @@ class Paper:
     """What it is called in a few words."""
     study: str = ""
     """The study whose results answer, and which has the picture."""
-    picture: str = ""
-    """The plot or panel that shows the answer."""
+    picture: Picture | None = None
+    """What shows the answer."""
     answer: Telling | None = None
 
 
@@ -107,6 +119,8 @@ def _paper(table: Table, letter: str) -> Paper:
     where = f"{FILE}: papers.{letter}"
     if "answer" in table:
         table = {**table, "answer": telling(table["answer"], f"{where}.answer")}
+    if "picture" in table:
+        table = {**table, "picture": build(Picture, table["picture"], f"{where}.picture")}
     return build(Paper, table, where)
 
 
@@ -139,7 +153,10 @@ def _check_paper(paper: Paper, where: str) -> None:
     if not (paper.study and paper.picture and paper.answer):
         raise InputError(f"{where}: study, picture and answer must be given.")
     study = find_study(paper.study)
-    Known(study).check_picture(paper.picture, f"{where}.picture")
+    known = Known(study)
+    known.check_plot(paper.picture.plot, f"{where}.picture.plot")
+    known.check_values(paper.picture.panels, f"{where}.picture.panels")
+    known.check_values(paper.picture.lines, f"{where}.picture.lines")
     check_telling(paper.answer, study, f"{where}.answer")
 
 
