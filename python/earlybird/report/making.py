@@ -4,12 +4,13 @@ from pathlib import Path
 
 from earlybird.errors import InputError
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
+from earlybird.report.kept import kept_studies
 from earlybird.report.overview import Row
 from earlybird.report.publication import write_publication
 from earlybird.report.site import write_site
 from earlybird.report.writer import write_report
 from earlybird.study.evaluation import evaluate_all, evaluate_study
-from earlybird.study.language.library import ALL
+from earlybird.study.language.library import ALL, find_study, study_names
 from earlybird.study.language.register import register
 
 
@@ -22,7 +23,7 @@ def report_all(
     Parameters
     ----------
     scale
-        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+        ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are shown.
     out
         Results folder; studies without results in it count as not run.
     report
@@ -52,9 +53,9 @@ def publish_all(
     Parameters
     ----------
     scale
-        ``smoke``, ``medium`` or ``full``; studies that do not have it are left out.
+        ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are published.
     out
-        Results folder; studies without results in it count as not run, but one of them must have some.
+        Results folder; one study at least must have results in it. Of the others the older pages are kept.
     to
         The folder to write; what was published there before is replaced.
 
@@ -74,7 +75,8 @@ def publish_all(
     if not evaluations:
         command = f"earlybird study run {ALL} --scale {scale}"
         raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
-    return write_publication(register(), studies, evaluations, scale, Path(to))
+    kept = kept_studies([study for study in map(find_study, study_names()) if study not in studies], evaluations, Path(to))
+    return write_publication(register(), [*studies, *kept], evaluations, scale, Path(to))
 
 
 def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
+from earlybird.report.kept import copy_pages, kept_scale, kept_studies, with_kept
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
@@ -13,7 +14,7 @@ from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import paper_contexts, start_context, verdict_table
 from earlybird.report.start import PAPERS, Found, picture_writer, start_papers
 from earlybird.report.templates import rendered
-from earlybird.report.writer import write_drawings, write_each
+from earlybird.report.writer import VERDICTS, write_drawings, write_each
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.register import Register
@@ -30,7 +31,9 @@ def write_publication(
     register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
 ) -> tuple[Path, list[Row]]:
     """
-    Write a start page with the verdict table, and for each study a page and a folder of its plots.
+    Write a start page with the answers, a page for each paper, and for each study a page and a folder of its plots.
+
+    Of studies without results an older publication's pages and verdicts are kept.
 
     The same results give the same bytes: no page names a date or a machine.
 
@@ -59,24 +62,34 @@ def write_publication(
     StoreError
         If it cannot be written.
     """
-    rows = overview(register, {study.name: study for study in studies}, evaluations)
     place = folder.resolve()
     try:
         _check_is_ours(place)
+        found = _found(register, studies, evaluations, scale, place)
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent) as drafts:
             draft = Path(drafts, place.name)
             draft.mkdir()
             write_each(_write_study, evaluations.values(), draft)
-            verdict_table(rows).write_csv(draft / "verdicts.csv")
-            found = Found(register, studies, evaluations, rows, scale)
+            for name in found.kept:
+                copy_pages(name, place, draft)
+            verdict_table(found.rows).write_csv(draft / VERDICTS)
             for name, page in _start_pages(found, draft):
                 (draft / name).parent.mkdir(exist_ok=True)
                 (draft / name).write_text(page, encoding="utf-8")
             _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
-    return folder / START, rows
+    return folder / START, list(found.rows)
+
+
+def _found(
+    register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, older: Path
+) -> Found:
+    """Gather the verdicts: those of the results, and of studies without any those of the older publication."""
+    rows = overview(register, {study.name: study for study in studies}, evaluations)
+    kept = {study.name: kept_scale(study.name, older) for study in kept_studies(studies, evaluations, older)}
+    return Found(register, studies, evaluations, with_kept(rows, kept, older), scale, kept)
 
 
 def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,8 @@ class Card:
     """What the search for a setting that meets all statements found."""
     scale: str = ""
     """Of the runs, which need not be that of the page."""
+    is_kept: bool = False
+    """Whether there are no results, and the page is that of an older publication."""
 
 
 def write_site(
@@ -139,7 +141,7 @@ def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object
         "rows": found.rows,
         "shown_papers": shown,
         "tallies": tallies(found.register, found.rows),
-        "cards": [_card(study, found.scale, found.evaluations.get(study.name)) for study in found.studies],
+        "cards": [_card(study, found) for study in found.studies],
         "levels": LEVELS,
         "papers": found.register.papers,
         "outcomes": OUTCOMES,
@@ -158,9 +160,12 @@ def paper_contexts(
         yield paper.letter, {**context, "home": "../", "tally": tally, "shown": paper, "rows": rows}
 
 
-def _card(study: Study, scale: str, evaluation: Evaluation | None) -> Card:
+def _card(study: Study, found: Found) -> Card:
+    evaluation = found.evaluations.get(study.name)
+    if study.name in found.kept:
+        return Card(study, 0, 0, "", "", scale=found.kept[study.name], is_kept=True)
     if evaluation is None:
-        return Card(study, len(plan(study, scale)), 0, "", "", scale=scale)
+        return Card(study, len(plan(study, found.scale)), 0, "", "", scale=found.scale)
     runs = len(plan(study, evaluation.scale))
     answer = headline(evaluation), conclusion(evaluation)
     return Card(study, runs, runs - evaluation.missing, *answer, evaluation.search, evaluation.scale)

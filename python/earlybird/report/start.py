@@ -1,7 +1,7 @@
 """What the start page says: of each paper an answer in a sentence and a picture, and a line for each figure or table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -10,10 +10,9 @@ from earlybird.report.figures import plot_data
 from earlybird.report.overview import Row
 from earlybird.report.pictures import Pictures, write_plot
 from earlybird.report.statements import held
-from earlybird.report.telling import NOT_RUN, main_verdicts, told
+from earlybird.report.telling import told
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
-from earlybird.study.language.entries import answers
 from earlybird.study.language.register import Entry, Paper, Picture, Register
 from earlybird.study.statements.verdicts import Holds
 
@@ -68,10 +67,11 @@ class Found:
     """The verdict table."""
     scale: str
     """What was asked for."""
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """By name, the scales of studies whose older pages are kept, as they have no results now."""
 
-    def remark(self, study: str) -> str:
-        """Return the scale of a study's runs where it has to be said."""
-        scale = self.evaluations[study].scale if study in self.evaluations else ""
+    def remark(self, scale: str) -> str:
+        """Return the scale of some runs where it has to be said."""
         return scale if scale and (scale == SHORTEST or scale != self.scale) else ""
 
 
@@ -102,28 +102,28 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
         paper,
         told(paper.answer, evaluation) if paper.answer else "",
         write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
-        found.remark(paper.study),
+        found.remark(evaluation.scale) if evaluation else "",
         [_line(entry, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
     )
 
 
 def _line(entry: Entry, entries: Sequence[Entry], found: Found) -> LineShown:
-    """Make the line of an entry, which stands for all of the paper's that the same item answers."""
-    assert entry.line is not None
-    evaluation = found.evaluations.get(entry.study)
-    own = [row for row in found.rows if entry.id in row.ids]
+    """Make the line of an entry, which stands for all of the paper's entries that the same item answers."""
+    line, own = entry.line, [row for row in found.rows if entry.id in row.ids]
+    assert line is not None
+    evaluation, scale = found.evaluations.get(entry.study), own[0].scale
     ids = [each.id for each in entries if each.id == entry.id or (not each.line and each.id in own[0].ids)]
-    verdict = main_verdicts(evaluation).get(entry.line.check) if evaluation else None
+    verdict = next((row.verdict for row in own if row.verdict and row.verdict.id == line.check), None)
     return LineShown(
         label(ids),
         entry.study,
-        answers(evaluation.study)[entry.id].id if evaluation else "",
-        entry.line.says,
-        told(entry.line.ours, evaluation) if evaluation else NOT_RUN,
-        verdict.holds if verdict else "reported" if evaluation else "not run",
+        own[0].verdict.item if own[0].verdict and scale else "",
+        line.says,
+        told(line.ours, evaluation) if evaluation else verdict.ours if verdict else "",
+        verdict.holds if verdict else "not run",
         held(row.verdict for row in own if row.verdict),
-        found.remark(entry.study),
+        found.remark(scale),
     )
 
 

@@ -119,11 +119,11 @@ def scale_with_results(study: Study, scale: str, store: Store) -> str:
     Returns
     -------
     str
-        What was asked for, if any of its runs have been made; if those are fewer than a tenth, which it may share with
-        other scales and studies, one of which more have been made, the fullest of several. Nothing if there is none.
+        What was asked for, if a tenth of its runs have been made; otherwise, of the scales of which as much has been, that
+        with the largest share, the fullest of several. Nothing if there is none.
     """
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]
-    if scale in enough or not enough:
-        return scale if shares.get(scale) else ""
-    return max(enough, key=lambda name: (round(shares[name], 1), SCALES.index(name)))
+    if scale in enough:
+        return scale
+    return max(enough, key=lambda name: (round(shares[name], 1), SCALES.index(name)), default="")

@@ -1,0 +1,109 @@
+"""What an older publication has of studies that now have no results: their pages, and the verdicts on these."""
+
+import dataclasses
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from earlybird.report.overview import Row
+from earlybird.report.statements import SYMBOLS, WORDS
+from earlybird.report.templates import as_markdown
+from earlybird.study.language.definition import SCALES, Study
+from earlybird.study.statements.verdicts import Holds
+
+SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")
+"""How a study's page names its scale."""
+STATEMENT: Final = re.compile(r'\| <a id="(?P<anchor>[^"]+)"></a>\w+ \| (?P<rest>.*) \|')
+"""A row of a page's tables of statements."""
+ESCAPED: Final = re.compile(r"\\(.)")
+SMALL: Final = re.compile(r"<br><sub>(.*?)</sub>")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Printed:
+    """A verdict as a page has it."""
+
+    anchor: str
+    ours: str
+    interval: str
+    effect: str
+    holds: Holds
+    detail: str
+
+
+def kept_studies(studies: Sequence[Study], made: Mapping[str, object], older: Path) -> list[Study]:
+    """
+    List the studies whose pages are kept.
+
+    Parameters
+    ----------
+    studies
+        Studies of the repository.
+    made
+        Those that have results now, by name.
+    older
+        The folder of the older publication, if there is one.
+
+    Returns
+    -------
+    list of Study
+        Those without results that the older publication has a page of.
+    """
+    return [study for study in studies if study.name not in made and kept_scale(study.name, older)]
+
+
+def kept_scale(study: str, older: Path) -> str:
+    """Return the scale of a page that an older publication has of a study; nothing if it has none."""
+    found = SCALE.search(_page(study, older))
+    return found[1] if found and found[1] in SCALES else ""
+
+
+def copy_pages(study: str, older: Path, folder: Path) -> None:
+    """Copy a study's pages and pictures from an older publication."""
+    for page in (older / f"{study}.md", older / f"{study}-search.md"):
+        if page.is_file():
+            shutil.copyfile(page, folder / page.name)
+    if (older / study).is_dir():
+        shutil.copytree(older / study, folder / study)
+
+
+def with_kept(rows: Sequence[Row], kept: Mapping[str, str], older: Path) -> list[Row]:
+    """Put the verdicts of an older publication into the rows of studies that are kept, of which `kept` has the scales."""
+    printed = {name: dict(_printed(_page(name, older))) for name in kept}
+    return [_kept(row, printed[row.study], kept[row.study]) if row.study in kept else row for row in rows]
+
+
+def _page(study: str, older: Path) -> str:
+    page = older / f"{study}.md"
+    return page.read_text(encoding="utf-8") if page.is_file() else ""
+
+
+def _printed(page: str) -> Iterator[tuple[str, Printed]]:
+    """Read the verdicts on a page, by statement as the page writes it."""
+    for line in page.splitlines():
+        if match := STATEMENT.match(line):
+            statement, _, ours, effect, outcome = match["rest"].split(" | ")[:5]
+            yield statement, Printed(match["anchor"], *_parts(ours), ESCAPED.sub(r"\1", effect), *_outcome(outcome))
+
+
+def _parts(cell: str) -> tuple[str, str]:
+    """Split a cell into what stands in it and what stands small below that."""
+    small = SMALL.search(cell)
+    return ESCAPED.sub(r"\1", cell.partition("<br>")[0]), ESCAPED.sub(r"\1", small[1]) if small else ""
+
+
+def _outcome(cell: str) -> tuple[Holds, str]:
+    word, detail = _parts(cell)
+    found = [holds for holds, symbol in SYMBOLS.items() if word == f"{symbol} {WORDS[holds]}"]
+    return (found[0] if found else "not run"), detail
+
+
+def _kept(row: Row, printed: Mapping[str, Printed], scale: str) -> Row:
+    """Give a row its older verdict; one whose statement is new stays as it is."""
+    old = printed.get(as_markdown(row.verdict.statement)) if row.verdict else None
+    if row.verdict is None or old is None:
+        return row
+    said = {"ours": old.ours, "interval": old.interval, "effect": old.effect, "holds": old.holds, "detail": old.detail}
+    return dataclasses.replace(row, verdict=dataclasses.replace(row.verdict, **said), scale=scale, anchor=old.anchor)
