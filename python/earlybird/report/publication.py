@@ -12,6 +12,7 @@ from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
 from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import paper_contexts, start_context, verdict_table
+from earlybird.report.smaller import make_smaller
 from earlybird.report.start import PAPERS, Found, picture_writer, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.writer import VERDICTS, write_drawings, write_each
@@ -77,6 +78,7 @@ def write_publication(
             for name, page in _start_pages(found, draft):
                 (draft / name).parent.mkdir(exist_ok=True)
                 (draft / name).write_text(page, encoding="utf-8")
+            make_smaller(draft)
             _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
