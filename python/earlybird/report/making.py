@@ -75,7 +75,9 @@ def publish_all(
     if not evaluations:
         command = f"earlybird study run {ALL} --scale {scale}"
         raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
-    kept = kept_studies([study for study in map(find_study, study_names()) if study not in studies], evaluations, Path(to))
+    kept = kept_studies(
+        [study for study in map(find_study, study_names()) if study not in studies], evaluations, Path(to)
+    )
     return write_publication(register(), [*studies, *kept], evaluations, scale, Path(to))
 
 
