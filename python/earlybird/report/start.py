@@ -18,6 +18,8 @@ from earlybird.study.statements.verdicts import Holds
 
 PAPERS: Final = "papers"
 """The folder of the pages of papers, with their pictures."""
+PHONE: Final = 4.5
+"""Inches of a picture whose words can be read on a phone."""
 SHORTEST: Final = "smoke"
 """The scale that is too short to decide most statements; what rests on it says so."""
 WritePicture: TypeAlias = Callable[[str, Picture, Evaluation], str]
@@ -135,6 +137,9 @@ def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
         plot = plots[picture.plot]
         shown = replace(plot, panels=picture.panels or plot.panels, lines=picture.lines or plot.lines)
         data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
-        return f"{PAPERS}/{write_plot(data, folder / PAPERS, letter, chosen)}" if data else ""
+        if data is None:
+            return ""
+        narrow = replace(data, chart=replace(data.chart, width=PHONE))
+        return f"{PAPERS}/{write_plot(narrow, folder / PAPERS, letter, chosen)}"
 
     return write
