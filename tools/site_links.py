@@ -1,4 +1,4 @@
-"""A hook of mkdocs: the pages of docs/ link to files of the repository that the site does not have; it names them."""
+"""A hook of mkdocs: names the files that pages link to where the site lacks them, and opens what is folded."""
 
 import re
 from pathlib import Path
@@ -22,8 +22,13 @@ class Page(Protocol):
 
 
 def on_page_markdown(markdown: str, /, *, page: Page, **_: object) -> str:
-    """Put the path of a file in the place of a link to it, where it lies outside docs/."""
-    return named(markdown, page.file.src_path)
+    """Put the path of a file in the place of a link to it, where it lies outside docs/, and read what is folded."""
+    return folded(named(markdown, page.file.src_path))
+
+
+def folded(markdown: str) -> str:
+    """Have what is folded read as Markdown, as GitHub does; Python's reader takes it for HTML unless it is told."""
+    return markdown.replace("<details>", '<details markdown="1">')
 
 
 def named(markdown: str, page: str) -> str:

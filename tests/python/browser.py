@@ -56,6 +56,9 @@ frame.onload = async () => {{
   const page = frame.contentDocument, root = page.documentElement;
   const figures = [...page.querySelectorAll("figure.plot")];
   for (let tries = 0; figures.length && root.dataset.plots !== "drawn" && tries < 400; tries++) await wait(50);
+  // What is folded is looked at too, once it is known what was unfolded already.
+  for (const each of page.querySelectorAll("details")) [each.wasOpen, each.open] = [each.open, true];
+  for (let tries = 0; figures.some((figure) => !figure.dataset.points) && tries < 400; tries++) await wait(50);
   await wait(200);
   const plots = figures.map((figure) => {{
     const chart = figure.querySelector(".chart");

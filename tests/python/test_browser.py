@@ -74,6 +74,18 @@ FILTER = """
 """
 
 
+SHOWN = """
+  await wait(300);
+  frame.filtered = [...frame.contentDocument.querySelectorAll("#rows tr")].filter((row) => row.getClientRects().length)
+    .map((row) => row.dataset.items);
+"""
+
+UNFOLDED = """
+  frame.filtered = [...page.querySelectorAll("details.statement")].filter((each) => each.wasOpen)
+    .map((each) => each.id);
+"""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a small study with a plot of every kind."""
@@ -102,11 +114,26 @@ def look_at(site: Path) -> Iterator[Look]:
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
-@pytest.mark.parametrize("page", ["index.html", "small-study/index.html"])
+@pytest.mark.parametrize("page", ["index.html", "verdicts.html", "papers/S.html", "small-study/index.html"])
 def test_a_page_loads_without_a_failing_script_and_fits_its_width(look_at: Look, page: str, width: int) -> None:
     seen = look_at(page, width)
     assert seen["width"] == width
     assert seen["scroll"] <= seen["width"], "something sticks out to the right"
+
+
+@pytest.mark.parametrize("hash_", ["#paper=R", "#paper=R&verdict=no+study"])
+def test_an_address_of_the_old_verdict_table_leads_to_the_rows_it_chose(look_at: Look, hash_: str) -> None:
+    assert look_at(f"index.html{hash_}", DESK, SHOWN)["filtered"] == ["R-1"]
+
+
+def test_the_start_page_stays_where_it_is_for_its_own_anchors(look_at: Look) -> None:
+    assert look_at("index.html#paper-s", DESK, SHOWN)["filtered"] == []
+
+
+def test_an_address_of_a_statement_unfolds_it(look_at: Look) -> None:
+    page, statement = "small-study/index.html", "check-nothing-negative"
+    assert look_at(f"{page}#{statement}", DESK, UNFOLDED)["filtered"] == [statement]
+    assert look_at(page, DESK, UNFOLDED)["filtered"] == []
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
@@ -122,4 +149,4 @@ def test_every_plot_has_data_and_shows_it(look_at: Look, width: int) -> None:
 
 
 def test_the_verdict_table_can_be_filtered(look_at: Look) -> None:
-    assert look_at("index.html", DESK, FILTER)["filtered"] == ["R-1"]
+    assert look_at("verdicts.html", DESK, FILTER)["filtered"] == ["R-1"]

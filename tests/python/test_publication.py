@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,7 @@ from earlybird.report import publication
 from earlybird.report.publication import write_publication
 from earlybird.report.templates import as_markdown
 from earlybird.store import Store
-from earlybird.study.evaluation import evaluate
+from earlybird.study.evaluation import evaluate, scale_with_results
 from earlybird.study.language.library import ALL, choose_studies
 from earlybird.study.language.loading import load
 from earlybird.study.language.register import Entry, Paper, Register, register
@@ -41,7 +42,7 @@ REGISTER = Register(
 )
 
 
-OUTSIDE = ("docs/studies.md", "studies/small-study/README.md")
+OUTSIDE = ("docs/studies.md", "docs/install.md", "studies/small-study/README.md")
 """What the pages lead to outside of their folder, from the root of the repository."""
 
 
@@ -82,14 +83,17 @@ def rows(page: str) -> list[list[str]]:
     return [[re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)] for line in lines]
 
 
-def test_the_start_page_has_every_statement_of_every_entry(published: Published) -> None:
-    verdicts = [cells for cells in rows(published.page("README")) if len(cells) == 7]
+def test_the_pages_of_papers_have_every_statement_of_every_entry(published: Published) -> None:
+    pages = (published.page("papers/S"), published.page("papers/R"))
+    verdicts = [cells for page in pages for cells in rows(page) if len(cells) == 7]
     assert [(cells[0][:3], cells[1], cells[6]) for cells in verdicts] == [
-        ("S-1", "must", "✓ holds"),
-        ("S-1", "report", "· reported2 numbers"),
+        ("S-1", "must", "✓ holdsonly smoke scale"),
+        ("S-1", "report", "· reported2 numbersonly smoke scale"),
         ("S-2", "", "not run"),
         ("R-1", "", "no study"),
     ]
+    every = [cells[0] for cells in rows(published.page("papers/verdicts")) if len(cells) == 4]
+    assert every == ["S-1", "S-1", "S-2", "R-1"]
     assert verdicts[0][2] == "Nothing is negative &amp; all is escaped"
     assert verdicts[0][4], "no number of ours"
     assert verdicts[3][2] == "Documentation only."
@@ -97,18 +101,20 @@ def test_the_start_page_has_every_statement_of_every_entry(published: Published)
 
 
 def test_every_link_leads_somewhere(published: Published) -> None:
-    pages = {path.name: published.page(path.stem) for path in published.folder.glob("*.md")}
-    assert set(pages) == {"README.md", "small-study.md"}
+    files = [path.relative_to(published.folder).with_suffix("") for path in published.folder.rglob("*.md")]
+    pages = {file: published.page(str(file)) for file in files}
+    assert set(map(str, pages)) == {"README", "small-study", "papers/S", "papers/R", "papers/verdicts"}
     for name, page in pages.items():
         for link in links(page):
             file, _, anchor = link.partition("#")
-            if file.startswith("../"):
-                assert normpath(Path("docs", "results", file)) in OUTSIDE, link
-            elif file:
-                assert (published.folder / file).is_file(), link
-            if anchor and not file.startswith("../"):
-                assert f'id="{anchor}"' in pages[file or name], link
-    assert (REPOSITORY / "docs" / "studies.md").is_file()
+            place = Path(normpath(name.parent / file)) if file else name
+            if place.parts[0] == "..":
+                assert normpath(Path("docs", "results", place)) in OUTSIDE, link
+                continue
+            assert not file or (published.folder / place).is_file(), (name, link)
+            if anchor:
+                assert f'id="{anchor}"' in pages[place.with_suffix("")], (name, link)
+    assert all((REPOSITORY / page).is_file() for page in OUTSIDE if "small-study" not in page)
 
 
 def test_each_plot_has_a_picture_and_its_data(published: Published) -> None:
@@ -118,6 +124,30 @@ def test_each_plot_has_a_picture_and_its_data(published: Published) -> None:
     assert (published.folder / "small-study" / "frozen.csv").read_text().startswith("panel,line,name,x,value")
     for needle in ("study run small-study --scale smoke", "seeds 1 to 2, 5 s of simulated time", "code version"):
         assert needle in page
+
+
+def test_a_study_without_results_keeps_its_page_and_verdicts(published: Published, tmp_path: Path) -> None:
+    shutil.copytree(published.folder, tmp_path / "docs")
+    study = load(small_study(tmp_path / "small-study"))
+    write_publication(REGISTER, [study], {}, "full", tmp_path / "docs")
+    for kept in ("small-study.md", "small-study/frozen.svg", "verdicts.csv"):
+        assert (tmp_path / "docs" / kept).read_bytes() == (published.folder / kept).read_bytes()
+    again = Published(tmp_path / "docs", published.write)
+    assert "Kept as it was published at scale smoke" in again.page("papers/verdicts")
+    assert rows(again.page("papers/S")) == rows(published.page("papers/S"))
+
+
+def test_without_results_of_a_scale_those_of_another_speak_and_say_so(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small-study")
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    more = text.replace('["smoke"]', '["smoke", "full"]') + '[scales.full]\nseeds = 9\nduration = "6s"\n'
+    (folder / "study.toml").write_text(more, encoding="utf-8")
+    study, store = load(folder), Store(tmp_path / "results")
+    assert scale_with_results(study, "full", store) == ""
+    make_runs([study], "smoke", jobs=1, out=store.root)
+    assert scale_with_results(study, "full", store) == "smoke"
+    write_publication(REGISTER, [study], {study.name: evaluate(study, "smoke", store)}, "full", tmp_path / "docs")
+    assert pl.read_csv(tmp_path / "docs" / "verdicts.csv")["scale"].to_list() == ["smoke", "smoke", "", ""]
 
 
 def test_writing_twice_gives_the_same_bytes(published: Published, tmp_path: Path) -> None:

@@ -140,7 +140,8 @@ def test_pages_say_why_and_what_is_not_explained(tmp_path: Path) -> None:
     )
     evaluation = evaluated(failing("why"), other, panels=why(restart=(True,)))
     start, _ = write_site(REGISTER, [evaluation.study], {"toy": evaluation}, "smoke", tmp_path)
-    for page, way in ((start, "toy/index.html#panel-why"), (tmp_path / "toy" / "index.html", "#panel-why")):
+    verdicts = start.with_name("verdicts.html")
+    for page, way in ((verdicts, "toy/index.html#panel-why"), (tmp_path / "toy" / "index.html", "#panel-why")):
         text = page.read_text(encoding="utf-8")
         assert f'<b>Why:</b> So. <span class="shown"><a href="{way}"' in text
         assert '<span class="why unexplained">Not explained</span>' in text

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from earlybird.study import list_studies
-from earlybird.study.language.library import find_study
 from earlybird.study.language.entries import answers, entry_ids
+from earlybird.study.language.library import find_study
 from earlybird.study.language.register import register
 
 PAPERS = {

@@ -225,8 +225,8 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
     make_runs([study], "smoke", jobs=1, out=results)
     evaluations = {study.name: evaluate(study, "smoke", Store(results))}
     start, _ = write_publication(Register({}, ()), [study], evaluations, "smoke", tmp_path / "docs")
-    for page in (start, start.with_name(f"{study.name}.md")):
-        assert f"]({study.name}-search.md)" in page.read_text(encoding="utf-8")
+    for page in ("papers/verdicts.md", f"{study.name}.md"):
+        assert f"{study.name}-search.md)" in (start.parent / page).read_text(encoding="utf-8")
     text = start.with_name(f"{study.name}-search.md").read_text(encoding="utf-8")
     assert all(text.count(part) for part in ("Nothing is negative & all is escaped", "| Window |", "| Rate |"))
     for link in re.findall(r"\]\(([^)#]+)\)", text):

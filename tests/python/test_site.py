@@ -50,6 +50,11 @@ class Site(NamedTuple):
         """The start page."""
         return self.page.read_text(encoding="utf-8")
 
+    @property
+    def verdicts(self) -> str:
+        """The page of all verdicts."""
+        return self.page.with_name("verdicts.html").read_text(encoding="utf-8")
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
@@ -69,7 +74,7 @@ def test_the_verdict_table_has_every_statement_of_every_entry(site: Site) -> Non
         (("S-2",), "not run"),
         (("R-1",), "no study"),
     ]
-    assert re.findall(r'data-items="([^"]+)"', site.text) == ["S-1", "S-1", "S-2", "R-1"]
+    assert re.findall(r'data-items="([^"]+)"', site.verdicts) == ["S-1", "S-1", "S-2", "R-1"]
 
 
 def test_statements_are_counted_by_paper(site: Site) -> None:
@@ -82,11 +87,12 @@ def test_the_verdict_table_is_there_as_data(site: Site) -> None:
     table = pl.read_csv(site.page.parent / "verdicts.csv")
     assert table["items"].to_list() == ["S-1", "S-1", "S-2", "R-1"]
     assert table["verdict"].to_list() == ["yes", "reported", "not run", "no study"]
+    assert table["scale"].to_list() == ["smoke", "smoke", "", ""]
     assert table["ours"][0] is not None
 
 
 def test_rows_lead_to_their_statement(site: Site) -> None:
-    links = re.findall(r'<th scope="row"><a href="([^"]+)"', site.text)
+    links = re.findall(r'<th scope="row"><a href="([^"]+)"', site.verdicts)
     assert len(links) == 2
     for link in links:
         page, _, anchor = link.partition("#")
@@ -137,7 +143,7 @@ def test_without_any_result_the_site_says_of_everything_that_it_was_not_run(
     assert (done.code, done.err) == (0, "")
     page = tmp_path / "site" / "all-smoke" / "index.html"
     assert str(page.relative_to(tmp_path)) in done.out
-    text = page.read_text(encoding="utf-8")
+    text = page.with_name("verdicts.html").read_text(encoding="utf-8")
     named = {name for names in re.findall(r'data-items="([^"]+)"', text) for name in names.split()}
     assert named == {entry.id for entry in register().entries}
     assert set(re.findall(r'data-verdict="([^"]+)"', text)) == {"not run", "no study"}

@@ -10,7 +10,7 @@ from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 
-from site_links import named
+from site_links import folded, named
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,10 @@ def test_links_are_read_from_where_the_page_is() -> None:
 def test_a_link_to_what_is_not_there_is_left_for_mkdocs_to_complain_of() -> None:
     assert named("[gone](../gone.rs)", "notes.md") == "[gone](../gone.rs)"
     assert named("[outside](../../../etc/passwd)", "notes.md") == "[outside](../../../etc/passwd)"
+
+
+def test_tables_that_were_folded_stood_there_as_they_were_written() -> None:
+    assert folded("<details><summary>a</summary>") == '<details markdown="1"><summary>a</summary>'
 
 
 def test_a_page_of_the_docs_stood_in_no_menu() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from earlybird.report.overview import CURVES, overview
 from earlybird.store import Store
 from earlybird.study.evaluation import Evaluation
+from earlybird.study.language.entries import entry_ids
 from earlybird.study.language.items import LEVELS, Check, Item, Number
 from earlybird.study.language.library import find_study, study_names
-from earlybird.study.language.entries import entry_ids
 from earlybird.study.language.register import register
 from earlybird.study.statements.checks import verdict, verdicts
 from earlybird.study.statements.quantities import Measurements

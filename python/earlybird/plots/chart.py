@@ -161,6 +161,8 @@ class Chart:
     """Of a panel in inches; rows decide themselves."""
     row: float = 0.27
     """Inches of a row, where y has any."""
+    width: float = 0.0
+    """Of the picture in inches; as its panels need if that is nothing."""
     hover: Literal["x unified", "closest"] = "closest"
     """Whether the values of all lines at a place are told, or one point's."""
 

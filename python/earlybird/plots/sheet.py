@@ -73,7 +73,7 @@ class Sheet:
 def sheet_of(chart: Chart) -> Sheet:
     """Break words where they have no room, and find out how much room all takes."""
     across = columns(chart)
-    wide = POINTS * (WIDE if chart.is_stack else WIDTHS.get(across, WIDE))
+    wide = POINTS * (chart.width or (WIDE if chart.is_stack else WIDTHS.get(across, WIDE)))
     chart = replace(
         chart,
         title=folded(chart.title, wide - 12, HEADING, is_bold=True),

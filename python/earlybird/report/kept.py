@@ -18,7 +18,8 @@ SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")
 STATEMENT: Final = re.compile(r'\| <a id="(?P<anchor>[^"]+)"></a>\w+ \| (?P<rest>.*) \|')
 """A row of a page's tables of statements."""
 ESCAPED: Final = re.compile(r"\\(.)")
-SMALL: Final = re.compile(r"<br><sub>(.*?)</sub>")
+SMALL: Final = re.compile(r"<br><sub>([^\[].*?)</sub>")
+"""What stands below; what is in brackets is a link and no part of it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def copy_pages(study: str, older: Path, folder: Path) -> None:
 
 
 def with_kept(rows: Sequence[Row], kept: Mapping[str, str], older: Path) -> list[Row]:
-    """Put the verdicts of an older publication into the rows of studies that are kept, of which `kept` has the scales."""
+    """Put older verdicts into the rows of studies that are kept; `kept` has their scales by name."""
     printed = {name: dict(_printed(_page(name, older))) for name in kept}
     return [_kept(row, printed[row.study], kept[row.study]) if row.study in kept else row for row in rows]
 
@@ -105,5 +106,7 @@ def _kept(row: Row, printed: Mapping[str, Printed], scale: str) -> Row:
     old = printed.get(as_markdown(row.verdict.statement)) if row.verdict else None
     if row.verdict is None or old is None:
         return row
-    said = {"ours": old.ours, "interval": old.interval, "effect": old.effect, "holds": old.holds, "detail": old.detail}
-    return dataclasses.replace(row, verdict=dataclasses.replace(row.verdict, **said), scale=scale, anchor=old.anchor)
+    verdict = dataclasses.replace(
+        row.verdict, ours=old.ours, interval=old.interval, effect=old.effect, holds=old.holds, detail=old.detail
+    )
+    return dataclasses.replace(row, verdict=verdict, scale=scale, anchor=old.anchor)

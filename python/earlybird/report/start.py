@@ -1,4 +1,4 @@
-"""What the start page says: of each paper an answer in a sentence and a picture, and a line for each figure or table."""
+"""What the start page says: of each paper an answer and a picture, and a line for each of its figures and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +13,13 @@ from earlybird.report.statements import held
 from earlybird.report.telling import told
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
-from earlybird.study.language.register import Entry, Paper, Picture, Register
+from earlybird.study.language.register import Entry, Line, Paper, Picture, Register
 from earlybird.study.statements.verdicts import Holds
 
 PAPERS: Final = "papers"
 """The folder of the pages of papers, with their pictures."""
+PHONE: Final = 4.5
+"""Inches of a picture whose words can be read on a phone."""
 SHORTEST: Final = "smoke"
 """The scale that is too short to decide most statements; what rests on it says so."""
 WritePicture: TypeAlias = Callable[[str, Picture, Evaluation], str]
@@ -103,15 +105,14 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
         told(paper.answer, evaluation) if paper.answer else "",
         write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
         found.remark(evaluation.scale) if evaluation else "",
-        [_line(entry, entries, found) for entry in entries if entry.line],
+        [_line(entry, entry.line, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
     )
 
 
-def _line(entry: Entry, entries: Sequence[Entry], found: Found) -> LineShown:
+def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> LineShown:
     """Make the line of an entry, which stands for all of the paper's entries that the same item answers."""
-    line, own = entry.line, [row for row in found.rows if entry.id in row.ids]
-    assert line is not None
+    own = [row for row in found.rows if entry.id in row.ids]
     evaluation, scale = found.evaluations.get(entry.study), own[0].scale
     ids = [each.id for each in entries if each.id == entry.id or (not each.line and each.id in own[0].ids)]
     verdict = next((row.verdict for row in own if row.verdict and row.verdict.id == line.check), None)
@@ -136,6 +137,9 @@ def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
         plot = plots[picture.plot]
         shown = replace(plot, panels=picture.panels or plot.panels, lines=picture.lines or plot.lines)
         data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
-        return f"{PAPERS}/{write_plot(data, folder / PAPERS, letter, chosen)}" if data else ""
+        if data is None:
+            return ""
+        narrow = replace(data, chart=replace(data.chart, width=PHONE))
+        return f"{PAPERS}/{write_plot(narrow, folder / PAPERS, letter, chosen)}"
 
     return write

@@ -119,8 +119,8 @@ def scale_with_results(study: Study, scale: str, store: Store) -> str:
     Returns
     -------
     str
-        What was asked for, if a tenth of its runs have been made; otherwise, of the scales of which as much has been, that
-        with the largest share, the fullest of several. Nothing if there is none.
+        What was asked for, if a tenth of its runs have been made; otherwise, of the scales of which as much has been,
+        that with the largest share, the fullest of several. Nothing if there is none.
     """
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]

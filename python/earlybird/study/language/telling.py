@@ -76,26 +76,26 @@ def telling(table: Table, where: str) -> Telling:
 
 
 def _check_names(found: Telling, where: str) -> None:
-    inner = [name for choice in found.words.values() for name in _said(choice)]
+    inner = [name for key, choice in found.words.items() for name in _said(choice, f"{where}.words.{key}")]
+    outer = _names(found.text, f"{where}.text")
     _check_given(inner, found.values, f"{where}.words")
-    _check_given(_names(found.text), {**found.values, **found.words}, f"{where}.text")
-    used = {*inner, *_names(found.text)}
+    _check_given(outer, {**found.values, **found.words}, f"{where}.text")
     for name in (*found.values, *found.words):
-        if name not in used:
+        if name not in (*inner, *outer):
             raise InputError(f"{where}: {name!r} is given, but the text does not say {{{name}}}.")
 
 
-def _said(choice: Choice) -> Iterator[str]:
-    for text in (choice.yes, choice.no, choice.open):
-        yield from _names(text)
+def _said(choice: Choice, where: str) -> Iterator[str]:
+    for key in ("yes", "no", "open"):
+        yield from _names(getattr(choice, key), f"{where}.{key}")
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str, where: str) -> list[str]:
     """List the names that stand in braces."""
     try:
         return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
     except ValueError as error:
-        raise InputError(f"{text!r}: {error}.") from error
+        raise InputError(f"{where} = {text!r}: {error}.") from error
 
 
 def _check_given(names: list[str], given: Mapping[str, object], where: str) -> None:
