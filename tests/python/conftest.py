@@ -16,8 +16,9 @@ from hypothesis import settings
 
 from earlybird.cli import main
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile("earlybird", deadline=None)
+# How long an example takes depends on what else the machine does. The same tree gives the same answer.
+settings.register_profile("earlybird", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=2000)
 settings.load_profile("earlybird")
 
 REPOSITORY = Path(__file__).parents[2]

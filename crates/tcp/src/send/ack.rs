@@ -236,6 +236,16 @@ impl Sender {
             self.schedule(cx.now);
         }
         self.sample_ack(cx.now);
+        self.rouse_timer(cx.now);
+    }
+
+    /// The retransmission timer stood still beside a deadline of recovery that is no more: if its own passed meanwhile, it
+    /// begins anew, as where that deadline was met.
+    #[inline]
+    fn rouse_timer(&mut self, now: Instant) {
+        if self.is_timed && self.timer.deadline() < now && self.recovery_deadline() == Instant::NEVER {
+            self.restart_timer(now);
+        }
     }
 
     /// Lets the recovery say what an ACK means. RACK counts no duplicates, and so asks for no bounds.

@@ -368,3 +368,20 @@ fn an_owner_that_never_asks_what_was_given_up_loses_only_old_notes() {
     assert_eq!(host.connection.real_time_statistics().frames_discarded, 996);
     host.discards(&(0..996).collect::<Vec<_>>());
 }
+
+/// The symptom: the third report of what lies behind a frame that was given up asked for a repair, and as nothing was left to
+/// repeat, no probe of the closed window ever left.
+#[test]
+fn a_window_closed_behind_a_frame_that_was_given_up_is_asked() {
+    let Config { real_time, mss, .. } = oldest(3);
+    let config = Config { real_time, mss, initial_window: 1, timestamps: false, ..Config::rfc() };
+    for recovery in RECOVERIES {
+        let mut host = Host::connected(&repaired_by(recovery, config));
+        host.receives(". 1:1(0) ack 1 win 4000").frames(4).at(1100).discards(&[0]);
+        for (millis, end) in [(1200, 2001), (1300, 3001), (1400, 4001)] {
+            host.at(millis).receives(&format!(". 1:1(0) ack 1 win 4000 <sack 1001:{end}>"));
+        }
+        host.sends_frames(&[0, 1, 2, 3]).frames(1).at(20_000);
+        assert!(!host.take_frames().is_empty(), "{recovery:?} waits for ever");
+    }
+}

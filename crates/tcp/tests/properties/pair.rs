@@ -294,11 +294,17 @@ impl Pair {
         true
     }
 
-    /// Goes on until `is_done`, but at most `steps` steps.
+    /// Goes on until `is_done`, but at most `steps` steps once the cable has healed, and a hundred times as many before: while
+    /// repairs get lost, for half an hour perhaps, the timer that ns-2 lets run idle ticks on the other side.
     pub(crate) fn run(&mut self, steps: u64, mut is_done: impl FnMut(&Self) -> bool) {
-        for _ in 0..steps {
+        let mut left = steps;
+        for _ in 0..100 * steps {
             if is_done(self) || !self.step() {
                 return;
+            }
+            left -= u64::from(self.cable.is_healed());
+            if left == 0 {
+                break;
             }
         }
         let states = self.sides.each_ref().map(|side| side.connection.state());

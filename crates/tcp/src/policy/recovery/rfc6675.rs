@@ -74,7 +74,8 @@ impl Rfc6675 {
         self.retransmitted_below = board.una() + 1;
         self.rescued = board.una();
         self.known_lost_below = lost_below(board);
-        self.due = Some(board.una());
+        // Nothing need be left to repeat: the real-time mode gives up what is missing.
+        self.due = (board.outstanding() > 0).then(|| board.una());
     }
 
     /// Looks for holes that count as lost only now.

@@ -136,9 +136,7 @@ impl Vegas {
             return;
         }
         self.duplicates = DUPLICATE_THRESHOLD;
-        if board.outstanding() > 0 || arrival.limits.has_new {
-            self.due = Some(board.una());
-        }
+        self.due = first_due(arrival, board).or(self.due);
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
@@ -154,22 +152,27 @@ impl Vegas {
         if self.after_timeout && !is_later(self.recover, board) {
             return Outcome::Duplicate { counted: Some(duplicates) };
         }
-        self.on_loss(board)
+        self.on_loss(arrival, board)
     }
 
-    fn on_loss(&mut self, board: &Board) -> Outcome {
+    fn on_loss(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
         let Slot { departed, transmissions } = self.slot(board.una());
         let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
         self.recover = Some(board.smax());
         self.worried = (self.nxt(board) + 1 - board.una()).min(2);
         self.timer.back_off(transmissions > 1);
-        self.due = Some(board.una());
+        self.due = first_due(arrival, board);
         if transmissions == 1 {
             self.duplicates = DUPLICATE_THRESHOLD;
         }
         Outcome::FineLoss(missing)
     }
+}
+
+/// Gives the first segment that is not acknowledged, if there is one, or can be.
+fn first_due(arrival: &Arrival<'_>, board: &Board) -> Option<u64> {
+    (board.outstanding() > 0 || arrival.limits.has_new).then(|| board.una())
 }
 
 /// Says whether more is acknowledged than had been sent when `recover` was the next new number.
