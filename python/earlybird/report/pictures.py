@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from earlybird.plots.chart import Chart
 from earlybird.plots.figure import METADATA, figure
 from earlybird.plots.style import styled
 from earlybird.report.figures import PlotData
@@ -45,7 +46,7 @@ def small_picture(draw: Draw) -> Mapping[str, bytes]:
 
 def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_pictures) -> str:
     """
-    Write a plot's pictures and data.
+    Write a plot's pictures, and its data beside them.
 
     Parameters
     ----------
@@ -64,8 +65,13 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
         The name of the first picture.
     """
     data.table.write_csv(folder / f"{name}.csv")
+    return write_pictures(data.chart, folder, name, chosen)
+
+
+def write_pictures(chart: Chart, folder: Path, name: str, chosen: Pictures) -> str:
+    """Write the pictures of a plot alone, as `write_plot` does."""
     with styled():
-        pictures = chosen(partial(_drawn, _laid_out(figure(data.chart))))
+        pictures = chosen(partial(_drawn, _laid_out(figure(chart))))
     for ending, content in pictures.items():
         (folder / f"{name}.{ending}").write_bytes(content)
     return f"{name}.{next(iter(pictures))}"

@@ -137,7 +137,7 @@ def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) ->
         Whether there is no start page beside them, and the studies' folder is beside this one.
     """
     name, where = evaluation.study.name, {"alone": alone}
-    drawings = write_drawings(evaluation, folder / name, small_picture)
+    drawings = write_drawings(evaluation, folder / name, small_picture, has_cells=False)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings) | where)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if evaluation.search:

@@ -16,7 +16,8 @@ INTERVAL = ("value", "low", "high")
 NO_TURN = re.compile(r' transform="rotate\(-0 [^"]*\)"')
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 NAME = re.compile(r' id="([^"]*)"')
-REFERENCE = re.compile(r"#([\w.-]+)")
+REFERENCE = re.compile(r'(?<=href="#)[^"]+|(?<=url\(#)[^)]+')
+PATH = re.compile(r'(?<= d=")[^"]*')
 STYLE = re.compile(r' style="([^"]*)"')
 HUNDREDTHS = re.compile(r'(\d\.\d)\d+(?=[ "])')
 """Places in an SVG: tenths of a point are seen, hundredths are not."""
@@ -50,17 +51,30 @@ def smaller_picture(picture: str) -> str:
     Returns
     -------
     str
-        Each style said once, no name that nothing refers to, no group of which nothing is said, one line.
+        Each style said once, short names for what is referred to, no group of which nothing is said, one line.
     """
     for without in (NO_TURN, METADATA):
         picture = without.sub("", picture)
-    used = set(REFERENCE.findall(picture))
-    picture = NAME.sub(lambda name: name[0] if name[1] in used else "", picture)
     picture = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", picture))
-    picture = HUNDREDTHS.sub(r"\1", _styled_once(picture))
+    picture = HUNDREDTHS.sub(r"\1", _styled_once(_named_shortly(picture)))
+    picture = PATH.sub(lambda path: _shorter_path(path[0]), picture)
     while (fewer := PLAIN_GROUP.sub(r"\1", picture)) != picture:
         picture = fewer
     return picture
+
+
+def _named_shortly(picture: str) -> str:
+    """Give what is referred to short names, and nothing else any. `href` alone is SVG 2, which every browser reads."""
+    names = {name: f"r{number}" for number, name in enumerate(dict.fromkeys(REFERENCE.findall(picture)))}
+    picture = NAME.sub(lambda name: f' id="{names[name[1]]}"' if name[1] in names else "", picture)
+    return REFERENCE.sub(lambda name: names[name[0]], picture).replace("xlink:href", "href")
+
+
+def _shorter_path(path: str) -> str:
+    """Write a path without spaces around commands, and, where all is straight, without saying so at each corner."""
+    path = re.sub(r"\s*([A-Za-z])\s*", r"\1", path.replace(".0 ", " ")).strip()
+    is_straight = not re.search(r"[^-MLz0-9. ]", path)
+    return path.replace("L", " ") if is_straight else path
 
 
 def _styled_once(picture: str) -> str:

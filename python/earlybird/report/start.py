@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from earlybird.report.codes import label
 from earlybird.report.figures import plot_data
 from earlybird.report.overview import Row
-from earlybird.report.pictures import Pictures, write_plot
+from earlybird.report.pictures import Pictures, write_pictures
 from earlybird.report.statements import held
 from earlybird.report.telling import told
 from earlybird.study.evaluation import Evaluation
@@ -139,7 +139,7 @@ def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
         data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
         if data is None:
             return ""
-        narrow = replace(data, chart=replace(data.chart, width=PHONE))
-        return f"{PAPERS}/{write_plot(narrow, folder / PAPERS, letter, chosen)}"
+        narrow = replace(data.chart, width=PHONE)
+        return f"{PAPERS}/{write_pictures(narrow, folder / PAPERS, letter, chosen)}"
 
     return write

@@ -11,7 +11,7 @@ from earlybird.errors import StoreError, because
 from earlybird.pool import spread
 from earlybird.report.figures import plot_data, sensitivity_data
 from earlybird.report.page import Drawing, page, runs_text
-from earlybird.report.pictures import Pictures, both_pictures, write_plot
+from earlybird.report.pictures import Pictures, both_pictures, write_pictures, write_plot
 from earlybird.report.search_page import write_search
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.points import Point
@@ -90,7 +90,9 @@ def write_assets(folder: Path) -> None:
         (folder / ASSETS / file.name).write_bytes(file.read_bytes())
 
 
-def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> dict[str, Drawing]:
+def write_drawings(
+    evaluation: Evaluation, folder: Path, chosen: Pictures, *, has_cells: bool = True
+) -> dict[str, Drawing]:
     """
     Draw all plots and panels that have something to show, and write them with their data.
 
@@ -102,6 +104,8 @@ def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> di
         Where they go; it is made if need be.
     chosen
         Which pictures are kept.
+    has_cells
+        Whether a panel's cells are written too.
 
     Returns
     -------
@@ -109,10 +113,10 @@ def write_drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> di
         The drawings by name.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    return {drawing.name: drawing for drawing in _drawings(evaluation, folder, chosen)}
+    return {drawing.name: drawing for drawing in _drawings(evaluation, folder, chosen, has_cells=has_cells)}
 
 
-def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> Iterator[Drawing]:
+def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures, *, has_cells: bool) -> Iterator[Drawing]:
     for plot in (plot for item in evaluation.study.items for plot in item.plots):
         if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
             picture = write_plot(data, folder, plot.name, chosen)
@@ -120,9 +124,14 @@ def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures) -> Iterato
             yield Drawing(plot.name, plot.title, plot.caption, data.chart, made, picture)
     for each in (each for panels in evaluation.sensitivities.values() for each in panels):
         if data := sensitivity_data(each):
-            picture = write_plot(data, folder, each.panel.name, chosen)
+            name = each.panel.name
+            picture = (
+                write_plot(data, folder, name, chosen)
+                if has_cells
+                else write_pictures(data.chart, folder, name, chosen)
+            )
             made = _made(evaluation, each.check.at)
-            yield Drawing(each.panel.name, each.axis, "", data.chart, made, picture)
+            yield Drawing(name, each.axis, "", data.chart, made, picture)
 
 
 def _made(evaluation: Evaluation, at: Point) -> str:
