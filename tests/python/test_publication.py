@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,6 +136,16 @@ def test_a_study_without_results_keeps_its_page_and_verdicts(published: Publishe
     again = Published(tmp_path / "docs", published.write)
     assert "Kept as it was published at scale smoke" in again.page("papers/verdicts")
     assert rows(again.page("papers/S")) == rows(published.page("papers/S"))
+
+
+def test_a_few_runs_do_not_replace_what_was_published(published: Published, tmp_path: Path) -> None:
+    shutil.copytree(published.folder, tmp_path / "docs")
+    study = load(small_study(tmp_path / "small-study"))
+    make_runs([study], "smoke", jobs=1, out=tmp_path / "results")
+    missing = replace(evaluate(study, "smoke", Store(tmp_path / "results")), missing=1)
+    write_publication(REGISTER, [study], {study.name: missing}, "smoke", tmp_path / "docs")
+    for kept in ("small-study.md", "small-study/frozen.svg", "verdicts.csv"):
+        assert (tmp_path / "docs" / kept).read_bytes() == (published.folder / kept).read_bytes()
 
 
 def test_without_results_of_a_scale_those_of_another_speak_and_say_so(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +34,7 @@ class Printed:
     detail: str
 
 
-def kept_studies(studies: Sequence[Study], made: Mapping[str, object], older: Path) -> list[Study]:
+def kept_studies(studies: Sequence[Study], made: Container[str], older: Path) -> list[Study]:
     """
     List the studies whose pages are kept.
 
@@ -43,7 +43,7 @@ def kept_studies(studies: Sequence[Study], made: Mapping[str, object], older: Pa
     studies
         Studies of the repository.
     made
-        Those that have results now, by name.
+        The names of those that have results now.
     older
         The folder of the older publication, if there is one.
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from earlybird.errors import InputError
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
-from earlybird.report.kept import kept_studies
 from earlybird.report.overview import Row
 from earlybird.report.publication import write_publication
 from earlybird.report.site import write_site
@@ -55,7 +54,8 @@ def publish_all(
     scale
         ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are published.
     out
-        Results folder; one study at least must have results in it. Of the others the older pages are kept.
+        Results folder; one study at least must have results in it. Of studies that have none, or not all runs of a
+        scale, the older pages are kept where there are such.
     to
         The folder to write; what was published there before is replaced.
 
@@ -71,14 +71,12 @@ def publish_all(
     StoreError
         If a result is damaged or the folder cannot be written.
     """
-    studies, evaluations = evaluate_all(scale, out)
+    evaluations = evaluate_all(scale, out)[1]
     if not evaluations:
         command = f"earlybird study run {ALL} --scale {scale}"
         raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
-    kept = kept_studies(
-        [study for study in map(find_study, study_names()) if study not in studies], evaluations, Path(to)
-    )
-    return write_publication(register(), [*studies, *kept], evaluations, scale, Path(to))
+    every = list(map(find_study, study_names()))
+    return write_publication(register(), every, evaluations, scale, Path(to))
 
 
 def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:

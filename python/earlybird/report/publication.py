@@ -34,7 +34,7 @@ def write_publication(
     """
     Write a start page with the answers, a page for each paper, and for each study a page and a folder of its plots.
 
-    Of studies without results an older publication's pages and verdicts are kept.
+    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept.
 
     The same results give the same bytes: no page names a date or a machine.
 
@@ -66,6 +66,7 @@ def write_publication(
     place = folder.resolve()
     try:
         _check_is_ours(place)
+        evaluations = _speaking(studies, evaluations, place)
         found = _found(register, studies, evaluations, scale, place)
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent) as drafts:
@@ -83,6 +84,13 @@ def write_publication(
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
     return folder / START, list(found.rows)
+
+
+def _speaking(studies: Sequence[Study], evaluations: Mapping[str, Evaluation], older: Path) -> Mapping[str, Evaluation]:
+    """Leave those out that miss runs, where an older publication has a page: that is of all runs, or was wanted so."""
+    whole = [name for name, evaluation in evaluations.items() if not evaluation.missing]
+    kept = {study.name for study in kept_studies(studies, whole, older)}
+    return {name: evaluation for name, evaluation in evaluations.items() if name not in kept}
 
 
 def _found(
