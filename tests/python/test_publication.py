@@ -25,7 +25,7 @@ from earlybird.study.evaluation import evaluate, scale_with_results
 from earlybird.study.language.library import ALL, choose_studies
 from earlybird.study.language.loading import load
 from earlybird.study.language.register import Entry, Paper, Register, register
-from earlybird.study.runs.execution import make_runs
+from earlybird.study.runs.execution import made_share, make_runs
 from study_parts import small_study
 
 if TYPE_CHECKING:
@@ -157,8 +157,20 @@ def test_without_results_of_a_scale_those_of_another_speak_and_say_so(tmp_path: 
     assert scale_with_results(study, "full", store) == ""
     make_runs([study], "smoke", jobs=1, out=store.root)
     assert scale_with_results(study, "full", store) == "smoke"
+    make_runs([study], "full", jobs=1, out=store.root)
+    assert [scale_with_results(study, scale, store) for scale in ("smoke", "full")] == ["smoke", "full"]
     write_publication(REGISTER, [study], {study.name: evaluate(study, "smoke", store)}, "full", tmp_path / "docs")
     assert pl.read_csv(tmp_path / "docs" / "verdicts.csv")["scale"].to_list() == ["smoke", "smoke", "", ""]
+
+
+def test_a_fuller_scale_that_is_whole_speaks_where_what_was_asked_for_is_not(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "small-study")
+    text = (folder / "study.toml").read_text(encoding="utf-8").replace('["smoke"]', '["smoke", "full"]')
+    (folder / "study.toml").write_text(f'{text}[scales.full]\nseeds = 1\nduration = "5s"\n', encoding="utf-8")
+    study, store = load(folder), Store(tmp_path / "results")
+    make_runs([study], "full", jobs=1, out=store.root)
+    assert 0 < made_share(study, "smoke", store) < 1
+    assert scale_with_results(study, "smoke", store) == "full"
 
 
 def test_writing_twice_gives_the_same_bytes(published: Published, tmp_path: Path) -> None:

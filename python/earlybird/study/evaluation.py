@@ -119,11 +119,13 @@ def scale_with_results(study: Study, scale: str, store: Store) -> str:
     Returns
     -------
     str
-        What was asked for, if a tenth of its runs have been made; otherwise, of the scales of which as much has been,
-        that with the largest share, the fullest of several. Nothing if there is none.
+        What was asked for, if all of its runs have been made, or a tenth of them and none of the fuller scales whole;
+        otherwise, of the scales of which as much has been, that with the largest share, the fullest of several. Nothing
+        if there is none.
     """
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]
-    if scale in enough:
+    has_fuller = any(shares[name] == 1.0 for name in enough if SCALES.index(name) > SCALES.index(scale))
+    if scale in enough and (shares[scale] == 1.0 or not has_fuller):
         return scale
     return max(enough, key=lambda name: (round(shares[name], 1), SCALES.index(name)), default="")
