@@ -69,7 +69,7 @@ frame.onload = async () => {{
     return {{ id: figure.id, points, shapes, fits, flaws: flaws(chart, chart.getBoundingClientRect()) }};
   }});
   for (const picture of page.querySelectorAll(".picture")) {{
-    const drawn = picture.querySelector("svg");
+    const drawn = (picture.shadowRoot ?? picture).querySelector("svg");
     plots.push({{ id: picture.id, flaws: flaws(drawn, drawn.getBoundingClientRect()) }});
   }}
   {script}

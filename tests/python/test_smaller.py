@@ -105,6 +105,8 @@ def test_a_folder_is_made_smaller_in_place(tmp_path: Path, picture: str) -> None
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "plot.svg").write_text(picture)
     (tmp_path / "deep" / "plot.csv").write_text("value,low,high,paper\n1.23456,1.1,1.3,\n")
+    (tmp_path / "deep" / "nothing.csv").write_text("\n")
     make_smaller(tmp_path)
     assert (tmp_path / "deep" / "plot.svg").read_text() == smaller_picture(picture)
     assert (tmp_path / "deep" / "plot.csv").read_text() == "value,low,high,paper\n1.23,1.1,1.3,\n"
+    assert (tmp_path / "deep" / "nothing.csv").read_text() == "\n"

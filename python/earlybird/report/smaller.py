@@ -36,7 +36,9 @@ def make_smaller(folder: Path) -> None:
     for path in sorted(folder.rglob("*.svg")):
         path.write_text(smaller_picture(path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in sorted(folder.rglob("*.csv")):
-        rounded(pl.read_csv(path, infer_schema_length=None)).write_csv(path)
+        table = pl.read_csv(path, infer_schema_length=None, raise_if_empty=False)
+        if table.width:
+            rounded(table).write_csv(path)
 
 
 def smaller_picture(picture: str) -> str:
