@@ -131,11 +131,14 @@ fn other_threads_give_work_without_waiting() {
     assert!(!handle.submit(|_| ()), "nobody is there any more");
 }
 
+/// So many datagrams are there before the transfer begins; more come during it.
+const FLOOD: u64 = 1000;
+
 /// What comes to the port from others neither stops a transfer nor stays.
 #[test]
 fn a_flood_of_rubbish_at_the_port_stops_nothing() {
     let server = Server::new(loopback(), 1);
-    let (address, (stop, stopped)) = (server.address, channel::<()>());
+    let (address, (stop, stopped), (begin, begun)) = (server.address, channel::<()>(), channel::<()>());
     let flood = std::thread::spawn(move || {
         let socket = UdpSocket::bind(loopback()).unwrap();
         let rubbish = pattern(1400);
@@ -143,11 +146,15 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
         while stopped.try_recv().is_err() {
             // The system may have no room for more: the flood goes on all the same.
             sent += u64::from(socket.send_to(&rubbish[(sent % 700) as usize..], address).is_ok());
+            if sent == FLOOD {
+                begin.send(()).ok();
+            }
         }
         socket.set_nonblocking(true).unwrap();
         let mut answer = [0; 2000];
         (sent, std::iter::from_fn(|| socket.recv(&mut answer).ok()).count())
     });
+    begun.recv().unwrap();
     let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     let mut client = Client::new(pattern(2_000_000), 1);
@@ -156,7 +163,7 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
     stop.send(()).unwrap();
     let (sent, answers) = flood.join().unwrap();
     let limit = Limits::default().resets as usize;
-    assert!(sent > 1000 && answers <= 60 * limit, "{answers} answers to {sent} datagrams");
+    assert!(sent > FLOOD && answers <= 60 * limit, "{answers} answers to {sent} datagrams");
     let echo = server.join();
     assert_eq!(echo.endings, [Ending::InOrder]);
 }
