@@ -138,7 +138,7 @@ const FLOOD: u64 = 1000;
 #[test]
 fn a_flood_of_rubbish_at_the_port_stops_nothing() {
     let server = Server::new(loopback(), 1);
-    let (address, (stop, stopped), (begin, begun)) = (server.address, channel::<()>(), channel::<()>());
+    let (address, (stop, stopped), (flooding, is_flooded)) = (server.address, channel::<()>(), channel::<()>());
     let flood = std::thread::spawn(move || {
         let socket = UdpSocket::bind(loopback()).unwrap();
         let rubbish = pattern(1400);
@@ -147,14 +147,14 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
             // The system may have no room for more: the flood goes on all the same.
             sent += u64::from(socket.send_to(&rubbish[(sent % 700) as usize..], address).is_ok());
             if sent == FLOOD {
-                begin.send(()).ok();
+                flooding.send(()).ok();
             }
         }
         socket.set_nonblocking(true).unwrap();
         let mut answer = [0; 2000];
         (sent, std::iter::from_fn(|| socket.recv(&mut answer).ok()).count())
     });
-    begun.recv().unwrap();
+    is_flooded.recv().unwrap();
     let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     let mut client = Client::new(pattern(2_000_000), 1);
