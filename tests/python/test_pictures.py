@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -13,13 +14,19 @@ from earlybird.plots.interactive import document
 from earlybird.plots.lines import ALL_LABEL, TOGETHER, Wording, lines_chart
 from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
 from earlybird.plots.style import DARK, FINE_GRAINED, LOOKS, OTHERS, PAPER, dark_colours, look, looks
-from earlybird.report.figures import _unit_in_title, clip
+from earlybird.report.figures import _unit_in_title, clip, plot_data
 from earlybird.report.pictures import shortened
+from earlybird.store import Store
+from earlybird.study.language.items import Plot
 from earlybird.study.language.library import choose_studies
 from earlybird.study.language.metrics import LARGER_IS_BETTER, METRICS, SMALLER_IS_BETTER
 from earlybird.study.language.names import picture_name, tick_name
 from earlybird.transports import transports
 from pictures import kinds, points, sizes, wording
+from study_parts import measured, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LEAST_CONTRAST = 3.0
 """Of lines against the page (WCAG 2.1, success criterion 1.4.11, from memory)."""
@@ -28,6 +35,14 @@ LEAST_CONTRAST = 3.0
 def every_transport() -> list[str]:
     named = [(name, each.has_timer) for each in transports() for name in each.names]
     return [*(name for name, _ in named), *(f"{name}{FINE_GRAINED}" for name, has_timer in named if has_timer)]
+
+
+def test_the_data_of_named_places_had_numbers_for_them(tmp_path: Path) -> None:
+    runs = measured(run(1, 2.0), run(1, 4.0, restart=True))
+    both = Plot("both", "Both", metric="sft", x={"restart": (False, True)}, lines={"transport": ("sack",)})
+    found = plot_data(both, runs, "smoke", Store(tmp_path))
+    assert found is not None
+    assert found.table.select("x", "value").rows() == [("standard", 2.0), ("restarted", 4.0)]
 
 
 @pytest.mark.parametrize("kind", kinds())

@@ -13,7 +13,7 @@ README = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split()
 def shares(sender: str, reference: str) -> list[float]:
     """Give what a sender leaves of another's frozen time, queue by queue."""
     table = pl.read_csv(RESULTS / "still-worth-it.csv")
-    values = {name: table.filter(line=name).sort("x")["value"] for name in (sender, reference)}
+    values = {name: table.filter(line=name)["value"] for name in (sender, reference)}
     return (values[sender] / values[reference]).to_list()
 
 

@@ -27,7 +27,7 @@ from earlybird.study.search.loading import choose_searches, load_search
 from earlybird.study.search.objective import MOST, distance, miss, readings
 from earlybird.study.search.outcome import outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
-from earlybird.study.search.summing_up import outcome
+from earlybird.study.search.summing_up import least_expected, outcome
 from study_parts import measured, run, small_study, study
 
 if TYPE_CHECKING:
@@ -190,6 +190,12 @@ def test_the_page_has_every_statement_parameter_and_setting(search: Search, tmp_
     assert '"x":[0.0,1.0,2.0]' in text
     written = {path.name for path in (tmp_path / "page").rglob("*.*")}
     assert {"trials.csv", "statements.csv", "parameters.csv", "exclusions.csv", "distance.svg"} <= written
+
+
+def test_two_statements_exclude_each_other_where_chance_would_hardly_part_any_of_all_pairs() -> None:
+    assert least_expected(2) == pytest.approx(-math.log(0.05))
+    pairs = math.comb(62, 2)
+    assert pairs * math.exp(-least_expected(62)) == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,11 @@ def test_a_mean_whose_interval_crosses_a_bound_decides_nothing() -> None:
     assert judge(short(5.0, 1), cells_of_sack([4.0, 4.9, 5.5])).detail == "within the noise"
 
 
+def test_an_interval_ends_where_there_can_be_no_values() -> None:
+    (found,) = judge(short(5.0, 1), cells_of_sack([0.1, 4.9])).findings
+    assert found.interval.startswith("0 s … ")
+
+
 def test_without_bounds_a_quantity_is_reported() -> None:
     check = Check("sack", "report", "SACK", "range", "sft", at={"transport": "sack"})
     assert judge(check, cells_of_sack([4.0, 4.9])).holds == "reported"

@@ -15,6 +15,7 @@ from earlybird.study.language.metrics import METRICS
 from earlybird.study.language.observed import FLOWS, MEASURED, MODELS, PLAYS, SAID, observed
 from earlybird.study.reductions.reading import observations
 from earlybird.study.runs.execution import make_runs
+from earlybird.study.runs.plan import count, plan, seeds_text
 from study_parts import ITEMS, NUMBERS, STUDY, small_study
 
 if TYPE_CHECKING:
@@ -210,6 +211,21 @@ def test_a_grid_varies_axes_and_parts_one_at_a_time(tmp_path: Path) -> None:
     own, other = load(made).grids
     assert (own.part, own.axes) == ("main", {"n": (1, 2), "transport": ("sack",), "restart": (True, False)})
     assert (other.part, other.axes) == ("other", {"n": (1, 2), "transport": ("sack",)})
+
+
+def test_a_grid_may_have_fewer_seeds_than_its_scale(tmp_path: Path) -> None:
+    fewer = '[[grids]]\npart = "main"\nscales = ["smoke"]\nseeds = 1\nn = [2]\ntransport = ["sack"]\nrestart = [true]\n'
+    study = load(written(tmp_path, ITEMS, STUDY + "\n" + fewer))
+    seeds = [(run.axes["restart"], run.seed) for run in plan(study, "smoke")]
+    assert len(seeds) == 9
+    assert seeds[-1] == (True, 1)
+    assert (count(study, "smoke"), seeds_text(study, "smoke")) == (9, "1 to 2 seeds")
+
+
+def test_a_grid_needs_a_seed(tmp_path: Path) -> None:
+    study = STUDY.replace('scales = ["smoke"]', 'scales = ["smoke"]\nseeds = 0')
+    with pytest.raises(InputError, match=r"study.toml: grids\[0\].seeds = 0: it must be at least 1"):
+        load(written(tmp_path, ITEMS, study))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,18 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
     """
     is_special = plot.kind in SINGLE_RUNS
     table = single_runs_table(plot, measurements.study, scale, store) if is_special else _lines(plot, measurements)
-    return PlotData(table, drawn(plot, measurements.study, table)) if table.height else None
+    if not table.height:
+        return None
+    return PlotData(_with_names(plot, measurements.study, table), drawn(plot, measurements.study, table))
+
+
+def _with_names(plot: Plot, study: Study, table: pl.DataFrame) -> pl.DataFrame:
+    """Name the places along an axis that has no numbers of its own."""
+    ((name, values),) = plot.x.items() if plot.x else (("", ()),)
+    if plot.kind in SINGLE_RUNS or _is_scale(study, name, values):
+        return table
+    names = {float(place): value_name(study, name, value) for place, value in enumerate(values)}
+    return table.with_columns(pl.col("x").replace_strict(names, return_dtype=pl.String))
 
 
 def drawn(plot: Plot, study: Study, table: pl.DataFrame) -> Chart:

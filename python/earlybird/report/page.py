@@ -22,7 +22,7 @@ from earlybird.study.language.definition import Part, Study
 from earlybird.study.language.items import LEVELS, Item
 from earlybird.study.language.names import spaced
 from earlybird.study.language.register import register
-from earlybird.study.runs.plan import plan
+from earlybird.study.runs.plan import plan, seeds_text
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.sensitivity import Sensitivity
 
@@ -94,7 +94,7 @@ def runs_text(evaluation: Evaluation, part: Part) -> str:
     scale = evaluation.study.scales[evaluation.scale]
     if part.deterministic:
         return "one run of the scenario's own duration, as nothing in it is random"
-    seeds = f"seeds 1 to {scale.seeds}" if scale.seeds > 1 else "seed 1"
+    seeds = seeds_text(evaluation.study, evaluation.scale, part.name)
     return f"{seeds}, {spaced(scale.duration)} of simulated time"
 
 

@@ -149,7 +149,8 @@ def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) ->
     text = rendered("results-study.md.j2", page_context(evaluation, drawings) | where)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if evaluation.search:
-        write_outcome(evaluation.search, folder / name / "search")
+        kept = evaluation.search if alone else evaluation.search.in_short
+        write_outcome(kept, folder / name / "search")
         drawing = draw_search(evaluation.search, folder / name / "search", small_picture)
         context = search_context(evaluation.search, evaluation.study, drawing, "") | where
         (folder / f"{name}-search.md").write_text(rendered("results-search.md.j2", context), encoding="utf-8")

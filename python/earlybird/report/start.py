@@ -13,6 +13,7 @@ from earlybird.report.statements import held
 from earlybird.report.telling import told
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
+from earlybird.study.language.items import Plot
 from earlybird.study.language.register import Entry, Line, Paper, Picture, Register
 from earlybird.study.statements.verdicts import Holds
 
@@ -51,6 +52,8 @@ class PaperShown:
     paper: Paper
     answer: str
     picture: str
+    pictured: str
+    """What the picture shows, for those who cannot see it."""
     scale: str
     """Of the runs behind the answer, where that is not the scale of the page, or is too short."""
     lines: Sequence[LineShown]
@@ -104,6 +107,7 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
         paper,
         told(paper.answer, evaluation) if paper.answer else "",
         write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
+        _plot(paper.picture, evaluation).title if evaluation and paper.picture else "",
         found.remark(evaluation.scale) if evaluation else "",
         [_line(entry, entry.line, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
@@ -128,13 +132,16 @@ def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> L
     )
 
 
+def _plot(picture: Picture, evaluation: Evaluation) -> Plot:
+    return next(plot for item in evaluation.study.items for plot in item.plots if plot.name == picture.plot)
+
+
 def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
     """Return what writes the pictures of papers into the folder of their pages, in some forms."""
 
     def write(letter: str, picture: Picture, evaluation: Evaluation) -> str:
         (folder / PAPERS).mkdir(exist_ok=True)
-        plots = {plot.name: plot for item in evaluation.study.items for plot in item.plots}
-        plot = plots[picture.plot]
+        plot = _plot(picture, evaluation)
         shown = replace(plot, panels=picture.panels or plot.panels, lines=picture.lines or plot.lines)
         data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
         if data is None:

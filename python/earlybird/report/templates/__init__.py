@@ -10,6 +10,7 @@ from markupsafe import Markup
 from earlybird.plots.style import dark_colours
 from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, item_anchor
 from earlybird.study.language.names import spaced
+from earlybird.study.runs.plan import seeds_text
 
 MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
 """What would be read as something other than itself in Markdown, as GitHub renders it."""
@@ -45,6 +46,7 @@ def rendered(template: str, context: Mapping[str, object]) -> str:
         symbols=SYMBOLS,
         anchor=item_anchor,
         spaced=spaced,
+        seeds_text=seeds_text,
         dark_colours=as_json(dark_colours()),
     )
     return environment.get_template(template).render(context)

@@ -148,8 +148,7 @@ def _texts(evaluations: Sequence[Evaluation], scale: str, made_by: dict[str, Any
     names = [evaluation.study.name for evaluation in evaluations]
     title = f"earlybird: results of {', '.join(names)} at scale {scale}"
     answers = [(evaluation.study, headline(evaluation), conclusion(evaluation)) for evaluation in evaluations]
-    seeds = {evaluation.study.name: evaluation.study.scales[scale].seeds for evaluation in evaluations}
-    context = {"title": title, "answers": answers, "scale": scale, "made_by": made_by, "seeds": seeds}
+    context = {"title": title, "answers": answers, "scale": scale, "made_by": made_by}
     context["file"] = default_name(names, scale)
     return {
         "README.md": rendered("archive.md.j2", context).encode(),

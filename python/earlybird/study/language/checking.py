@@ -93,6 +93,8 @@ class Known:
             one_of(axis, self.study.axes, f"{where}.{axis}", "axis", said=values)
         for scale in grid.scales:
             one_of(scale, self.study.scales, f"{where}.scales", "scale")
+        if grid.seeds is not None and grid.seeds < 1:
+            raise InputError(f"{where}.seeds = {grid.seeds}: it must be at least 1.")
 
     def check_metric(self, metric: str, parts: Iterable[object], where: str) -> None:
         """Make sure that runs of all of some parts can have a quantity."""

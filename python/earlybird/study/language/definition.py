@@ -80,6 +80,8 @@ class Grid:
     part: str
     scales: tuple[str, ...]
     axes: Mapping[str, tuple[Scalar, ...]]
+    seeds: int | None = None
+    """At most so many, where the scale has more."""
     place: int = 0
     """Of the grid in the file, for messages."""
 

@@ -74,7 +74,7 @@ def _with_path(part: Table, folder: Path) -> Table:
 
 
 def grids_of(document: Table, where: str) -> tuple[Grid, ...]:
-    """Read grids: of each its part and scales, and what is varied; every other key is an axis with its values."""
+    """Read grids: each has a part, scales, seeds and what is varied; every other key is an axis with its values."""
     return tuple(
         grid for place, table in enumerate(listed(document, "grids", where)) for grid in _grids(table, place, where)
     )
@@ -87,21 +87,23 @@ class WrittenGrid:
     part: str
     scales: tuple[str, ...]
     axes: Mapping[str, tuple[Scalar, ...]]
+    seeds: int | None = None
+    """At most so many, where the scale has more."""
     vary: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """In place of the grid itself: the grid with each of these axes, or parts, alone."""
 
 
 def _grids(table: Table, place: int, where: str) -> Iterator[Grid]:
-    own = {name: table[name] for name in ("part", "scales", "vary") if name in table}
+    own = {name: table[name] for name in ("part", "scales", "seeds", "vary") if name in table}
     axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in own}
     said = build(WrittenGrid, {**own, "axes": axes}, f"{where}: grids[{place}]")
     if not said.vary:
-        yield Grid(said.part, said.scales, said.axes, place)
+        yield Grid(said.part, said.scales, said.axes, said.seeds, place)
     for name, values in said.vary.items():
         if name == "part":
-            yield from (Grid(str(part), said.scales, said.axes, place) for part in values)
+            yield from (Grid(str(part), said.scales, said.axes, said.seeds, place) for part in values)
         else:
-            yield Grid(said.part, said.scales, {**said.axes, name: values}, place)
+            yield Grid(said.part, said.scales, {**said.axes, name: values}, said.seeds, place)
 
 
 def _listed(values: object) -> Iterable[Scalar]:

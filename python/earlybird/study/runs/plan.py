@@ -61,7 +61,7 @@ def count(study: Study, scale: str) -> int:
             part = study.parts[grid.part]
             for axes in _cells(study, grid):
                 run = _identity(part, _settings(study, part, scale, axes))
-                seeds[run] = max(_seeds(study, part, scale), seeds.get(run, 0))
+                seeds[run] = max(_seeds(study, grid, scale), seeds.get(run, 0))
     return sum(seeds.values())
 
 
@@ -79,14 +79,23 @@ def _cells(study: Study, grid: Grid) -> list[dict[str, Scalar]]:
     return [{**defaults, **dict(zip(grid.axes, values, strict=True))} for values in product(*grid.axes.values())]
 
 
-def _seeds(study: Study, part: Part, scale: str) -> int:
-    return 1 if part.deterministic else study.scales[scale].seeds
+def _seeds(study: Study, grid: Grid, scale: str) -> int:
+    every = study.scales[scale].seeds
+    return 1 if study.parts[grid.part].deterministic else min(every, grid.seeds or every)
+
+
+def seeds_text(study: Study, scale: str, part: str = "") -> str:
+    """Say how many seeds the runs of a study, or of one part, have at a scale, such as "3 to 10 seeds"."""
+    grids = [grid for grid in study.grids if scale in grid.scales and part in ("", grid.part)]
+    drawn = {_seeds(study, grid, scale) for grid in grids if not study.parts[grid.part].deterministic} or {1}
+    least, most = min(drawn), max(drawn)
+    return f"{least} to {most} seeds" if least < most else f"{most} seed{'s' if most > 1 else ''}"
 
 
 def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
     part, cells = study.parts[grid.part], _cells(study, grid)
     settings = [_settings(study, part, scale, axes) for axes in cells]
-    for seed in range(1, _seeds(study, part, scale) + 1):
+    for seed in range(1, _seeds(study, grid, scale) + 1):
         yield from (StudyRun(part, axes, seed, changed) for axes, changed in zip(cells, settings, strict=True))
 
 

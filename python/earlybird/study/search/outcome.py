@@ -1,7 +1,7 @@
 """What a search found, as tables: its settings, the statements, the parameters, and what excludes each other."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,12 @@ class Outcome:
     def never_met(self) -> pl.DataFrame:
         """The statements that no setting meets."""
         return self.statements.filter(pl.col("met_by") == 0)
+
+    @property
+    def in_short(self) -> "Outcome":
+        """The same without what each setting misses by, statement by statement."""
+        misses = [name for name in self.trials.columns if name in set(self.statements["id"])]
+        return replace(self, trials=self.trials.drop(misses))
 
     @property
     def sentence(self) -> str:

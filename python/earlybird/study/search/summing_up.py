@@ -1,5 +1,6 @@
 """Sums up what was tried: the statements, the parameters, and what excludes each other."""
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from earlybird import _core
+from earlybird.study.language.names import spaced
 from earlybird.study.search.definition import CONFIRMATION, SEARCH, Search, Setting
 from earlybird.study.search.exploration import BATCH, SEED, Exploration, Trial
 from earlybird.study.search.objective import Reading
@@ -14,9 +16,8 @@ from earlybird.study.search.outcome import Outcome
 
 DIGITS = 4
 """Decimals of distances and misses in the tables."""
-LEAST_EXPECTED = 3.0
-"""Two statements exclude each other if no setting meets both, where this many would if they had nothing to do with each
-other: by the Poisson distribution chance leaves it at none in one case of twenty."""
+CHANCE = 0.05
+"""How likely it may be that any of the pairs that are called exclusive is so by chance."""
 
 EXCLUSIONS = {
     "first": pl.String,
@@ -74,7 +75,7 @@ def _about(exploration: Exploration, best: Trial, default: Trial) -> dict[str, A
 
 def _scale_text(search: Search, name: str) -> str:
     scale = search.study.scales[name]
-    return f"{scale.seeds} seed{'s' if scale.seeds > 1 else ''} of {scale.duration}"
+    return f"{scale.seeds} seed{'s' if scale.seeds > 1 else ''} of {spaced(scale.duration)}"
 
 
 def _trial_rows(exploration: Exploration) -> Iterator[dict[str, Any]]:
@@ -128,13 +129,32 @@ def _printed(value: object) -> str:
 
 def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, int, float]]:
     """List what is never met together, first what would be together most often if it were independent."""
+    least = least_expected(len(_places(trials)))
     met = [{number for number, trial in enumerate(trials) if trial.readings[place].is_met} for place in _places(trials)]
     rows = [
         (_name(one), _name(other), len(met[one]), len(met[other]), len(met[one]) * len(met[other]) / len(trials))
         for one, other in combinations(_places(trials), 2)
-        if len(met[one]) * len(met[other]) >= LEAST_EXPECTED * len(trials) and not met[one] & met[other]
+        if len(met[one]) * len(met[other]) >= least * len(trials) and not met[one] & met[other]
     ]
     yield from ((*row[:-1], round(row[-1], 1)) for row in sorted(rows, key=lambda row: -row[-1]))
+
+
+def least_expected(statements: int) -> float:
+    """
+    Return how many settings would have to meet two statements by chance, for none to be no chance.
+
+    Parameters
+    ----------
+    statements
+        How many there are, each of which is held against each.
+
+    Returns
+    -------
+    float
+        By the Poisson distribution none is left of so many with the probability `CHANCE` ÷ the number of pairs, so that
+        with the probability `CHANCE` at most any pair is (Bonferroni's bound).
+    """
+    return math.log(max(math.comb(statements, 2), 1) / CHANCE)
 
 
 def _places(trials: Sequence[Trial]) -> range:

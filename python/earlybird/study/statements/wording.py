@@ -61,9 +61,10 @@ def difference_unit(unit: Metric) -> str:
     return "points" if unit.is_share else unit.unit
 
 
-def interval_text(text: Printer, estimate: Estimate) -> str:
-    """Print an interval; nothing where one seed leaves it open."""
-    return f"{text(estimate.low)} … {text(estimate.high)}" if estimate.is_bounded else ""
+def interval_text(text: Printer, estimate: Estimate, possible: tuple[float, float] = (-math.inf, math.inf)) -> str:
+    """Print an interval as far as there can be such values; nothing where one seed leaves it open."""
+    low, high = max(estimate.low, possible[0]), min(estimate.high, possible[1])
+    return f"{text(low)} … {text(high)}" if estimate.is_bounded else ""
 
 
 def stated_text(number: Number) -> str:
