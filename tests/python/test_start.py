@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,6 +57,11 @@ def start(holds: Holds, folder: Path) -> tuple[list[PaperShown], dict[str, str]]
     return shown, {form: rendered(form, context) for form in ("results.md.j2", "site.html.j2")}
 
 
+def names(text: str) -> set[str]:
+    """Return what a text has to be filled with."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
 @pytest.mark.parametrize("holds", OUTCOMES)
 def test_the_start_page_is_short_however_the_statements_come_out(holds: Holds, tmp_path: Path) -> None:
     _, pages = start(holds, tmp_path)
@@ -71,6 +77,17 @@ def test_each_paper_has_its_sentence_and_its_picture(tmp_path: Path) -> None:
         assert len({yes.answer, no.answer, unclear.answer}) == 3, "the answer does not depend on what was found"
         assert yes.picture == f"papers/{yes.letter}.svg"
         assert yes.scale == "smoke"
+
+
+def test_a_number_beside_a_verdict_was_measured_elsewhere_than_what_the_verdict_judges() -> None:
+    for paper in register().papers.values():
+        checks = {check.id: check for item in find_study(paper.study).items for check in item.checks}
+        for choice in paper.answer.words.values() if paper.answer else ():
+            judged = checks[choice.check]
+            known = {*judged.at, *judged.cells, *judged.each, *(key for point in judged.points for key in point)}
+            for name in {*names(choice.yes), *names(choice.no), *names(choice.open)}:
+                metric, point = paper.answer.quantity(name)
+                assert (metric, set(point) - known) == (judged.metric, set()), f"{paper.name}: {name}"
 
 
 def test_every_figure_and_table_has_a_line(tmp_path: Path) -> None:
@@ -143,7 +160,7 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
         (("papers", "T", "answer", "text"), "{nobody}", "papers.T.answer.text: there is nothing for {nobody}"),
         (("papers", "T", "answer", "text"), "{less} {tail}", "papers.T.answer: 'sack' is given, but the text does not"),
         (("papers", "T", "answer", "text"), "{less", "papers.T.answer.text = '{less': "),
-        (("papers", "T", "answer", "at", "metric"), "sfd", "papers.T.answer.values.sack.metric = 'sfd'"),
+        (("papers", "T", "answer", "values", "sack", "metric"), "sfd", "papers.T.answer.values.sack.metric = 'sfd'"),
         (("papers", "T", "answer", "values", "er", "transport"), "sak", "papers.T.answer.values.er.transport = 'sak'"),
         (("papers", "T", "answer", "words", "less", "check"), "er-les", "papers.T.answer.words.less.check = 'er-les'"),
         (
