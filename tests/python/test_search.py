@@ -22,19 +22,17 @@ from earlybird.study.language.register import Register
 from earlybird.study.runs.execution import make_runs
 from earlybird.study.runs.plan import plan
 from earlybird.study.search.definition import SEARCH, Choice, Range, Search, Target
-from earlybird.study.search.exploration import explore
+from earlybird.study.search.exploration import Exploration, Trial, explore
 from earlybird.study.search.loading import choose_searches, load_search
-from earlybird.study.search.objective import MOST, distance, miss, readings
+from earlybird.study.search.objective import MOST, Reading, Statement, distance, miss, readings
 from earlybird.study.search.outcome import outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
-from earlybird.study.search.summing_up import least_expected, outcome
+from earlybird.study.search.summing_up import exclusions, least_expected, outcome
 from study_parts import measured, run, small_study, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from earlybird.study.search.objective import Reading
 
 SIZES, SHARES = Target(table="table", factor=2.0), Target(table="table", within=0.1)
 
@@ -196,6 +194,28 @@ def test_two_statements_exclude_each_other_where_chance_would_hardly_part_any_of
     assert least_expected(2) == pytest.approx(-math.log(0.05))
     pairs = math.comb(62, 2)
     assert pairs * math.exp(-least_expected(62)) == pytest.approx(0.05)
+
+
+def tried(first: int, second: int, neither: int) -> list[Trial]:
+    """Return a trial of each of so many settings that meet one of two statements, or none."""
+    meets = [(0.0, 1.0)] * first + [(1.0, 0.0)] * second + [(1.0, 1.0)] * neither
+    about = Statement("S-1", "claim", "", "")
+    return [
+        Trial({"rate": f"{place}Mb/s", "window": 10}, [Reading(about, "", "", each) for each in misses])
+        for place, misses in enumerate(meets)
+    ]
+
+
+def test_statements_exclude_each_other_from_as_many_settings_on_as_chance_hardly_leaves_without_one() -> None:
+    assert exclusions(tried(6, 6, 0)).rows() == [("s1", "s2", 6, 6, 3.0)]  # 6 × 6 ÷ 12 is 3 and more than -ln 0.05
+    assert exclusions(tried(6, 6, 1)).is_empty()
+
+
+def test_a_setting_that_was_tried_twice_counted_twice(search: Search) -> None:
+    trials = tried(6, 6, 1)
+    exploration = Exploration(search, [*trials, *trials[:6], *trials[:6]], trials[:1])
+    found = outcome(exploration)
+    assert (found.about["trials"], found.about["settings"], found.exclusions.height) == (25, 13, 0)
 
 
 @pytest.mark.parametrize(

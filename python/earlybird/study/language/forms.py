@@ -25,7 +25,7 @@ class Statement:
 
     id: str
     must: str = ""
-    """The sentence, which can be understood alone, of a property of every correct implementation …"""
+    """The sentence, which can be understood alone, of what follows from the algorithm alone …"""
     claim: str = ""
     """… or what a paper states that depends on what it leaves open …"""
     report: str = ""

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from earlybird.study.language.points import Point, Scalar
 
 Level: TypeAlias = Literal["must", "claim", "report"]
-"""What a statement weighs: a property of every correct implementation, a statement of a paper that depends on what the
-paper leaves open, or a number to set beside ours."""
+"""What a statement weighs: what follows from the algorithm alone, a statement of a paper that depends on what the paper
+leaves open, or a number to set beside ours."""
 
 LEVELS: tuple[Level, ...] = ("must", "claim", "report")
 

@@ -29,7 +29,7 @@ class Outcome:
     parameters: pl.DataFrame
     """One row per parameter: the study's own value, the best one, how much it decides."""
     exclusions: pl.DataFrame
-    """One row per two statements that settings met one by one, but none together, and not for want of settings."""
+    """One row per two statements that settings met one by one, but none together, though many should by lot."""
 
     @cached_property
     def is_met(self) -> bool:
@@ -55,9 +55,13 @@ class Outcome:
             return f"All {count} statements are met at once."
         most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements at once"
         best = f"tried again, the closest one meets {about['best_met']}, the study's own {about['default_met']}"
-        never = f"{self.never_met.height} statements are met by none"
-        pairs = f"{self.exclusions.height or 'no'} pairs of the others clearly exclude each other"
+        never = f"{_counted(self.never_met.height, 'statement')} met by none"
+        pairs = f"{_counted(self.exclusions.height, 'pair')} of the others never met together"
         return f"{most}; {best}. {never}; {pairs}."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun} is" if count == 1 else f"{count or 'no'} {noun}s are"
 
 
 def outcome_folder(study: Study, store: Store) -> Path:

@@ -17,7 +17,7 @@ from earlybird.study.search.outcome import Outcome
 DIGITS = 4
 """Decimals of distances and misses in the tables."""
 CHANCE = 0.05
-"""How likely it may be that any of the pairs that are called exclusive is so by chance."""
+"""How likely it may be that any pair is called exclusive by chance, were settings drawn by lot."""
 
 EXCLUSIONS = {
     "first": pl.String,
@@ -49,7 +49,7 @@ def outcome(exploration: Exploration) -> Outcome:
         pl.DataFrame(list(_trial_rows(exploration)), infer_schema_length=None),
         pl.DataFrame(list(_statement_rows(exploration, best, default))),
         pl.DataFrame([_parameter_row(search, name, best.setting, exploration) for name in search.parameters]),
-        pl.DataFrame(list(_exclusion_rows(exploration.trials)), schema=EXCLUSIONS, orient="row"),
+        exclusions(_distinct(exploration.trials)),
     )
 
 
@@ -59,7 +59,7 @@ def _about(exploration: Exploration, best: Trial, default: Trial) -> dict[str, A
         "study": search.study.name,
         "paper": search.paper,
         "trials": len(trials),
-        "settings": len({tuple(trial.setting.items()) for trial in trials}),
+        "settings": len(_distinct(trials)),
         "statements": len(default.readings),
         "best_distance": round(best.distance, DIGITS),
         "best_met": best.met,
@@ -127,21 +127,40 @@ def _printed(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _exclusion_rows(trials: Sequence[Trial]) -> Iterator[tuple[str, str, int, int, float]]:
-    """List what is never met together, first what would be together most often if it were independent."""
-    least = least_expected(len(_places(trials)))
-    met = [{number for number, trial in enumerate(trials) if trial.readings[place].is_met} for place in _places(trials)]
+def _distinct(trials: Sequence[Trial]) -> Sequence[Trial]:
+    """Keep one trial of each setting, as the same setting gives the same result."""
+    return list({tuple(trial.setting.items()): trial for trial in trials}.values())
+
+
+def exclusions(settings: Sequence[Trial]) -> pl.DataFrame:
+    """
+    List the statements that are never met together.
+
+    Parameters
+    ----------
+    settings
+        A trial of each setting.
+
+    Returns
+    -------
+    polars.DataFrame
+        Two statements a row, how many settings meet each, and how many should meet both, were they independent; first
+        those that should be met together most often.
+    """
+    least, places = least_expected(len(settings[0].readings)), range(len(settings[0].readings))
+    met = [{number for number, trial in enumerate(settings) if trial.readings[place].is_met} for place in places]
     rows = [
-        (_name(one), _name(other), len(met[one]), len(met[other]), len(met[one]) * len(met[other]) / len(trials))
-        for one, other in combinations(_places(trials), 2)
-        if len(met[one]) * len(met[other]) >= least * len(trials) and not met[one] & met[other]
+        (_name(one), _name(other), len(met[one]), len(met[other]), len(met[one]) * len(met[other]) / len(settings))
+        for one, other in combinations(places, 2)
+        if len(met[one]) * len(met[other]) >= least * len(settings) and not met[one] & met[other]
     ]
-    yield from ((*row[:-1], round(row[-1], 1)) for row in sorted(rows, key=lambda row: -row[-1]))
+    by_size = sorted(rows, key=lambda row: -row[-1])
+    return pl.DataFrame([(*row[:-1], round(row[-1], 1)) for row in by_size], schema=EXCLUSIONS, orient="row")
 
 
 def least_expected(statements: int) -> float:
     """
-    Return how many settings would have to meet two statements by chance, for none to be no chance.
+    Return how many settings should meet two statements, were they independent, before it tells that none does.
 
     Parameters
     ----------
@@ -151,11 +170,8 @@ def least_expected(statements: int) -> float:
     Returns
     -------
     float
-        By the Poisson distribution none is left of so many with the probability `CHANCE` ÷ the number of pairs, so that
-        with the probability `CHANCE` at most any pair is (Bonferroni's bound).
+        If so many are expected, there is none with the probability `CHANCE` ÷ the number of pairs (Poisson's
+        distribution), and so for any pair with the probability `CHANCE` at most (Bonferroni's bound). Settings of a
+        guided search are not drawn by lot: it is a threshold, no test.
     """
     return math.log(max(math.comb(statements, 2), 1) / CHANCE)
-
-
-def _places(trials: Sequence[Trial]) -> range:
-    return range(len(trials[0].readings))
