@@ -80,13 +80,13 @@ def test_each_paper_has_its_sentence_and_its_picture(tmp_path: Path) -> None:
 
 
 def test_a_number_beside_a_verdict_was_measured_elsewhere_than_what_the_verdict_judges() -> None:
-    for paper in register().papers.values():
+    for paper, answer in ((each, each.answer) for each in register().papers.values() if each.answer):
         checks = {check.id: check for item in find_study(paper.study).items for check in item.checks}
-        for choice in paper.answer.words.values() if paper.answer else ():
+        for choice in answer.words.values():
             judged = checks[choice.check]
             known = {*judged.at, *judged.cells, *judged.each, *(key for point in judged.points for key in point)}
             for name in {*names(choice.yes), *names(choice.no), *names(choice.open)}:
-                metric, point = paper.answer.quantity(name)
+                metric, point = answer.quantity(name)
                 assert (metric, set(point) - known) == (judged.metric, set()), f"{paper.name}: {name}"
 
 

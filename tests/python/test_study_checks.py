@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from earlybird.study.language.items import Check, Filter, Item, Number
 from earlybird.study.statements.checks import verdict, verdicts
+from earlybird.study.statements.quantities import Quantity
 from study_parts import compared, measured, run
 
 if TYPE_CHECKING:
@@ -130,6 +132,11 @@ def test_a_mean_whose_interval_crosses_a_bound_decides_nothing() -> None:
 def test_an_interval_ends_where_there_can_be_no_values() -> None:
     (found,) = judge(short(5.0, 1), cells_of_sack([0.1, 4.9])).findings
     assert found.interval.startswith("0 s … ")
+
+
+def test_a_difference_of_shares_had_more_than_a_hundred_points() -> None:
+    assert Quantity("success", {"minus": {}}).possible == (-1.0, 1.0)
+    assert Quantity("sft", {"minus": {}}).possible == (-math.inf, math.inf)
 
 
 def test_without_bounds_a_quantity_is_reported() -> None:

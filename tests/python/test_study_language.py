@@ -222,6 +222,15 @@ def test_a_grid_may_have_fewer_seeds_than_its_scale(tmp_path: Path) -> None:
     assert (count(study, "smoke"), seeds_text(study, "smoke")) == (9, "1 to 2 seeds")
 
 
+def test_a_figure_with_all_seeds_said_that_it_had_fewer_where_others_do(tmp_path: Path) -> None:
+    fewer = '[[grids]]\npart = "main"\nscales = ["smoke"]\nseeds = 1\nn = [2]\ntransport = ["sack"]\n'
+    study = load(written(tmp_path, ITEMS, STUDY + "\n" + fewer + "restart = [true]\n\n" + fewer))
+    assert seeds_text(study, "smoke", "main") == "1 to 2 seeds"
+    assert seeds_text(study, "smoke", "main", {"transport": ("sack",)}) == "2 seeds"
+    assert seeds_text(study, "smoke", "main", {"transport": ("sack",), "restart": (True,)}) == "1 seed"
+    assert count(study, "smoke") == len({(*sorted(run.axes.items()), run.seed) for run in plan(study, "smoke")})
+
+
 def test_a_grid_needs_a_seed(tmp_path: Path) -> None:
     study = STUDY.replace('scales = ["smoke"]', 'scales = ["smoke"]\nseeds = 0')
     with pytest.raises(InputError, match=r"study.toml: grids\[0\].seeds = 0: it must be at least 1"):

@@ -1,7 +1,7 @@
 """Fills the template of a study's page."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -21,6 +21,7 @@ from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Part, Study
 from earlybird.study.language.items import LEVELS, Item
 from earlybird.study.language.names import spaced
+from earlybird.study.language.points import Scalar
 from earlybird.study.language.register import register
 from earlybird.study.runs.plan import plan, seeds_text
 from earlybird.study.statements.reasons import Reason
@@ -89,12 +90,12 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str =
     return rendered("study.html.j2", {**page_context(evaluation, drawings), "home": home})
 
 
-def runs_text(evaluation: Evaluation, part: Part) -> str:
+def runs_text(evaluation: Evaluation, part: Part, shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
     """Say with which seeds and how long the runs of a part were made."""
     scale = evaluation.study.scales[evaluation.scale]
     if part.deterministic:
         return "one run of the scenario's own duration, as nothing in it is random"
-    seeds = seeds_text(evaluation.study, evaluation.scale, part.name)
+    seeds = seeds_text(evaluation.study, evaluation.scale, part.name, shown)
     return f"{seeds}, {spaced(scale.duration)} of simulated time"
 
 

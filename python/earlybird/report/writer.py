@@ -1,7 +1,7 @@
 """Writes a study's report: a page, and beside it every plot as picture with its data, the verdicts and runs as CSV."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from earlybird.report.page import Drawing, page, runs_text
 from earlybird.report.pictures import Pictures, both_pictures, write_pictures, write_plot
 from earlybird.report.search_page import write_search
 from earlybird.study.evaluation import Evaluation
-from earlybird.study.language.points import Point
+from earlybird.study.language.items import Plot
+from earlybird.study.language.points import Point, Scalar
 
 PAGE = "index.html"
 ASSETS = "assets"
@@ -120,7 +121,7 @@ def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures, *, has_cel
     for plot in (plot for item in evaluation.study.items for plot in item.plots):
         if data := plot_data(plot, evaluation.measurements, evaluation.scale, evaluation.store):
             picture = write_plot(data, folder, plot.name, chosen)
-            made = _made(evaluation, plot.at)
+            made = _made(evaluation, plot.at, _shown(plot))
             yield Drawing(plot.name, plot.title, plot.caption, data.chart, made, picture)
     for each in (each for panels in evaluation.sensitivities.values() for each in panels):
         if data := sensitivity_data(each):
@@ -134,9 +135,15 @@ def _drawings(evaluation: Evaluation, folder: Path, chosen: Pictures, *, has_cel
             yield Drawing(name, each.axis, "", data.chart, made, picture)
 
 
-def _made(evaluation: Evaluation, at: Point) -> str:
+def _made(evaluation: Evaluation, at: Point, shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
     parts = evaluation.study.parts
-    return runs_text(evaluation, parts[str(at.get("part", next(iter(parts))))])
+    return runs_text(evaluation, parts[str(at.get("part", next(iter(parts))))], shown)
+
+
+def _shown(plot: Plot) -> Mapping[str, Collection[Scalar]]:
+    """Return what a plot has of each axis."""
+    fixed = {name: (value,) for name, value in plot.at.items() if isinstance(value, Scalar)}
+    return {**fixed, **plot.x, **plot.panels, **plot.lines}
 
 
 def tabled_verdicts(evaluation: Evaluation) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Spreads a study out into runs."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -84,12 +84,37 @@ def _seeds(study: Study, grid: Grid, scale: str) -> int:
     return 1 if study.parts[grid.part].deterministic else min(every, grid.seeds or every)
 
 
-def seeds_text(study: Study, scale: str, part: str = "") -> str:
-    """Say how many seeds the runs of a study, or of one part, have at a scale, such as "3 to 10 seeds"."""
-    grids = [grid for grid in study.grids if scale in grid.scales and part in ("", grid.part)]
-    drawn = {_seeds(study, grid, scale) for grid in grids if not study.parts[grid.part].deterministic} or {1}
-    least, most = min(drawn), max(drawn)
+def seeds_text(study: Study, scale: str, part: str = "", shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
+    """
+    Say how many seeds runs have, such as "3 to 10 seeds".
+
+    Parameters
+    ----------
+    study
+        The study.
+    scale
+        One of its scales.
+    part
+        The part whose runs are meant; all by default.
+    shown
+        By axis, the values that are meant; of other axes the defaults. Nothing: all runs.
+    """
+    drawn: dict[Hashable, int] = {}
+    for grid in (each for each in study.grids if scale in each.scales and part in ("", each.part)):
+        cells = () if study.parts[grid.part].deterministic else _cells(study, grid)
+        for axes in (each for each in cells if shown is None or _is_among(study, each, shown)):
+            cell = (grid.part, *sorted(axes.items()))
+            drawn[cell] = max(_seeds(study, grid, scale), drawn.get(cell, 0))
+    least, most = min(drawn.values(), default=1), max(drawn.values(), default=1)
     return f"{least} to {most} seeds" if least < most else f"{most} seed{'s' if most > 1 else ''}"
+
+
+def _is_among(study: Study, axes: Mapping[str, Scalar], shown: Mapping[str, Collection[Scalar]]) -> bool:
+    """Tell whether a cell has only values that are shown, or that points mean without saying so."""
+    defaults = {name: axis.default for name, axis in study.axes.items()}
+    return all(
+        value in shown[name] if name in shown else defaults[name] in (None, value) for name, value in axes.items()
+    )
 
 
 def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:

@@ -72,12 +72,14 @@ def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measureme
     means = [estimation.estimate(check.metric, side).mean for side in (lower, upper)]
     names = [point_name(measurements.study, own) for own in _differing(*points)]
     bound = check.factor * means[1] + check.margin
+    below, above = (Quantity(check.metric, point).possible for point in points)
+    possible = (below[0] - check.factor * above[1] - check.margin, below[1] - check.factor * above[0] - check.margin)
     return Finding(
         cell=cell,
         label=joined(point_name(measurements.study, cell), f"{names[0]} < {bound_name(check, names[1])}"),
         paper="",
         ours=f"{text(means[0])} against {text(means[1])}",
-        interval=interval_text(lambda value: gap_text(check, value), difference),
+        interval=interval_text(lambda value: gap_text(check, value), difference, possible),
         effect=effect_size(check, *means),
         strength=_strength(difference),
         holds=holds,

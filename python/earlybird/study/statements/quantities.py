@@ -32,9 +32,9 @@ class Quantity:
     @property
     def possible(self) -> tuple[float, float]:
         """The smallest and the largest value that there can be."""
-        if DIFFERENCE in self.point:
-            return -math.inf, math.inf
         least, most = metric(self.metric).range
+        if DIFFERENCE in self.point:
+            return least - most, most - least
         return (least, math.inf) if RATIO in self.point else (least, most)
 
     def combine(self, values: Sequence[float]) -> float:
