@@ -119,6 +119,12 @@ def test_what_fails_in_many_cells_is_no_chance() -> None:
     assert (found.holds, found.detail) == ("no", "holds in 6 of 12 cells, fails in 6")
 
 
+def test_a_statement_that_fails_showed_a_cell_that_does_not() -> None:
+    found = judge(short(5.0, 3), cells_of_sack([1.0, 9.0, 14.0], [5.2, 5.25, 5.3], [1.0, 1.1, 1.2]))
+    assert [cell.holds for cell in found.findings] == ["undecided", "no", "yes"]
+    assert found.ours.endswith("5.25 s")
+
+
 def test_nothing_lost_is_refuted_by_a_single_loss() -> None:
     found = judge(short(0.0, 1), cells_of_sack([0.0, 0.0, 28.0]))
     assert (found.holds, found.detail) == ("no", "above the range")

@@ -22,6 +22,9 @@ NOISE = "within the noise"
 BY_CHANCE = "the other way round, but no more than chance gives among so many cells"
 """Notes on single cells."""
 
+_AGAINST: dict[Holds, int] = {"no": 0, "undecided": 1}
+"""Which outcomes of a cell speak against a statement, the worst first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -112,9 +115,13 @@ def was_run(verdict: Verdict) -> bool:
 
 
 def weakest(findings: Sequence[Finding]) -> Finding | None:
-    """Return the cell that speaks most against a statement, leaving aside ties if there is anything else."""
+    """
+    Return the cell that speaks most against a statement, leaving aside ties if there is anything else.
+
+    A cell that fails comes before one that is undecided, and that before one that holds, however strongly.
+    """
     known = [finding for finding in findings if math.isfinite(finding.strength)]
-    return min(known, key=lambda finding: (finding.note == TIE, finding.strength), default=None)
+    return min(known, key=lambda each: (each.note == TIE, _AGAINST.get(each.holds, 2), each.strength), default=None)
 
 
 def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds, str]:
