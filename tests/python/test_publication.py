@@ -159,6 +159,7 @@ def test_without_results_of_a_scale_those_of_another_speak_and_say_so(tmp_path: 
     assert scale_with_results(study, "full", store) == "smoke"
     make_runs([study], "full", jobs=1, out=store.root)
     assert [scale_with_results(study, scale, store) for scale in ("smoke", "full")] == ["smoke", "full"]
+    assert scale_with_results(study, "smoke", store, or_fuller=True) == "full"
     write_publication(REGISTER, [study], {study.name: evaluate(study, "smoke", store)}, "full", tmp_path / "docs")
     assert pl.read_csv(tmp_path / "docs" / "verdicts.csv")["scale"].to_list() == ["smoke", "smoke", "", ""]
 

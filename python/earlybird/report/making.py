@@ -52,7 +52,8 @@ def publish_all(
     Parameters
     ----------
     scale
-        ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are published.
+        ``smoke``, ``medium`` or ``full``; of a study with all runs of a fuller scale that one is published, of one without
+        results of it another.
     out
         Results folder; one study at least must have results in it. Of studies that have none, or not all runs of a
         scale, the older pages are kept where there are such.
@@ -71,7 +72,7 @@ def publish_all(
     StoreError
         If a result is damaged or the folder cannot be written.
     """
-    evaluations = evaluate_all(scale, out)[1]
+    evaluations = evaluate_all(scale, out, or_fuller=True)[1]
     if not evaluations:
         command = f"earlybird study run {ALL} --scale {scale}"
         raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")

@@ -90,20 +90,21 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     return Evaluation(study, scale, store, measured, missing, found, panels, why, found_before(study, store))
 
 
-def evaluate_all(scale: str, out: str | Path) -> tuple[list[Study], dict[str, Evaluation]]:
+def evaluate_all(scale: str, out: str | Path, *, or_fuller: bool = False) -> tuple[list[Study], dict[str, Evaluation]]:
     """
     Return all studies that have a scale or results of another, and by name what those say that have results.
 
-    Where a study has hardly any results of the scale, those of another scale speak, and the evaluation says of which.
+    Where a study has hardly any results of the scale, those of another scale speak, and the evaluation says of which;
+    with `or_fuller` also those of the fullest scale, from that one on, of which all runs have been made.
     """
     wanted, store = choose_studies([ALL], scale), Store(Path(out))
     every = list(map(find_study, study_names()))
-    scales = {study.name: scale_with_results(study, scale, store) for study in every}
+    scales = {study.name: scale_with_results(study, scale, store, or_fuller=or_fuller) for study in every}
     found = {study.name: evaluate(study, chosen, store) for study in every if (chosen := scales[study.name])}
     return [study for study in every if study in wanted or study.name in found], found
 
 
-def scale_with_results(study: Study, scale: str, store: Store) -> str:
+def scale_with_results(study: Study, scale: str, store: Store, *, or_fuller: bool = False) -> str:
     """
     Choose the scale at which a study is looked at.
 
@@ -115,6 +116,8 @@ def scale_with_results(study: Study, scale: str, store: Store) -> str:
         What was asked for.
     store
         The results.
+    or_fuller
+        Whether a fuller scale than what was asked for is better, if all of its runs have been made.
 
     Returns
     -------
@@ -125,7 +128,9 @@ def scale_with_results(study: Study, scale: str, store: Store) -> str:
     """
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]
-    has_fuller = any(shares[name] == 1.0 for name in enough if SCALES.index(name) > SCALES.index(scale))
-    if scale in enough and (shares[scale] == 1.0 or not has_fuller):
+    fuller = [name for name in enough if shares[name] == 1.0 and SCALES.index(name) > SCALES.index(scale)]
+    if fuller and or_fuller:
+        return max(fuller, key=SCALES.index)
+    if scale in enough and (shares[scale] == 1.0 or not fuller):
         return scale
     return max(enough, key=lambda name: (round(shares[name], 1), SCALES.index(name)), default="")

@@ -11,6 +11,7 @@ import polars as pl
 from earlybird.errors import StoreError, because
 from earlybird.store import Store
 from earlybird.study.language.definition import Study
+from earlybird.study.search.definition import CONFIRMATION
 
 TABLES = ("trials", "statements", "parameters", "exclusions")
 ABOUT = "about.json"
@@ -43,9 +44,9 @@ class Outcome:
 
     @property
     def in_short(self) -> "Outcome":
-        """The same without what each setting misses by, statement by statement."""
+        """The same with the settings alone that were tried again, without what each misses by."""
         misses = [name for name in self.trials.columns if name in set(self.statements["id"])]
-        return replace(self, trials=self.trials.drop(misses))
+        return replace(self, trials=self.trials.filter(pl.col("scale") == CONFIRMATION).drop(misses))
 
     @property
     def sentence(self) -> str:
