@@ -52,8 +52,8 @@ def publish_all(
     Parameters
     ----------
     scale
-        ``smoke``, ``medium`` or ``full``; of a study with all runs of a fuller scale that one is published, of one without
-        results of it another.
+        ``smoke``, ``medium`` or ``full``; of a study with all runs of a fuller scale that one is published, of one
+        without results of it another.
     out
         Results folder; one study at least must have results in it. Of studies that have none, or not all runs of a
         scale, the older pages are kept where there are such.
