@@ -34,3 +34,12 @@ def test_the_queues_named_are_the_extremes() -> None:
     found = shares("cubic-er", "cubic")
     assert found.index(min(found)) == 0
     assert found.index(max(found)) == 2
+
+
+@pytest.mark.parametrize(
+    ("sender", "text"),
+    [("CUBIC", "{low:.1f} to {high:.1f} s over CUBIC"), ("BBR", "of {low:.1f} to {high:.1f} s over BBR")],
+)
+def test_the_head_starts_are_those_of_the_results(sender: str, text: str) -> None:
+    found = pl.read_csv(RESULTS / "delay-today.csv").filter(x=f"{sender}-RACK")["value"].to_list()
+    assert text.format(low=min(found), high=max(found)) in README
