@@ -118,6 +118,10 @@ def test_every_link_leads_somewhere(published: Published) -> None:
     assert all((REPOSITORY / page).is_file() for page in OUTSIDE if "small-study" not in page)
 
 
+def test_the_sites_pages_showed_backslashes_before_signs() -> None:
+    assert as_markdown("SACK < PERT * 2 | a_b") == r"SACK &lt; PERT \* 2 \| a\_b"
+
+
 def test_each_plot_has_a_picture_and_its_data(published: Published) -> None:
     page = published.page("small-study")
     (picture,) = re.findall(r'<img src="([^"]+)"', page)

@@ -255,8 +255,14 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
         assert f"{study.name}-search.md)" in (start.parent / page).read_text(encoding="utf-8")
     text = start.with_name(f"{study.name}-search.md").read_text(encoding="utf-8")
     assert all(text.count(part) for part in ("Nothing is negative & all is escaped", "| Window |", "| Rate |"))
-    for link in re.findall(r"\]\(([^)#]+)\)", text):
+    links = set(re.findall(r"\]\(([^)#]+)\)", text))
+    every = f"../../studies/{study.name}/search/trials.csv"
+    assert every in links
+    for link in links - {every}:
         assert (start.parent / link).is_file(), link
+    trials = (start.parent / study.name / "search" / "trials.csv").read_text(encoding="utf-8").splitlines()
+    assert trials[0] == "trial,scale,distance,met,rate,window"
+    assert [line.split(",")[1] for line in trials[1:]] == ["confirmation"] * 2
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from earlybird.study.runs.plan import seeds_text
 
 MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
 """What would be read as something other than itself in Markdown, as GitHub renders it."""
+ENTITIES = {"<": "&lt;", ">": "&gt;"}
+"""What the documentation's site would show with its backslash."""
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:
@@ -56,7 +58,8 @@ def as_markdown(value: object) -> Markup:
     """Write a value in one line of Markdown that shows it as it is; what is `Markup` already stays."""
     if isinstance(value, Markup):
         return value
-    return Markup(MARKDOWN.sub(r"\\\g<0>", str(value).replace("\n", " ")))
+    plain = str(value).replace("\n", " ")
+    return Markup(MARKDOWN.sub(lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), plain))
 
 
 def as_json(value: object) -> Markup:
