@@ -57,7 +57,7 @@ class Outcome:
         most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements at once"
         best = f"tried again, the closest one meets {about['best_met']}, the study's own {about['default_met']}"
         never = f"{_counted(self.never_met.height, 'statement')} met by none"
-        pairs = f"{_counted(self.exclusions.height, 'pair')} of the others never met together"
+        pairs = f"of the others {_counted(self.exclusions.height, 'pair')} never met together"
         return f"{most}; {best}. {never}; {pairs}."
 
 
