@@ -56,8 +56,9 @@ class Outcome:
             return f"All {count} statements are met at once."
         most = f"None of {about['settings']} settings meets more than {about['most_met']} of {count} statements at once"
         best = f"tried again, the closest one meets {about['best_met']}, the study's own {about['default_met']}"
-        never = f"{_counted(self.never_met.height, 'statement')} met by none"
-        pairs = f"of the others {_counted(self.exclusions.height, 'pair')} never met together"
+        unmet = self.never_met.height
+        never = f"{_counted(unmet, 'statement')} met by none" if unmet else "Each statement is met by some"
+        pairs = f"{_counted(self.exclusions.height, 'pair')} never met together"
         return f"{most}; {best}. {never}; {pairs}."
 
 
