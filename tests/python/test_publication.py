@@ -18,6 +18,7 @@ from conftest import store_bytes
 from earlybird import InputError
 from earlybird.paths import REPOSITORY
 from earlybird.report import publication
+from earlybird.report.kept import as_text
 from earlybird.report.publication import write_publication
 from earlybird.report.templates import as_markdown
 from earlybird.store import Store
@@ -120,6 +121,11 @@ def test_every_link_leads_somewhere(published: Published) -> None:
 
 def test_the_sites_pages_showed_backslashes_before_signs() -> None:
     assert as_markdown("SACK < PERT * 2 | a_b") == r"SACK &lt; PERT \* 2 \| a\_b"
+
+
+def test_a_verdict_of_an_older_page_kept_its_entities() -> None:
+    text = "SACK < PERT * 2 | a_b > `c`"
+    assert as_text(str(as_markdown(text))) == text
 
 
 def test_each_plot_has_a_picture_and_its_data(published: Published) -> None:

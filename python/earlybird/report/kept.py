@@ -4,6 +4,7 @@ import dataclasses
 import re
 import shutil
 from collections.abc import Container, Iterator, Mapping, Sequence
+from html import unescape
 from pathlib import Path
 from typing import Final
 
@@ -86,13 +87,18 @@ def _printed(page: str) -> Iterator[tuple[str, Printed]]:
     for line in page.splitlines():
         if match := STATEMENT.match(line):
             statement, _, ours, effect, outcome = match["rest"].split(" | ")[:5]
-            yield statement, Printed(match["anchor"], *_parts(ours), ESCAPED.sub(r"\1", effect), *_outcome(outcome))
+            yield statement, Printed(match["anchor"], *_parts(ours), as_text(effect), *_outcome(outcome))
 
 
 def _parts(cell: str) -> tuple[str, str]:
     """Split a cell into what stands in it and what stands small below that."""
     small = SMALL.search(cell)
-    return ESCAPED.sub(r"\1", cell.partition("<br>")[0]), ESCAPED.sub(r"\1", small[1]) if small else ""
+    return as_text(cell.partition("<br>")[0]), as_text(small[1]) if small else ""
+
+
+def as_text(markdown: str) -> str:
+    """Read what `as_markdown` wrote."""
+    return unescape(ESCAPED.sub(r"\1", markdown))
 
 
 def _outcome(cell: str) -> tuple[Holds, str]:
