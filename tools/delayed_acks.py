@@ -133,7 +133,7 @@ def rows_of(trace: Path) -> list[Row]:
 
 
 def values_of(state: dict[str, str]) -> list[str]:
-    """Give the sender's values in the order of the columns."""
+    """Return the sender's values in the order of the columns."""
     return [state.get(name, "") for name in ("cwnd_", "ssthresh_", "backoff_", "nrexmit_")]
 
 
@@ -152,7 +152,7 @@ def event_of(words: list[str], top: int) -> str | None:
 
 
 def first_difference(ours: list[Row], theirs: list[Row]) -> int | None:
-    """Give the number of the first row that differs, times to the last digit that ns-2 prints."""
+    """Return the number of the first row that differs, times to the last digit that ns-2 prints."""
     for number, (our, their) in enumerate(zip(ours, theirs, strict=False)):
         tolerance = 1.01e-5 if their[2] == "" else 1.01e-6
         if our[1:] != their[1:] or abs(float(our[0]) - float(their[0])) > tolerance:

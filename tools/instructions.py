@@ -92,7 +92,7 @@ def counted() -> Counts:
 
 
 def crowded(crowd: Crowd) -> Case:
-    """Give the case of so many flows; what they take to begin is counted, which is more than later."""
+    """Return the case of so many flows; what they take to begin is counted, which is more than later."""
     return Case(f"{crowd.flows}-flows", CASES[0].scenario, (*crowd.settings, f"duration={crowd.counted}"))
 
 
@@ -112,7 +112,7 @@ def per_packet(case: Case) -> dict[str, float]:
 
 
 def number(pattern: str, text: str) -> int:
-    """Give the number that a pattern finds, with commas or without."""
+    """Return the number that a pattern finds, with commas or without."""
     found = re.search(pattern, text)
     if found is None:
         message = f"no {pattern!r} in:\n{text}"
@@ -139,12 +139,12 @@ def compared(title: str, counts: Counts, before: Mapping[str, float]) -> list[st
 
 
 def compiler() -> str:
-    """Give the compiler's name and version."""
+    """Return the compiler's name and version."""
     return subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def table(counts: Counts) -> str:
-    """Give the file's text."""
+    """Return the file's text."""
     tables = [
         "\n".join([f"[{title}]", *(f"{name} = {count:g}" for name, count in rows.items())]) + "\n"
         for title, rows in counts.items()

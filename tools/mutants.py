@@ -43,7 +43,7 @@ class Mutant:
         return str(Path(self.file).parent)
 
     def is_like(self, entry: dict[str, str]) -> bool:
-        """Say whether an entry of the list of equal changes means this one."""
+        """Return whether an entry of the list of equal changes means this one."""
         return all(getattr(self, key) == entry[key] for key in ("file", "change", "code"))
 
 
@@ -63,7 +63,7 @@ def read_mutants(folder: Path) -> list[Mutant]:
 
 
 def is_equal(mutant: Mutant, equals: Iterable[dict[str, str]]) -> bool:
-    """Say whether no test could notice this change."""
+    """Return whether no test could notice this change."""
     return any(mutant.is_like(entry) for entry in equals)
 
 
@@ -84,12 +84,12 @@ def table(mutants: Iterable[Mutant], equals: list[dict[str, str]]) -> str:
 
 
 def score(row: Counter[str]) -> float:
-    """Give the share that was caught."""
+    """Return the share that was caught."""
     return row["caught"] / max(row.total(), 1)
 
 
 def survivors(mutants: Iterable[Mutant], equals: list[dict[str, str]]) -> list[Mutant]:
-    """Give the changes that no test noticed, though one could."""
+    """Return the changes that no test noticed, though one could."""
     return [mutant for mutant in mutants if mutant.outcome == "MissedMutant" and not is_equal(mutant, equals)]
 
 

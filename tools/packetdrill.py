@@ -86,37 +86,37 @@ def missing(checkout: str | None) -> str | None:
 
 
 def program(checkout: Path) -> Path:
-    """Give the path of the program in a checkout."""
+    """Return the path of the program in a checkout."""
     return checkout / "gtests" / "net" / "packetdrill" / "packetdrill"
 
 
 def suite(checkout: Path) -> Path:
-    """Give the folder of packetdrill's own scripts for TCP."""
+    """Return the folder of packetdrill's own scripts for TCP."""
     return checkout / "gtests" / "net" / "tcp"
 
 
 def scripts(folder: Path, version: Version, only: str) -> list[Path]:
-    """Give the scripts for an IP version: some say by their names or addresses that they are for the other."""
+    """Return the scripts for an IP version: some say by their names or addresses that they are for the other."""
     other = "v6" if version == "ipv4" else "v4"
     found = (path for path in sorted(folder.rglob("*.pkt")) if not path.stem.endswith(other))
     return [path for path in found if only in str(path.relative_to(folder)) and speaks(path, version)]
 
 
 def speaks(script: Path, version: Version) -> bool:
-    """Say whether the addresses that a script names, if it names any, are of an IP version."""
+    """Return whether the addresses that a script names, if it names any, are of an IP version."""
     own = own_options(script).get("--local_ip", own_options(script).get("--remote_ip"))
     return own is None or (":" in own) == (version == "ipv6")
 
 
 def own_options(script: Path) -> dict[str, str]:
-    """Give the options that a script names itself."""
+    """Return the options that a script names itself."""
     lines = (line.split("//")[0].strip() for line in script.read_text(encoding="utf-8").splitlines())
     pairs = (line.partition("=") for line in lines if line.startswith("--"))
     return {name: value for name, _, value in pairs}
 
 
 def command(checkout: Path, script: Path, version: Version, library: Path | None) -> list[str]:
-    """Give the command line that runs a script in a new network namespace."""
+    """Return the command line that runs a script in a new network namespace."""
     prepare = "ip link set lo up"
     # What stands on the command line goes before what a script says itself: that is left out.
     own = own_options(script)
@@ -169,7 +169,7 @@ def run_all(
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Give passed and run scripts by directory, a column for each IP version."""
+    """Return passed and run scripts by directory, a column for each IP version."""
     versions = sorted({outcome.version for outcome in outcomes})
     lines = [f"{'directory':24}" + "".join(f"{version:>10}" for version in versions)]
     for directory in [*sorted({directory_of(outcome) for outcome in outcomes}), None]:
@@ -182,12 +182,12 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def directory_of(outcome: Outcome) -> str:
-    """Give the directory that a script is counted under."""
+    """Return the directory that a script is counted under."""
     return outcome.script.split("/")[0]
 
 
 def expected_to_fail() -> dict[str, str]:
-    """Give the scripts of the suite that are expected to fail, each with the reason."""
+    """Return the scripts of the suite that are expected to fail, each with the reason."""
     failing: dict[str, str] = tomllib.loads((CRATE / "failing.toml").read_text(encoding="utf-8"))["failing"]
     return failing
 

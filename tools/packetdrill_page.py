@@ -63,7 +63,7 @@ def outcomes(name: str) -> list[Outcome]:
 
 
 def results(endpoint: list[Outcome], kernel: list[Outcome]) -> str:
-    """Give the table of passed and run scripts by directory."""
+    """Return the table of passed and run scripts by directory."""
     columns = [(group, version) for group in (endpoint, kernel) for version in ("ipv4", "ipv6")]
     counts = [count(group, version) for group, version in columns]
     release = platform.release().split("-")[0]
@@ -81,7 +81,7 @@ def results(endpoint: list[Outcome], kernel: list[Outcome]) -> str:
 
 
 def count(group: list[Outcome], version: str) -> dict[str, tuple[int, int]]:
-    """Give passed and run scripts of one IP version by directory, and of all."""
+    """Return passed and run scripts of one IP version by directory, and of all."""
     counted: defaultdict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for outcome in group:
         if outcome["version"] == version:
@@ -92,13 +92,13 @@ def count(group: list[Outcome], version: str) -> dict[str, tuple[int, int]]:
 
 
 def failing() -> str:
-    """Give the table of scripts that are expected to fail."""
+    """Return the table of scripts that are expected to fail."""
     rows = (f"| `{script}` | {reason} |\n" for script, reason in sorted(expected_to_fail().items()))
     return FAILING_HEAD + "".join(rows)
 
 
 def own() -> str:
-    """Give the table of the project's scripts, each with what its first lines say."""
+    """Return the table of the project's scripts, each with what its first lines say."""
     rows = (
         f"| [{path.stem}](../{path.relative_to(REPOSITORY)}) | {said(path)} |\n"
         for path in sorted(OWN_SCRIPTS.glob("*.pkt"))
@@ -107,7 +107,7 @@ def own() -> str:
 
 
 def said(path: Path) -> str:
-    """Give the comment that a script begins with."""
+    """Return the comment that a script begins with."""
     lines = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("//"):

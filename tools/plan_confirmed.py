@@ -46,7 +46,7 @@ FRESH: Final = range(1001, 1101)
 
 
 def judged(first: Plan, many: Plan) -> tuple[bool, bool]:
-    """Tell whether the many sessions would choose the same sender, and whether none is noticeably quicker."""
+    """Return whether the many sessions would choose the same sender, and whether none is noticeably quicker."""
     needs = {prospect.candidate.name: prospect.need.mean for prospect in many.prospects}
     chosen, shortest = first.choice.candidate.name, min(needs.values())
     return chosen == many.choice.candidate.name, not is_noticeably_longer(needs[chosen], shortest, many.film.noticeable)

@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def overview(every: list[TransportInfo]) -> str:
-    """Give the table of all transports."""
+    """Return the table of all transports."""
     rows = [f"| {', '.join(f'`{name}`' for name in one.names)} | {one.title} | {one.source} |" for one in every]
     return "\n".join(["| names | what it is | source |", "|---|---|---|", *rows]) + "\n"
 
@@ -45,7 +45,7 @@ def line(parameter: Parameter) -> str:
 
 
 def recovery_section() -> str:
-    """Give the loss recoveries."""
+    """Return the loss recoveries."""
     rows = [f"| `{one.name}` | {one.meaning} |" for one in recoveries()]
     head = ["## Loss recovery\n", "Values of `endpoint.recovery`; left out, profile and transport choose.\n"]
     return "\n".join([*head, "| value | what it is |", "|---|---|", *rows]) + "\n"

@@ -139,7 +139,7 @@ class Outcome:
     added_delay_us: float
 
     def deviates(self, other: Outcome, index: int) -> bool:
-        """Tell whether a quantity differs from a simulated one by more than chance, and enough to matter."""
+        """Return whether a quantity differs from a simulated one by more than chance, and enough to matter."""
         ours, theirs, quantity = self.estimates[index], other.estimates[index], QUANTITIES[index]
         apart = ours.low > theirs.high or theirs.low > ours.high
         return apart and abs(ours.mean - theirs.mean) > max(quantity.least, quantity.share * abs(theirs.mean))

@@ -83,7 +83,7 @@ def chance(comparison: Comparison) -> str:
 
 
 def has_same_needs(comparison: Comparison) -> bool:
-    """Tell whether 99.99 % of the frames on time allows no flow a single late one, as in short runs."""
+    """Return whether 99.99 % of the frames on time allows no flow a single late one, as in short runs."""
     return comparison.flows.filter(pl.col("no_stall_s") != pl.col("on_time_s")).is_empty()
 
 
@@ -150,7 +150,7 @@ def cell(comparison: Comparison, row: Row, transport: str) -> Text:
 
 
 def advantage(comparison: Comparison, key: str, transport: str) -> int:
-    """Say whether a value is above (1) or below (−1) that of the first transport in 90 % of such sets of seeds."""
+    """Return whether a value is above (1) or below (−1) that of the first transport in 90 % of such sets of seeds."""
     first = next(iter(comparison.transports))
     here, there = (
         {seed: values[key] for seed, values in comparison.by_seed[name].items()} for name in (transport, first)

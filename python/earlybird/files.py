@@ -72,7 +72,7 @@ def temporary_place(path: Path) -> Path:
 
 
 def is_left_over(path: Path) -> bool:
-    """Tell whether a process of this machine that is gone had begun to write this."""
+    """Return whether a process of this machine that is gone had begun to write this."""
     rest, _, process = path.name.rpartition(".")
     return rest.endswith(f".{os.uname().nodename}") and process.isdigit() and not _is_alive(int(process))
 
@@ -134,7 +134,7 @@ def _refuse_other_content(folder: Path) -> None:
 
 
 def _holds_a_result_alone(folder: Path) -> bool:
-    """Tell whether every file of a folder is one that its list of checksums names, and a result's are among them."""
+    """Return whether every file of a folder is one that its list of checksums names, and a result's are among them."""
     try:
         names = _checksums(folder).keys() | {CHECKSUMS}
     except StoreError:

@@ -158,7 +158,7 @@ def resolver(tool: str) -> Iterator[Path | None]:
 
 
 def _leads_away(text: str) -> bool:
-    """Say whether any name server is not at a loopback address."""
+    """Return whether any name server is not at a loopback address."""
     words = (line.split() for line in text.splitlines())
     servers = [line[1] for line in words if len(line) > 1 and line[0] == "nameserver"]
     return any(not server.startswith("127.") and server != "::1" for server in servers)

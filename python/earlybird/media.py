@@ -270,7 +270,7 @@ def films_in(container: InputContainer) -> list[VideoStream]:
 
 
 def is_cover(stream: VideoStream) -> bool:
-    """Tell whether the stream is a picture attached to music."""
+    """Return whether the stream is a picture attached to music."""
     return bool(stream.disposition & type(stream.disposition).attached_pic)
 
 
@@ -307,7 +307,7 @@ def check_is_whole(path: Path, container: InputContainer, last: Frame, end: floa
 
 
 def has_stamp(frame: Frame) -> bool:
-    """Tell whether the container says when the frame is due."""
+    """Return whether the container says when the frame is due."""
     return frame.decode is not None or frame.presentation is not None
 
 

@@ -68,7 +68,7 @@ class Picture:
         run.save_figure(self.figure, path)
 
     def _repr_png_(self) -> bytes:
-        """Give the picture as notebooks ask for it."""
+        """Return the picture as notebooks ask for it."""
         content = BytesIO()
         self.figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
         return content.getvalue()

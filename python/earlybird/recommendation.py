@@ -72,7 +72,7 @@ def _choice(comparison: Comparison, needs: dict[str, float], best: str) -> str:
 
 
 def _verdict(comparison: Comparison, need: float) -> str:
-    """Say whether viewers would wait so long, and what to do if not."""
+    """Return whether viewers would wait so long, and what to do if not."""
     if need < TOO_LONG:
         return ""
     loads = [values["t_over_mu"] for values in comparison.transports.values() if math.isfinite(values["t_over_mu"])]

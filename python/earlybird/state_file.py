@@ -120,7 +120,7 @@ def written(path: Path) -> list[dict[str, Any]]:
 
 
 def _is_written(file: IO[str]) -> bool:
-    """Tell whether somebody holds the lock that writers have."""
+    """Return whether somebody holds the lock that writers have."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -88,7 +88,7 @@ class Store:
         return self.root / key
 
     def has(self, key: str) -> bool:
-        """Tell whether the run was made (its files may still be damaged)."""
+        """Return whether the run was made (its files may still be damaged)."""
         return self.folder(key).is_dir()
 
     def save(self, result: Result) -> Path:

@@ -313,7 +313,7 @@ def without_repetitions(
 
 
 def _are_alike(store: Store, one: PlannedRun, other: PlannedRun) -> bool:
-    """Tell whether two runs gave the same tables."""
+    """Return whether two runs gave the same tables."""
     first, second = store.load(one.key), store.load(other.key)
     return all(first.table(name).equals(second.table(name)) for name in first.tables)
 
@@ -435,7 +435,7 @@ def make(
 
 
 def _is_there(store: Store, key: str) -> bool:
-    """Tell whether a run has a whole result; report and delete a damaged one."""
+    """Return whether a run has a whole result; report and delete a damaged one."""
     if not store.has(key):
         return False
     try:

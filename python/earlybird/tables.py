@@ -119,7 +119,7 @@ def _check_kind(value: object, annotation: object, where: str) -> None:
 
 
 def _fits(value: object, annotation: object) -> bool:
-    """Tell whether a value is what an annotation says; only what files can hold is looked into."""
+    """Return whether a value is what an annotation says; only what files can hold is looked into."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if annotation is Any:
         return True

@@ -33,7 +33,7 @@ def check_world(resolved: str) -> None:
 
 
 def is_simulated(resolved: str) -> bool:
-    """Tell whether a complete scenario takes no real time, so that no run disturbs it."""
+    """Return whether a complete scenario takes no real time, so that no run disturbs it."""
     return world_of(resolved) == SIMULATOR
 
 

@@ -191,7 +191,7 @@ def test_workers_went_on_when_their_program_was_asked_to_end(
 
 
 def is_there(group: int) -> bool:
-    """Tell whether anybody of a group of processes is left."""
+    """Return whether anybody of a group of processes is left."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:

@@ -11,7 +11,7 @@ FILE = "crates/tcp/src/policy/rto.rs"
 
 
 def outcome(change: str, summary: str) -> dict[str, Any]:
-    """Give an outcome as `cargo mutants` writes it."""
+    """Return an outcome as `cargo mutants` writes it."""
     mutant = {"name": f"{FILE}:1:9: {change}", "file": FILE, "span": {"start": {"line": 1, "column": 9}}}
     return {"scenario": {"Mutant": mutant}, "summary": summary}
 

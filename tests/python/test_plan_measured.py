@@ -340,7 +340,7 @@ def only(capture: bytes, keep: Callable[[bytes], bool]) -> bytes:
 
 
 def has_payload(packet: bytes) -> bool:
-    """Tell whether an IPv4 packet carries more than headers."""
+    """Return whether an IPv4 packet carries more than headers."""
     return int.from_bytes(packet[2:4], "big") > 100
 
 

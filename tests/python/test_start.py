@@ -103,7 +103,7 @@ def test_every_figure_and_table_has_a_line(tmp_path: Path) -> None:
 
 
 def _says(text: str, kind: str, number: int) -> bool:
-    """Tell whether a list of figures and tables has one of them."""
+    """Return whether a list of figures and tables has one of them."""
     found = [match[1] for match in re.finditer(rf"{kind}s? ([0-9, to]+)", text)]
     parts = [part for each in found for part in each.split(",") if part.strip()]
     ends = [[int(end) for end in re.findall(r"\d+", part)] for part in parts]

@@ -90,7 +90,7 @@ impl CaptureFile {
         self.error.get_or_insert(error);
     }
 
-    /// Gives the file's name.
+    /// Returns the file's name.
     pub fn path(&self) -> &Path {
         &self.path
     }

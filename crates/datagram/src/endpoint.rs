@@ -94,7 +94,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the next thing the application should know.
+    /// Returns the next thing the application should know.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         match self {
@@ -106,7 +106,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the next datagram to send, if there is one.
+    /// Returns the next datagram to send, if there is one.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         match self {
@@ -118,7 +118,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the time at which to call [`Self::on_timeout`].
+    /// Returns the time at which to call [`Self::on_timeout`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self {
@@ -162,7 +162,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the datagrams with payload sent so far, repairs included.
+    /// Returns the datagrams with payload sent so far, repairs included.
     pub fn sent(&self) -> u64 {
         match self {
             Self::Udp(udp) => udp.sent(),
@@ -172,7 +172,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the repairs among them.
+    /// Returns the repairs among them.
     pub fn repeated(&self) -> u64 {
         match self {
             Self::SrtSender(sender) => sender.repeated(),
@@ -180,7 +180,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the packets that are kept: by a sender that repairs, until they are acknowledged or too old; by a receiver that
+    /// Returns the packets that are kept: by a sender that repairs, until they are acknowledged or too old; by a receiver that
     /// releases in time, until then.
     pub fn kept(&self) -> usize {
         match self {
@@ -190,7 +190,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the payload bytes that arrived so far; over SRT, those that were released.
+    /// Returns the payload bytes that arrived so far; over SRT, those that were released.
     pub fn received(&self) -> u64 {
         match self {
             Self::Udp(udp) => udp.received(),
@@ -200,7 +200,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives what a sender with a rate of its own knows.
+    /// Returns what a sender with a rate of its own knows.
     pub fn gauges(&self) -> Option<Gauges> {
         match self {
             Self::TfrcSender(sender) => Some(sender.gauges()),

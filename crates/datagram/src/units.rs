@@ -75,7 +75,7 @@ struct Partial {
 }
 
 impl Inbox {
-    /// Gives the payload bytes that arrived, part units included.
+    /// Returns the payload bytes that arrived, part units included.
     pub(crate) fn received(&self) -> u64 {
         self.received
     }

@@ -53,7 +53,7 @@ impl Capture {
         self.file.write(at, side as u32, bytes.len(), bytes);
     }
 
-    /// Gives the file's name.
+    /// Returns the file's name.
     pub fn path(&self) -> &Path {
         self.file.path()
     }

@@ -16,7 +16,7 @@ pub trait Watch<O: Observer = ()> {
     /// Is called again and again; says whether to go on.
     fn look(&mut self, now: Instant, emulator: &mut Emulator<O>, carried: &Carried) -> bool;
 
-    /// Gives the time between two calls of [`Self::look`].
+    /// Returns the time between two calls of [`Self::look`].
     fn interval(&self) -> Duration {
         Duration::from_millis(50)
     }
@@ -55,17 +55,17 @@ impl Crossing {
         Self { devices: [near, far], started, carried: Carried::default() }
     }
 
-    /// Gives the moment at which this was made.
+    /// Returns the moment at which this was made.
     pub const fn started(&self) -> std::time::Instant {
         self.started
     }
 
-    /// Gives the time since this was made.
+    /// Returns the time since this was made.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
-    /// Gives what came of the packets that were due.
+    /// Returns what came of the packets that were due.
     pub const fn carried(&self) -> &Carried {
         &self.carried
     }

@@ -80,7 +80,7 @@ impl<O: Observer> Emulator<O> {
         parsed.map(|parsed| Content::Segment(parsed.segment))
     }
 
-    /// Gives the next packet that has come out by now.
+    /// Returns the next packet that has come out by now.
     pub fn poll(&mut self, now: Instant) -> Option<Delivery<'_>> {
         let (due, packet) = self.courier.poll_arrival(now)?;
         let (from, bytes) = self.courier.observer_mut().0.release(packet.ticket);
@@ -90,44 +90,44 @@ impl<O: Observer> Emulator<O> {
         Some(Delivery { due, to: from.opposite(), bytes })
     }
 
-    /// Gives the time at which to call [`Self::poll`].
+    /// Returns the time at which to call [`Self::poll`].
     pub fn deadline(&mut self) -> Option<Instant> {
         self.courier.poll_timeout()
     }
 
-    /// Gives what was not let in.
+    /// Returns what was not let in.
     pub const fn refusals(&self) -> Refusals {
         self.refusals
     }
 
-    /// Gives how many bytes of packets are on their way.
+    /// Returns how many bytes of packets are on their way.
     pub fn bytes_under_way(&mut self) -> usize {
         self.courier.observer_mut().0.held()
     }
 
-    /// Gives the links with their counters.
+    /// Returns the links with their counters.
     pub const fn network(&self) -> &Network {
         self.courier.network()
     }
 
-    /// Gives how many packets wait at a link now.
+    /// Returns how many packets wait at a link now.
     pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
         self.courier.backlog(now, link)
     }
 
-    /// Gives the observer.
+    /// Returns the observer.
     pub const fn observer_mut(&mut self) -> &mut O {
         &mut self.courier.observer_mut().1
     }
 
-    /// Gives the network and the observer, at the end.
+    /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
         let (network, (_, observer)) = self.courier.into_parts();
         (network, observer)
     }
 }
 
-/// Gives what links and observers see of a packet.
+/// Returns what links and observers see of a packet.
 fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
     let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
     let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
@@ -142,7 +142,7 @@ fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
     }
 }
 
-/// Gives the number of a packet's connection for queues that serve each: a hash of addresses, ports and protocol
+/// Returns the number of a packet's connection for queues that serve each: a hash of addresses, ports and protocol
 /// (RFC 8290 §4.1.1).
 fn connection(envelope: &Envelope) -> u32 {
     let mut hasher = DefaultHasher::new();

@@ -38,7 +38,7 @@ impl Parcels {
         self.all.len() as u32 - 1
     }
 
-    /// Gives up one of the packets with this ticket. The bytes can be read until something else is kept.
+    /// Abandons one of the packets with this ticket. The bytes can be read until something else is kept.
     pub(crate) fn release(&mut self, ticket: u32) -> (Side, &mut [u8]) {
         let parcel = &mut self.all[ticket as usize];
         parcel.copies -= 1;
@@ -49,7 +49,7 @@ impl Parcels {
         (parcel.from, &mut parcel.bytes)
     }
 
-    /// Gives how many bytes are on their way.
+    /// Returns how many bytes are on their way.
     pub(crate) const fn held(&self) -> usize {
         self.held
     }

@@ -25,17 +25,17 @@ impl Timing {
         self.delays.saturating_record(left.since(due).as_nanos());
     }
 
-    /// Gives how many packets were noted.
+    /// Returns how many packets were noted.
     pub fn packets(&self) -> u64 {
         self.delays.len()
     }
 
-    /// Gives the delay that this share of the packets did not exceed, from 0 to 1.
+    /// Returns the delay that this share of the packets did not exceed, from 0 to 1.
     pub fn quantile(&self, share: f64) -> Duration {
         Duration::from_nanos(self.delays.value_at_quantile(share))
     }
 
-    /// Gives the largest delay.
+    /// Returns the largest delay.
     pub fn largest(&self) -> Duration {
         Duration::from_nanos(self.delays.max())
     }

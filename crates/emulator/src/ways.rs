@@ -17,7 +17,7 @@ impl Side {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Near, Self::Far];
 
-    /// Gives the other side.
+    /// Returns the other side.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -41,7 +41,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// Gives the route of what comes from a side.
+    /// Returns the route of what comes from a side.
     pub(crate) const fn from(&self, side: Side) -> RouteId {
         match side {
             Side::Near => self.there,
@@ -49,7 +49,7 @@ impl Way {
         }
     }
 
-    /// Gives the end that packets from a side go to: the one that opens connections is near.
+    /// Returns the end that packets from a side go to: the one that opens connections is near.
     pub(crate) const fn end(&self, from: Side) -> EndpointId {
         EndpointId(self.flow.0 * 2 + matches!(from, Side::Near) as u32)
     }
@@ -74,7 +74,7 @@ impl Ways {
         self.by_port.insert(port, way);
     }
 
-    /// Gives the way of a packet from a side; none if it belongs to no flow, or to many hosts.
+    /// Returns the way of a packet from a side; none if it belongs to no flow, or to many hosts.
     pub(crate) fn of(&self, from: Side, envelope: &Envelope) -> Option<&Way> {
         if envelope.destination.is_multicast() {
             return None;

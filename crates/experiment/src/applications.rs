@@ -39,7 +39,7 @@ fn live(ingest: &Ingest, path: PathId, lead: Duration) -> earlybird_traffic::Ing
     earlybird_traffic::Ingest::new(path, packets_of(&film), lead, relief)
 }
 
-/// Gives pictures and sound in order of time; of both at one time the picture first.
+/// Returns pictures and sound in order of time; of both at one time the picture first.
 fn packets_of(film: &earlybird_scenario::Film) -> Film {
     let packet = |content| {
         move |(at, bytes): (&f64, &u32)| Packet { at: Duration::from_secs_f64(*at), bytes: u64::from(*bytes), content }
@@ -57,7 +57,7 @@ fn packets_of(film: &earlybird_scenario::Film) -> Film {
     Film::new(packets.into(), Duration::from_secs_f64(film.length))
 }
 
-/// Gives what a media flow writes, and when.
+/// Returns what a media flow writes, and when.
 fn timetable(flow: &Flow) -> Option<Timetable> {
     let timetable = match &flow.application {
         Application::Cbr(cbr) => {

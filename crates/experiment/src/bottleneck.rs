@@ -7,7 +7,7 @@ use earlybird_sim::LinkId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Gives its name. Of those equally slow it is the one that most flows cross, of these the first.
+/// Returns its name. Of those equally slow it is the one that most flows cross, of these the first.
 pub(crate) fn bottleneck_of(plan: &Plan) -> Result<String, ScenarioError> {
     let from_left = || plan.groups.iter().any(|group| group.flow.from == "left");
     match plan.network {
@@ -16,7 +16,7 @@ pub(crate) fn bottleneck_of(plan: &Plan) -> Result<String, ScenarioError> {
     }
 }
 
-/// Gives the names of the links that a group's data cross, and of those that its ACKs do.
+/// Returns the names of the links that a group's data cross, and of those that its ACKs do.
 pub(crate) fn ways_of(plan: &Plan, flow: &Flow) -> Result<[Vec<String>; 2], ScenarioError> {
     let mut builder = Builder::new(plan);
     let Some([there, back]) = builder.routes_of(flow)? else {

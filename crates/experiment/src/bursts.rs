@@ -103,14 +103,14 @@ impl Burst {
         format!("{}{phase}", self.mode().name())
     }
 
-    /// Gives what the paper expects: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
+    /// Returns what the paper expects: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
     /// timeouts, each twice as long as the one before.
     fn expected(&self, path: &Path) -> f64 {
         let waits: f64 = (0..self.timeouts).map(|expiry| path.timeout * f64::from(expiry).exp2()).sum();
         self.without_waits(path) + waits
     }
 
-    /// Gives the same with the lengths that the expired timers had.
+    /// Returns the same with the lengths that the expired timers had.
     fn expected_as_expired(&self, path: &Path) -> f64 {
         self.without_waits(path) + self.expired.as_secs_f64()
     }
@@ -137,14 +137,14 @@ impl Path {
     }
 }
 
-/// Gives the timeout after many equal round trips: a whole tick more than what a tick clock reads, or than the round trip.
+/// Returns the timeout after many equal round trips: a whole tick more than what a tick clock reads, or than the round trip.
 fn settled_timeout(timer: &RtoConfig, rtt: Duration) -> Duration {
     let ticks = rtt.as_nanos() / timer.tick.as_nanos() + 2;
     let settled = if timer.rule == RtoRule::Coarse { timer.tick * ticks } else { rtt + timer.tick };
     settled.max(timer.floor)
 }
 
-/// Gives the mean time between two units in seconds.
+/// Returns the mean time between two units in seconds.
 fn period_of(application: &Application) -> f64 {
     match application {
         Application::Cbr(cbr) => {
@@ -156,7 +156,7 @@ fn period_of(application: &Application) -> f64 {
     }
 }
 
-/// Gives the bursts of every media flow.
+/// Returns the bursts of every media flow.
 fn all(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Vec<FlowBursts> {
     let flows = recorder.flows.iter().enumerate();
     flows.filter_map(|(index, record)| bursts_of(index, record, plan, settings)).collect()

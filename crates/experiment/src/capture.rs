@@ -53,7 +53,7 @@ impl Capture {
     }
 }
 
-/// Gives the bytes behind the TCP or UDP header.
+/// Returns the bytes behind the TCP or UDP header.
 fn payload_len(content: &Content) -> usize {
     match content {
         Content::Segment(segment) => usize::from(segment.len),
@@ -61,7 +61,7 @@ fn payload_len(content: &Content) -> usize {
     }
 }
 
-/// Gives every connection its own pair of addresses, and every later user of its place another port.
+/// Returns every connection its own pair of addresses, and every later user of its place another port.
 fn addresses(packet: &Packet) -> Addresses {
     // From 1 on: an address that ends in 0 looks like a network's.
     let connection = (packet.to.0 / 2 + 1).to_be_bytes();

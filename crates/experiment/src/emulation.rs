@@ -15,7 +15,7 @@ pub struct Emulation {
     pub way: Pair,
 }
 
-/// Gives the network of a scenario as the packets of a flow see it, by its name (default: the first one).
+/// Returns the network of a scenario as the packets of a flow see it, by its name (default: the first one).
 ///
 /// The scenario's traffic is not in it.
 ///

@@ -46,7 +46,7 @@ impl EncoderLog {
         self.drops.iter().filter(|(_, dropped)| *dropped == kind).count() as u64
     }
 
-    /// Gives the share of the pictures that was dropped.
+    /// Returns the share of the pictures that was dropped.
     pub(crate) fn dropped_share(&self) -> f64 {
         self.dropped() as f64 / self.coded as f64
     }
@@ -55,7 +55,7 @@ impl EncoderLog {
         self.rates.len() as u64 - 1
     }
 
-    /// Gives the rate over the time to the end of the run, in bits per second.
+    /// Returns the rate over the time to the end of the run, in bits per second.
     fn mean_rate(&self, end: Instant) -> f64 {
         let ends = self.rates.iter().skip(1).map(|(at, _)| *at).chain([end]);
         let spans = self.rates.iter().zip(ends).map(|((at, rate), end)| (rate, (end - *at).as_secs_f64()));

@@ -11,7 +11,7 @@ use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, GuestSettings, 
 use earlybird_tcp::{Config, Control, RtoConfig};
 use earlybird_units::Duration;
 
-/// Gives what carries a flow.
+/// Returns what carries a flow.
 pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     match endpoint.transport.kind {
         Kind::Datagram(protocol) => Carrier::Datagrams(datagrams_of(protocol, endpoint, flow)),
@@ -61,7 +61,7 @@ fn srt_parameters(endpoint: &Endpoint, flow: &Flow) -> srt::Parameters {
     srt::Parameters { latency, overhead: srt.overhead.map(scenario::Fraction::value).or(draft.overhead) }
 }
 
-/// Gives the bytes of the largest packet, without options that few packets have.
+/// Returns the bytes of the largest packet, without options that few packets have.
 pub(crate) fn full_packet(carrier: &Carrier) -> u64 {
     let (mss, headers) = match carrier {
         Carrier::Tcp(settings) => (settings.opener.mss, 40),
@@ -79,7 +79,7 @@ fn headers_of(endpoint: &Endpoint) -> HeaderSize {
     }
 }
 
-/// Gives the settings of both ends of a flow's connections.
+/// Returns the settings of both ends of a flow's connections.
 fn settings_of(endpoint: &Endpoint, flow: &Flow) -> EndpointSettings {
     let deadline = real_time::playback_delay(endpoint.transport.kind, flow);
     let opener = with_send_buffer(endpoint.config(deadline), flow);

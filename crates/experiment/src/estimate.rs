@@ -133,7 +133,7 @@ impl View<'_> {
         })
     }
 
-    /// Gives what is kept because it is asked for.
+    /// Returns what is kept because it is asked for.
     fn records(&self, packets: f64, outputs: &Outputs) -> impl Iterator<Item = Share> {
         let measure = &self.scenario.measure;
         let asked = |path: &str, is_asked: bool, rows: f64| {
@@ -163,7 +163,7 @@ impl View<'_> {
         self.seconds / period.duration().as_secs_f64() * (values + web_links + links)
     }
 
-    /// Gives what waits in queues, on links and for acknowledgement.
+    /// Returns what waits in queues, on links and for acknowledgement.
     fn waiting(&self, packets: f64) -> Share {
         let places: f64 =
             self.channels().iter().map(|(speed, delay, queue)| room(queue) + self.rate_of(speed) * delay).sum();
@@ -179,7 +179,7 @@ impl View<'_> {
         self.groups().map(|group| f64::from(group.flow.count) * self.units(group)).sum()
     }
 
-    /// Gives the units that one flow of a group writes.
+    /// Returns the units that one flow of a group writes.
     fn units(&self, group: &GroupPlan) -> f64 {
         let span = (self.seconds - first_start(&group.flow.start).as_secs_f64()).max(0.0);
         match &group.flow.application {
@@ -203,7 +203,7 @@ impl View<'_> {
         }
     }
 
-    /// Gives the packets that all flows send: what media offer, and what the links take of the rest.
+    /// Returns the packets that all flows send: what media offer, and what the links take of the rest.
     fn packets(&self) -> f64 {
         let capacity: f64 = self.channels().iter().map(|(speed, ..)| self.rate_of(speed) * self.seconds).sum();
         let greedy: f64 = self.groups().map(|group| self.greedy_packets(group)).sum();
@@ -251,18 +251,18 @@ impl View<'_> {
         f64::from(group.flow.count) * packets.min(window(group) * windowfuls)
     }
 
-    /// Gives the packets of sessions that think between pages of this size; an object alone takes its own time too.
+    /// Returns the packets of sessions that think between pages of this size; an object alone takes its own time too.
     fn web_packets(&self, sessions: u32, think: Time, page: f64) -> f64 {
         let period = think.duration().as_secs_f64().max(self.least_round_trip()).max(1e-3);
         f64::from(sessions) * self.seconds / period * (page + PACKETS_IN_VAIN)
     }
 
-    /// Gives the propagation time in seconds there and back over the shortest of the links.
+    /// Returns the propagation time in seconds there and back over the shortest of the links.
     fn least_round_trip(&self) -> f64 {
         2.0 * self.channels().iter().map(|(_, delay, _)| *delay).fold(f64::INFINITY, f64::min)
     }
 
-    /// Gives speed, delay in seconds and queue of the links that flows share, each direction on its own.
+    /// Returns speed, delay in seconds and queue of the links that flows share, each direction on its own.
     fn channels(&self) -> Vec<(Speed, f64, Queue)> {
         let of = |channel: earlybird_scenario::Channel| {
             (channel.speed(), channel.delay.duration().as_secs_f64(), channel.queue)
@@ -273,7 +273,7 @@ impl View<'_> {
         }
     }
 
-    /// Gives the most packets per second that a link carries.
+    /// Returns the most packets per second that a link carries.
     fn rate_of(&self, speed: &Speed) -> f64 {
         let smallest = self.groups().map(mss).fold(f64::INFINITY, f64::min).max(1.0);
         let rates = speed.rate.into_iter().chain(speed.rate_steps.iter().map(|step| step.rate));

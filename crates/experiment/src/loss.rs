@@ -41,7 +41,7 @@ fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
     }
 }
 
-/// Gives the number of the first packet lost. Number 0, which opens a lone flow's connection, is spared by a random start.
+/// Returns the number of the first packet lost. Number 0, which opens a lone flow's connection, is spared by a random start.
 fn first_of(periodic: &Periodic, seeds: SeedTree) -> u64 {
     if periodic.random_start {
         return 1 + seeds.child("start").random().below(periodic.period.max(2) - 1);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// The name under which the access links of a dumbbell go here.
 pub(crate) const ACCESS: &str = "access";
 
-/// Says whether the queue of the link of this name marks packets.
+/// Returns whether the queue of the link of this name marks packets.
 pub(crate) fn marks(network: &Network, name: &str) -> bool {
     queue_of(network, name).is_some_and(|queue| queue != unmarked(queue) || matches!(queue, Queue::DualPi2(_)))
 }
@@ -26,7 +26,7 @@ fn queue_of(network: &Network, name: &str) -> Option<Queue> {
     }
 }
 
-/// Gives the bytes that the queue of the link of this name holds, and the path of that setting; nothing if it counts packets.
+/// Returns the bytes that the queue of the link of this name holds, and the path of that setting; nothing if it counts packets.
 pub(crate) fn room_in_bytes(network: &Network, name: &str) -> Option<(String, u64)> {
     let Queue::Bytes(bytes) = queue_of(network, name)? else { return None };
     let table = match (network, name) {
@@ -38,7 +38,7 @@ pub(crate) fn room_in_bytes(network: &Network, name: &str) -> Option<(String, u6
     Some((format!("network.{table}.bytes"), bytes))
 }
 
-/// Gives the queue without its marks, if it can do without.
+/// Returns the queue without its marks, if it can do without.
 fn unmarked(mut queue: Queue) -> Queue {
     match &mut queue {
         Queue::Red(red) => red.ecn = false,
@@ -50,7 +50,7 @@ fn unmarked(mut queue: Queue) -> Queue {
     queue
 }
 
-/// Gives the links that anybody crosses, each with marks only if somebody there answers them.
+/// Returns the links that anybody crosses, each with marks only if somebody there answers them.
 pub(crate) fn network_in_effect(network: &Network, crossed: &BTreeSet<String>, answers: &BTreeSet<String>) -> Network {
     let seen = |queue: Queue, names: &[&str]| {
         if names.iter().any(|name| answers.contains(*name)) { queue } else { unmarked(queue) }

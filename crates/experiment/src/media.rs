@@ -121,7 +121,7 @@ impl MediaLog {
         self.delays.len() as u64
     }
 
-    /// Gives lateness at each start-up delay. Units that never came are late if their deadline has passed.
+    /// Returns lateness at each start-up delay. Units that never came are late if their deadline has passed.
     pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
         let rows = self.start_up_delays.iter().zip(&self.evaluated).zip(&self.late);
         rows.map(|((delay, evaluated), late)| {
@@ -130,12 +130,12 @@ impl MediaLog {
         })
     }
 
-    /// Gives the population standard deviation of the spacing between deliveries, in seconds.
+    /// Returns the population standard deviation of the spacing between deliveries, in seconds.
     pub(crate) fn spacing_deviation(&self) -> f64 {
         self.spacing.deviation()
     }
 
-    /// Gives the delays in rising order; a unit that never came counts with the time it has been waiting.
+    /// Returns the delays in rising order; a unit that never came counts with the time it has been waiting.
     pub(crate) fn sorted_delays(&self) -> Vec<Duration> {
         let waiting = self.pending.iter().map(|unit| self.end_of_run - unit.written);
         let mut delays: Vec<Duration> = self.delays.iter().copied().chain(waiting).collect();
@@ -144,13 +144,13 @@ impl MediaLog {
     }
 }
 
-/// Gives the delay that a share of the units does not exceed; `None` without units.
+/// Returns the delay that a share of the units does not exceed; `None` without units.
 pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<Duration> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Gives the smallest start-up delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
+/// Returns the smallest start-up delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
 pub(crate) fn required_start_up_delay(sorted: &[Duration]) -> Option<Duration> {
     let allowed = ((sorted.len() as f64 * SUCCESS_SHARE).ceil() as usize).saturating_sub(1);
     sorted.get(sorted.len().checked_sub(allowed + 1)?).copied()

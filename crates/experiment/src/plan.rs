@@ -62,7 +62,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Says whether links count other headers than those of real networks for some group.
+    /// Returns whether links count other headers than those of real networks for some group.
     pub(crate) fn has_short_headers(&self) -> bool {
         let is_short =
             |group: &GroupPlan| matches!(group.carrier, Carrier::Tcp(settings) if settings.headers != HeaderSize::Real);
@@ -92,13 +92,13 @@ impl Plan {
         Ok(Self { bottleneck: named.map_or_else(derived, Ok)?, ..plan })
     }
 
-    /// Gives the flow with this name.
+    /// Returns the flow with this name.
     pub(crate) fn flow_named(&self, name: &str) -> Option<FlowId> {
         let index = self.flows.iter().position(|flow| flow.name == name)?;
         Some(FlowId(index as u32))
     }
 
-    /// Gives the bottleneck's number: links are numbered in the order in which the scenario names them.
+    /// Returns the bottleneck's number: links are numbered in the order in which the scenario names them.
     pub(crate) fn bottleneck_id(&self) -> Option<LinkId> {
         let index = self.network.link_names().iter().position(|name| *name == self.bottleneck)?;
         Some(LinkId(index as u32))
@@ -109,7 +109,7 @@ impl Plan {
         Some(GroupId(index as u32))
     }
 
-    /// Gives the propagation time of a flow's way there and back.
+    /// Returns the propagation time of a flow's way there and back.
     pub(crate) fn round_trip(&self, flow: usize) -> Option<Duration> {
         let mut builder = Builder::new(self);
         let pair = *builder.pairs_of(&self.flows[flow]).ok()?.first()?;
@@ -231,7 +231,7 @@ impl<'a> Builder<'a> {
         Shape::Links(nodes)
     }
 
-    /// Gives the routes of a flow: one pair of hosts, or every server with every client for web sessions.
+    /// Returns the routes of a flow: one pair of hosts, or every server with every client for web sessions.
     pub(crate) fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
         let model = &self.plan.groups[flow.group].flow;
         let count = model.application.web_sessions().map_or(1, |web| web.pairs);
@@ -257,7 +257,7 @@ impl<'a> Builder<'a> {
         routes.collect()
     }
 
-    /// Gives the access links of a flow's hosts of this number, as far from their routers as its group says.
+    /// Returns the access links of a flow's hosts of this number, as far from their routers as its group says.
     fn access_of(&self, parts: &DumbbellParts, flow: &FlowPlan, host: u32) -> Channel {
         let mut access = parts.access.clone();
         if let Some(delay) = &self.plan.groups[flow.group].flow.access_delay {
@@ -276,7 +276,7 @@ impl<'a> Builder<'a> {
         Host { up, down }
     }
 
-    /// Gives the ways of a flow's data and of its ACKs between named nodes; hosts of a dumbbell have no names.
+    /// Returns the ways of a flow's data and of its ACKs between named nodes; hosts of a dumbbell have no names.
     pub(crate) fn routes_of(&mut self, flow: &Flow) -> Result<Option<[RouteId; 2]>, ScenarioError> {
         let Shape::Links(nodes) = self.shape.clone() else { return Ok(None) };
         let Pair { there, back } = self.pair_between(&nodes, flow)?;

@@ -63,17 +63,17 @@ impl PlayoutLog {
         self.delay_sum += self.delay.as_secs_f64();
     }
 
-    /// Gives the share of the units due so far that were not there.
+    /// Returns the share of the units due so far that were not there.
     pub(crate) fn lost_share(&self) -> f64 {
         self.lost as f64 / (self.played + self.lost) as f64
     }
 
-    /// Gives the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
+    /// Returns the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
     pub(crate) fn mean_delay(&self) -> f64 {
         if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
     }
 
-    /// Gives how long it stalled in all; the last stall may have lasted to the end of the run.
+    /// Returns how long it stalled in all; the last stall may have lasted to the end of the run.
     fn stalled(&self, end: Instant) -> Duration {
         self.stalled + self.stalled_since.map_or(Duration::ZERO, |since| end - since)
     }

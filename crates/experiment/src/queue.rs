@@ -5,7 +5,7 @@ use earlybird_sim::{
     CodelSettings, Discipline, DualPi2Settings, FqCodelSettings, PieSettings, QueueLimit, RedSettings,
 };
 
-/// Gives the most that may wait.
+/// Returns the most that may wait.
 pub(crate) fn limit_of(queue: &Queue) -> QueueLimit {
     match queue {
         Queue::Unlimited => QueueLimit::Unlimited,
@@ -19,7 +19,7 @@ pub(crate) fn limit_of(queue: &Queue) -> QueueLimit {
     }
 }
 
-/// Gives what goes when there is too much.
+/// Returns what goes when there is too much.
 pub(crate) fn discipline_of(queue: &Queue) -> Discipline {
     match queue {
         Queue::Unlimited | Queue::Packets(_) | Queue::Bytes(_) => Discipline::DropTail,

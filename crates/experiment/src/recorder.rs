@@ -101,7 +101,7 @@ impl DropLog {
         self.0.iter()
     }
 
-    /// Gives what of each of so many flows' data was dropped.
+    /// Returns what of each of so many flows' data was dropped.
     pub(crate) fn by_flow(&self, flows: usize, bottleneck: Option<LinkId>) -> Vec<FlowDrops> {
         let mut all = vec![FlowDrops::default(); flows];
         for ((link, flow, cause), drops) in self.rows() {

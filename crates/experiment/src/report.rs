@@ -105,7 +105,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
     encoder::columns(table, &recorder.flows, plan.end)
 }
 
-/// Gives the share of the time in which the flow's connections were open; NaN for flows that have none.
+/// Returns the share of the time in which the flow's connections were open; NaN for flows that have none.
 fn share(flow: &FlowRecord, time: Duration) -> f64 {
     time.as_secs_f64() / (flow.limited.busy() + flow.limited.idle).as_secs_f64()
 }
@@ -188,7 +188,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
-/// Gives how much of what the link could send before `end` it sent: what waits there at the end is not sent.
+/// Returns how much of what the link could send before `end` it sent: what waits there at the end is not sent.
 pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
     link.bits_sent() / link.settings().bits_before(end)
 }

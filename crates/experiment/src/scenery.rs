@@ -15,7 +15,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Gives the routes as the other host sees them.
+    /// Returns the routes as the other host sees them.
     pub(crate) const fn turned(self) -> Self {
         Self { there: self.back, back: self.there }
     }

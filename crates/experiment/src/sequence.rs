@@ -17,7 +17,7 @@ struct Origin {
 }
 
 impl Sequence {
-    /// Gives the part of the numbered stream that a segment takes up; its first segment begins it.
+    /// Returns the part of the numbered stream that a segment takes up; its first segment begins it.
     pub(crate) fn range(&mut self, segment: &Segment) -> (u64, u64) {
         let is_syn = segment.flags.contains(Flags::SYN);
         let origin = *self.origin.get_or_insert(Origin { seq: segment.seq, is_syn });
@@ -25,12 +25,12 @@ impl Sequence {
         (start, start + segment.sequence_len())
     }
 
-    /// Gives the place that a number stands for, once the stream has begun.
+    /// Returns the place that a number stands for, once the stream has begun.
     pub(crate) fn place(&self, seq: SeqNum) -> Option<u64> {
         seq.unwrap_near(self.origin?.seq, self.highest)
     }
 
-    /// Gives the offset of a segment's payload in the stream of bytes: a SYN takes a number and is no byte of it.
+    /// Returns the offset of a segment's payload in the stream of bytes: a SYN takes a number and is no byte of it.
     pub(crate) fn offset(&self, segment: &Segment, start: u64) -> u64 {
         let data = start + u64::from(segment.flags.contains(Flags::SYN));
         data.saturating_sub(u64::from(self.origin.is_some_and(|origin| origin.is_syn)))

@@ -4,7 +4,7 @@ use earlybird_scenario::{Channel, Speed};
 use earlybird_sim::RateChanges;
 use earlybird_units::{Duration, Instant, Rate};
 
-/// Gives the rate of a link, or its first or mean one, and how it changes.
+/// Returns the rate of a link, or its first or mean one, and how it changes.
 pub(crate) fn speed_of(channel: &Channel) -> (Rate, Option<RateChanges>) {
     let Speed { rate, rate_steps, trace } = channel.speed();
     if let Some(trace) = trace {

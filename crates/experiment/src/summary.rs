@@ -81,7 +81,7 @@ fn spacing_deviation(flow: &FlowRecord) -> f64 {
     flow.media.as_ref().map_or(f64::NAN, super::media::MediaLog::spacing_deviation)
 }
 
-/// Gives the share of successful streams among those judged at this start-up delay.
+/// Returns the share of successful streams among those judged at this start-up delay.
 fn success_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
     let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(super::media::MediaLog::lateness);
     let judged: Vec<bool> =
@@ -102,7 +102,7 @@ impl View<'_> {
         &self.plan.groups[self.plan.flows[flow].group].flow.application
     }
 
-    /// Gives the flows whose throughput is T: media and bulk transfers, all that last.
+    /// Returns the flows whose throughput is T: media and bulk transfers, all that last.
     fn lasting(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
         let flows = self.recorder.flows.iter().enumerate();
         flows.filter(|(index, _)| !self.application(*index).is_web())
@@ -141,14 +141,14 @@ impl View<'_> {
         if let Some(Queue::Packets(packets)) = queue { Some(u64::from(packets)) } else { None }
     }
 
-    /// Gives the number of media flows, where as many bulk transfers run beside them.
+    /// Returns the number of media flows, where as many bulk transfers run beside them.
     fn pairs(&self) -> Option<u64> {
         let media = self.media().count();
         let bulk = self.lasting().count() - media;
         (media > 0 && media == bulk).then_some(media as u64)
     }
 
-    /// Gives µ in bits per second: the mean rate of the media.
+    /// Returns µ in bits per second: the mean rate of the media.
     fn media_rate(&self) -> Option<f64> {
         let index = self.recorder.flows.iter().position(|flow| flow.media.is_some())?;
         match self.application(index) {
@@ -200,7 +200,7 @@ impl View<'_> {
         self.bottleneck.map(|link| utilisation(link, end))
     }
 
-    /// Gives the mean rate of the first group's flows over that of all lasting flows, where there are others.
+    /// Returns the mean rate of the first group's flows over that of all lasting flows, where there are others.
     fn fair_share(&self) -> Option<f64> {
         let (first, others): (Vec<_>, Vec<_>) =
             self.lasting().partition(|(index, _)| self.plan.flows[*index].group == 0);
@@ -218,7 +218,7 @@ impl View<'_> {
         (total.packets_in > 0).then(|| total.packets_dropped as f64 / total.packets_in as f64)
     }
 
-    /// Gives the share of the packets that the bottleneck dropped for this reason; nothing if its queue is the only one.
+    /// Returns the share of the packets that the bottleneck dropped for this reason; nothing if its queue is the only one.
     fn drop_rate_by(&self, cause: DropCause) -> Option<f64> {
         let (link, bottleneck) = (self.bottleneck?, self.plan.bottleneck_id()?);
         let at_it = self.recorder.drops.rows().filter(|((at, ..), _)| *at == bottleneck);
@@ -227,7 +227,7 @@ impl View<'_> {
         (has_losses && link.total.packets_in > 0).then(|| of_cause as f64 / link.total.packets_in as f64)
     }
 
-    /// Gives the packets that links other than the bottleneck dropped, if they did.
+    /// Returns the packets that links other than the bottleneck dropped, if they did.
     fn dropped_elsewhere(&self) -> Option<u64> {
         let bottleneck = self.plan.bottleneck_id();
         let elsewhere = self.recorder.drops.rows().filter(|((link, ..), _)| Some(*link) != bottleneck);
@@ -235,7 +235,7 @@ impl View<'_> {
         (dropped > 0).then_some(dropped)
     }
 
-    /// Gives the share of the packets that the bottleneck's queue marked, if it marked any.
+    /// Returns the share of the packets that the bottleneck's queue marked, if it marked any.
     fn mark_rate(&self) -> Option<f64> {
         let total = self.bottleneck?.total;
         (total.packets_marked > 0).then(|| total.packets_marked as f64 / total.packets_in as f64)
@@ -256,7 +256,7 @@ impl View<'_> {
         (timeouts > 0).then(|| frozen / timeouts as f64)
     }
 
-    /// Gives the transport of the media flows, else of the first group.
+    /// Returns the transport of the media flows, else of the first group.
     fn transport(&self) -> String {
         let media = self.recorder.flows.iter().position(|flow| flow.media.is_some()).unwrap_or(0);
         self.plan.groups[self.plan.flows[media].group].transport.to_string()

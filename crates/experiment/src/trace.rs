@@ -99,7 +99,7 @@ impl FlowTrace {
         }
     }
 
-    /// Gives what happened on the way the state in which the sender was then.
+    /// Returns what happened on the way the state in which the sender was then.
     fn date_what_is_under_way(&mut self) {
         let mut states = vec![None; self.states.len()];
         for row in &mut self.rows {
@@ -145,7 +145,7 @@ fn is_vegas(carrier: &Carrier) -> bool {
     matches!(carrier, Carrier::Tcp(settings) if settings.opener.recovery == Recovery::Vegas)
 }
 
-/// Gives the states between two events in the order in which the sender went through them.
+/// Returns the states between two events in the order in which the sender went through them.
 fn steps(old: State, new: State, told: &[Told], backs_off_first: bool) -> Vec<(&'static str, State)> {
     let mut steps = Vec::new();
     let mut state = old;

@@ -52,7 +52,7 @@ impl TransmissionLog {
         self.first[index] = at;
     }
 
-    /// Gives the packets that were lost or repeated, by number.
+    /// Returns the packets that were lost or repeated, by number.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Transmission> + '_ {
         self.troubled.iter().filter_map(|(packet, trouble)| {
             let first = *self.first.get(*packet as usize)?;

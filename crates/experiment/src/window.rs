@@ -10,7 +10,7 @@ use earlybird_units::Instant;
 /// window that loses half still fills the way.
 const ROOM: f64 = 2.0;
 
-/// Says whether the network decides: ns-2's windows are 64 segments, and who names a window or a buffer means it.
+/// Returns whether the network decides: ns-2's windows are 64 segments, and who names a window or a buffer means it.
 pub(crate) fn is_open(endpoint: &Endpoint) -> bool {
     endpoint.profile != Profile::Ns2 && endpoint.window.is_none() && endpoint.receive_buffer.is_none()
 }
@@ -31,13 +31,13 @@ fn segments(bytes: f64, mss: u16) -> u32 {
     (bytes / f64::from(mss)).ceil() as u32
 }
 
-/// Gives the bytes that a way there and back holds at the rate of its slowest link.
+/// Returns the bytes that a way there and back holds at the rate of its slowest link.
 fn held(network: &Network, pair: Pair, end: Instant) -> f64 {
     let round_trip = network.delay(pair.there) + network.delay(pair.back);
     slowest(network, pair.there, end) / 8.0 * round_trip.as_secs_f64()
 }
 
-/// Gives the bits per second of a way's slowest link, over the whole run if they change.
+/// Returns the bits per second of a way's slowest link, over the whole run if they change.
 fn slowest(network: &Network, route: RouteId, end: Instant) -> f64 {
     let rate = |settings: &LinkSettings| settings.bits_before(end) / end.as_secs_f64();
     network.links_of(route).map(|link| rate(network.link(link).settings())).fold(f64::INFINITY, f64::min)

@@ -7,7 +7,7 @@ use earlybird_experiment::{Outputs, Report};
 use pcap_file::pcapng::{Block, PcapNgReader};
 use std::path::PathBuf;
 
-/// Gives the description of a clip of two frames a second, one of them of three datagrams, over a link that loses the given
+/// Returns the description of a clip of two frames a second, one of them of three datagrams, over a link that loses the given
 /// packets.
 fn scenario(endpoint: &str, drops: &str) -> String {
     format!(

@@ -15,7 +15,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Gives a scenario with all its values, as JSON.
+/// Returns a scenario with all its values, as JSON.
 fn complete(file: &Path) -> Value {
     let text = std::fs::read_to_string(file).expect("a scenario");
     let scenario = resolve_in(file.parent().expect("a folder"), &text, &[]).expect("a good scenario");

@@ -22,7 +22,7 @@ const STRIDE: usize = 31;
 /// What a file has, over a link that loses packets at its beginning, in its middle and near its end.
 const BYTES: u64 = 40_000;
 
-/// Gives the scenario of one flow. Datagrams and frames need a source that has a rate; as much is written by both.
+/// Returns the scenario of one flow. Datagrams and frames need a source that has a rate; as much is written by both.
 fn scenario(has_units: bool) -> String {
     let application = if has_units {
         format!(r#"cbr = {{ rate = "100kb/s", packet = 500, packets = {} }}"#, BYTES / 500)
@@ -48,7 +48,7 @@ application = {{ {application} }}
     )
 }
 
-/// Gives the `number`-th combination as overrides; none beyond the last.
+/// Returns the `number`-th combination as overrides; none beyond the last.
 fn combination(transports: &[String], mut number: usize) -> Option<Vec<(String, String)>> {
     let mut choose = |values: &[&str]| {
         let value = values[number % values.len()].to_owned();

@@ -49,7 +49,7 @@ fn with_flows(file: &str, flows: u32) -> Report {
     report(file, &[("flows", &flows.to_string())])
 }
 
-/// Gives the bottleneck's value in a column of the table of links.
+/// Returns the bottleneck's value in a column of the table of links.
 fn at_bottleneck(report: &Report, name: &str) -> f64 {
     reals(report, "links", name)[0]
 }

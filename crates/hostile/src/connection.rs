@@ -260,7 +260,7 @@ impl<'a> Victim<'a> {
         self.take(&self.last.clone());
     }
 
-    /// Gives it a segment by way of a packet, if it fits into one.
+    /// Returns it a segment by way of a packet, if it fits into one.
     fn take(&mut self, segment: &Segment) {
         match write(segment, &self.addresses, &vec![0; segment.len.into()]) {
             Ok(packet) => self.take_packet(&packet),

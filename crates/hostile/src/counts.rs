@@ -40,7 +40,7 @@ impl Counts {
         *self.refused.entry(reason).or_default() += 1;
     }
 
-    /// Gives the number of packets of all kinds.
+    /// Returns the number of packets of all kinds.
     pub fn total(&self) -> u64 {
         self.packets.values().sum()
     }

@@ -33,7 +33,7 @@ impl Witness {
         length
     }
 
-    /// Gives the bytes that can have been delivered.
+    /// Returns the bytes that can have been delivered.
     pub(crate) fn in_order(&self) -> u64 {
         self.in_order
     }

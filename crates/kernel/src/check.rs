@@ -45,7 +45,7 @@ impl Condition {
     }
 }
 
-/// Gives all conditions for a control of this name.
+/// Returns all conditions for a control of this name.
 pub fn conditions(name: &str) -> Vec<Condition> {
     vec![kernel(), options(), types(), rights(), is_free(name), control_groups(), file_system(), runs_everywhere()]
 }
@@ -83,7 +83,7 @@ fn version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Says whether a registration can end with its holder.
+/// Returns whether a registration can end with its holder.
 pub fn has_links() -> bool {
     version() >= LINKS
 }
@@ -177,12 +177,12 @@ fn is_free(name: &str) -> Condition {
     Condition::new("name", !taken, found, &advice)
 }
 
-/// Says whether the kernel knows a congestion control of this name.
+/// Returns whether the kernel knows a congestion control of this name.
 pub fn is_registered(name: &str) -> bool {
     registered().iter().any(|known| known == name)
 }
 
-/// Gives the congestion controls that the kernel knows.
+/// Returns the congestion controls that the kernel knows.
 pub fn registered() -> Vec<String> {
     let names = read_line(Path::new("/proc/sys/net/ipv4/tcp_available_congestion_control")).unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
@@ -226,7 +226,7 @@ pub fn ensure_pins() -> Outcome {
     if condition.met == Some(true) { Ok(()) } else { Err(Failure::new(condition.complaint())) }
 }
 
-/// Gives the first place where a file system of this kind is mounted.
+/// Returns the first place where a file system of this kind is mounted.
 fn mounted(kind: &str) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let line =

@@ -23,13 +23,13 @@ impl Tree {
         Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?))
     }
 
-    /// Gives a group's folder, for this process.
+    /// Returns a group's folder, for this process.
     pub fn folder(&self, group: &Path) -> PathBuf {
         Path::new("/proc/self/fd").join(self.0.as_raw_fd().to_string()).join(group)
     }
 }
 
-/// Gives the group that this process is in.
+/// Returns the group that this process is in.
 pub fn own() -> PathBuf {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     PathBuf::from(groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default())

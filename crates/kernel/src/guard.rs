@@ -49,7 +49,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Says whether the guard has ended, which it should not.
+    /// Returns whether the guard has ended, which it should not.
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
@@ -91,7 +91,7 @@ fn set_aside(signals: &[i32]) -> Outcome {
     Ok(())
 }
 
-/// Gives a command that runs this program with another request.
+/// Returns a command that runs this program with another request.
 ///
 /// # Errors
 /// If the program's file is unknown.

@@ -35,22 +35,22 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Says whether new connections can choose it; else it lives on in connections that have it.
+    /// Returns whether new connections can choose it; else it lives on in connections that have it.
     pub fn is_registered(&self) -> bool {
         (self.holder.is_some() || self.pin().is_some()) && is_registered(&self.name)
     }
 
-    /// Says whether somebody has it; else the kernel is about to forget it.
+    /// Returns whether somebody has it; else the kernel is about to forget it.
     fn is_used(&self) -> bool {
         self.is_registered() || self.counters.get(OPEN).is_some_and(|&open| open > 0)
     }
 
-    /// Gives the file that holds it, if it is pinned.
+    /// Returns the file that holds it, if it is pinned.
     pub fn pin(&self) -> Option<PathBuf> {
         Some(pin_of(&self.name)).filter(|path| path.exists())
     }
 
-    /// Gives the ring of its decisions.
+    /// Returns the ring of its decisions.
     pub fn decisions(&self) -> Option<&MapHandle> {
         self.decisions.as_ref()
     }
@@ -77,7 +77,7 @@ impl Instance {
     }
 }
 
-/// Gives the file that a control of this name is pinned as.
+/// Returns the file that a control of this name is pinned as.
 pub fn pin_of(name: &str) -> PathBuf {
     Path::new(PINS).join(format!("earlybird-{name}"))
 }
@@ -143,7 +143,7 @@ fn holds(process: u32, wanted: &str) -> bool {
     is_ours && files().any(|file| fs::read_to_string(file.path()).is_ok_and(has))
 }
 
-/// Gives the request that a process of this program was started with.
+/// Returns the request that a process of this program was started with.
 pub fn request_of(process: u32) -> Option<Value> {
     let line = fs::read(format!("/proc/{process}/cmdline")).ok()?;
     let request = line.split(|&byte| byte == 0).nth(1)?;

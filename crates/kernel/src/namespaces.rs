@@ -40,7 +40,7 @@ impl Namespace {
         }
     }
 
-    /// Says whether both are the same.
+    /// Returns whether both are the same.
     pub fn is(&self, other: &Self) -> bool {
         matches!((self.number(), other.number()), (Some(one), Some(two)) if one == two)
     }
@@ -63,7 +63,7 @@ impl Namespace {
         })
     }
 
-    /// Gives the default congestion control.
+    /// Returns the default congestion control.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -79,7 +79,7 @@ impl Namespace {
         self.inside(|| fs::write(DEFAULT, control))?
     }
 
-    /// Gives the command that resets its default.
+    /// Returns the command that resets its default.
     pub fn reset_command(&self) -> String {
         let set = "sysctl -w net.ipv4.tcp_congestion_control=cubic";
         match self.name.as_str() {
@@ -120,7 +120,7 @@ pub fn all() -> Vec<Namespace> {
     found.into_values().collect()
 }
 
-/// Gives those whose default is this congestion control.
+/// Returns those whose default is this congestion control.
 pub fn with_default(control: &str) -> Vec<Namespace> {
     all().into_iter().filter(|namespace| namespace.default_control().is_ok_and(|found| found == control)).collect()
 }

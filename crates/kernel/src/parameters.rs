@@ -87,7 +87,7 @@ impl Parameters {
         Ok(self)
     }
 
-    /// Gives the numbers in the order of `bpf/parameters.h`.
+    /// Returns the numbers in the order of `bpf/parameters.h`.
     pub fn numbers(&self) -> [u64; 11] {
         let flags = self.flags;
         [

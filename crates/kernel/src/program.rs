@@ -43,7 +43,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Gives the better one that this kernel has.
+    /// Returns the better one that this kernel has.
     pub fn best() -> Self {
         if has_links() { Self::WithHolder } else { Self::OnRequest }
     }

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Outcome};
 use crate::namespaces::Namespace;
 use std::process::Command;
 
-/// Gives the routes to a destination as `ip route` writes them.
+/// Returns the routes to a destination as `ip route` writes them.
 ///
 /// # Errors
 /// If there is none, or more than one, or no `ip`.
@@ -22,7 +22,7 @@ pub fn find(namespace: &Namespace, destination: &str) -> Outcome<String> {
     }
 }
 
-/// Gives a route this congestion control.
+/// Returns a route this congestion control.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -30,7 +30,7 @@ pub fn set(namespace: &Namespace, route: &str, control: &str) -> Outcome {
     change(namespace, &without_control(route), &["congctl", control])
 }
 
-/// Gives a route back what it had.
+/// Returns a route back what it had.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -38,7 +38,7 @@ pub fn reset(namespace: &Namespace, route: &str) -> Outcome {
     change(namespace, &words(route), &[])
 }
 
-/// Gives the routes of a namespace with this congestion control.
+/// Returns the routes of a namespace with this congestion control.
 pub fn with_control(namespace: &Namespace, control: &str) -> Vec<String> {
     let all = ip(namespace, &["route", "show", "table", "all"]).unwrap_or_default();
     all.lines().filter(|line| controlled_by(line, control)).map(|line| line.trim().to_owned()).collect()

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 /// Tells the time. One that goes back is not believed: a [`Stack`](crate::Stack) stays where it was until it has caught up.
 pub trait Clock {
-    /// Gives the time.
+    /// Returns the time.
     fn now(&self) -> Instant;
 }
 

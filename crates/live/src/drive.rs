@@ -41,7 +41,7 @@ pub struct Driver<D, C> {
     handle: Handle<D, C>,
 }
 
-/// Gives work to a stack on another thread. Nothing here waits.
+/// Returns work to a stack on another thread. Nothing here waits.
 pub struct Handle<D, C> {
     work: SyncSender<Work<D, C>>,
     bell: Arc<OwnedFd>,
@@ -78,7 +78,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(Self { stack, work, handle: Handle { work: sender, bell } })
     }
 
-    /// Gives a handle for other threads.
+    /// Returns a handle for other threads.
     pub fn handle(&self) -> Handle<D, C> {
         self.handle.clone()
     }

@@ -74,7 +74,7 @@ impl Untold {
 }
 
 impl Kind {
-    /// Gives what a connection's own event means here; `None` for what only the stack has to know.
+    /// Returns what a connection's own event means here; `None` for what only the stack has to know.
     pub(crate) const fn of(event: tcp::Event) -> Option<Self> {
         use tcp::Event::{
             Aborted, Closed, Drained, Established, LossReported, PeerClosed, Readable, Refused, Reset, TimedOut,

@@ -155,7 +155,7 @@ impl Host {
         drop(self.settle(world));
     }
 
-    /// Gives the next packet that leaves, and when it left.
+    /// Returns the next packet that leaves, and when it left.
     pub(crate) fn sniff(&self) -> Option<(Micros, Vec<u8>)> {
         let mut world = self.lock();
         let patience = world.now() + PATIENCE;

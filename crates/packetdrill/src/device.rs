@@ -6,7 +6,7 @@ use std::process::Command;
 
 const DEVICE: &str = "tun0";
 
-/// Gives the largest packet that the device of the script's namespace takes.
+/// Returns the largest packet that the device of the script's namespace takes.
 pub(crate) fn mtu() -> u32 {
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
@@ -20,13 +20,13 @@ pub(crate) fn mtu() -> u32 {
     }
 }
 
-/// Says whether the device's queue has no room at all, as scripts make it with `tc` to have packets dropped.
+/// Returns whether the device's queue has no room at all, as scripts make it with `tc` to have packets dropped.
 pub(crate) fn drops_everything() -> bool {
     let output = Command::new("tc").args(["qdisc", "show", "dev", DEVICE]).env_remove("LD_PRELOAD").output();
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("limit 0p"))
 }
 
-/// Gives the bytes of IP's and TCP's headers without options.
+/// Returns the bytes of IP's and TCP's headers without options.
 pub(crate) fn headers(address: IpAddr) -> u32 {
     if address.is_ipv4() { 40 } else { 60 }
 }

@@ -23,7 +23,7 @@ impl Interest {
         Self { events: event.events, data: event.u64, seen: None, is_disabled: false }
     }
 
-    /// Gives what there is to report of a socket: with edges, only after something woke the watcher.
+    /// Returns what there is to report of a socket: with edges, only after something woke the watcher.
     pub(crate) fn check(&mut self, socket: &mut Socket) -> Option<libc::epoll_event> {
         let is_edge = self.events & libc::EPOLLET as u32 != 0;
         if self.is_disabled || (is_edge && self.seen == Some(socket.wakeups)) {

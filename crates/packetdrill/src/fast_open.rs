@@ -21,7 +21,7 @@ fn flags() -> u64 {
     sysctl::number("tcp_fastopen", 1)
 }
 
-/// Says whether clients may use it.
+/// Returns whether clients may use it.
 pub(crate) fn is_on_for_clients() -> Answer<()> {
     if flags() & CLIENT == 0 { Err(libc::EOPNOTSUPP) } else { Ok(()) }
 }
@@ -67,7 +67,7 @@ fn check(settings: &Settings, arrival: &Arrival, option: FastOpen) -> Decision {
     }
 }
 
-/// Gives what a client's SYN asks for or uses.
+/// Returns what a client's SYN asks for or uses.
 pub(crate) fn offer(settings: &Settings, remembered: &Remembered) -> FastOpenOffer {
     let mss = remembered.mss.and_then(NonZeroU16::new);
     match remembered.cookie {
@@ -77,12 +77,12 @@ pub(crate) fn offer(settings: &Settings, remembered: &Remembered) -> FastOpenOff
     }
 }
 
-/// Says whether a client sends data without any cookie.
+/// Returns whether a client sends data without any cookie.
 fn may_do_without(settings: &Settings) -> bool {
     flags() & CLIENT_WITHOUT_COOKIE != 0 || settings.fast_open_no_cookie
 }
 
-/// Says whether data can go with the SYN: `connect` waits for it then.
+/// Returns whether data can go with the SYN: `connect` waits for it then.
 pub(crate) fn can_defer(settings: &Settings, remembered: &Remembered) -> bool {
     remembered.cookie.is_some() || may_do_without(settings)
 }

@@ -25,7 +25,7 @@ pub(crate) enum End {
 }
 
 impl Flow {
-    /// Gives the connection what was written.
+    /// Returns the connection what was written.
     pub(crate) fn feed(&mut self) {
         self.connection.cork(self.is_corked());
         while self.feeding.passed < self.queue.written() {

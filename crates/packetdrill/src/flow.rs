@@ -93,7 +93,7 @@ impl Flow {
         }
     }
 
-    /// Says whether the handshake is done.
+    /// Returns whether the handshake is done.
     pub(crate) fn is_connected(&self) -> bool {
         match self.connection.state() {
             RfcState::Listen | RfcState::SynSent | RfcState::Closed => false,
@@ -102,7 +102,7 @@ impl Flow {
         }
     }
 
-    /// Says whether data on a SYN was taken, as `tcp_info` tells it.
+    /// Returns whether data on a SYN was taken, as `tcp_info` tells it.
     pub(crate) fn has_fast_data(&self) -> bool {
         let outcome = self.connection.fast_open();
         self.took_syn_data || outcome.is_some_and(|outcome| outcome.carried > 0 && outcome.accepted == outcome.carried)
@@ -112,12 +112,12 @@ impl Flow {
         self.connection.state() == RfcState::Closed
     }
 
-    /// Says whether reading would give the end of the stream.
+    /// Returns whether reading would give the end of the stream.
     pub(crate) fn is_at_end(&self) -> bool {
         self.connection.unread() == 0 && (self.has_peer_closed || self.shut_read || self.is_closed())
     }
 
-    /// Gives poll's mask but for room to write, which is the socket's to know.
+    /// Returns poll's mask but for room to write, which is the socket's to know.
     pub(crate) fn poll_mask(&self) -> i16 {
         let mut mask = 0;
         let reads_no_more = self.shut_read || self.has_peer_closed || self.is_closed();
@@ -154,7 +154,7 @@ impl Flow {
         self.outcome(libc::ETIMEDOUT)
     }
 
-    /// Gives the time at which something falls due.
+    /// Returns the time at which something falls due.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         self.connection.poll_timeout().map(|at| at.as_nanos().div_ceil(1000))
     }
@@ -179,7 +179,7 @@ impl Flow {
         }
     }
 
-    /// Gives the payload of a full segment.
+    /// Returns the payload of a full segment.
     pub(crate) fn mss(&self) -> u64 {
         self.connection.effective_mss()
     }
@@ -206,7 +206,7 @@ impl Flow {
         outcome
     }
 
-    /// Gives all packets that are to leave now.
+    /// Returns all packets that are to leave now.
     pub(crate) fn transmit(&mut self, now: Micros) -> Vec<Departure> {
         let mut batch = Vec::new();
         self.feed();
@@ -257,7 +257,7 @@ impl Flow {
         }
     }
 
-    /// Gives how many segments Linux makes one packet of: at most half the window, and what leaves in a millisecond
+    /// Returns how many segments Linux makes one packet of: at most half the window, and what leaves in a millisecond
     /// (`tcp_tso_autosize`).
     fn largest_burst(&self) -> u64 {
         let timer = self.connection.timer();
@@ -283,12 +283,12 @@ impl Flow {
     }
 }
 
-/// Says whether a segment goes on where another ends.
+/// Returns whether a segment goes on where another ends.
 fn follows(this: &Transmit, next: &Transmit) -> bool {
     next.segment.len > 0 && next.data.start == this.data.end && next.is_again == this.is_again
 }
 
-/// Gives the endpoint's time.
+/// Returns the endpoint's time.
 pub(crate) fn instant(at: Micros) -> Instant {
     Instant::from_nanos(at * 1000)
 }

@@ -6,7 +6,7 @@ use crate::world::Micros;
 use earlybird_tcp::RfcState;
 use earlybird_units::{Duration, Rate};
 
-/// Gives the structure for a socket.
+/// Returns the structure for a socket.
 pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
     match &socket.role {
         Role::Flow(flow) => of_flow(flow, socket, now),
@@ -18,7 +18,7 @@ pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
 /// `TCPI_OPT_SYN_DATA`
 const OPTION_SYN_DATA: u8 = 32;
 
-/// Gives Linux's number of the state of congestion (`tcp_ca_state`).
+/// Returns Linux's number of the state of congestion (`tcp_ca_state`).
 fn congestion(flow: &Flow) -> u8 {
     let connection = &flow.connection;
     if connection.timer().back_off > 1 {

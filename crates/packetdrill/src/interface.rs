@@ -53,7 +53,7 @@ struct Interface {
 
 static HOST: OnceLock<Host> = OnceLock::new();
 
-/// Gives the host, once packetdrill has asked for one: never in a program that merely inherits the preloaded library.
+/// Returns the host, once packetdrill has asked for one: never in a program that merely inherits the preloaded library.
 pub(crate) fn host() -> Option<&'static Host> {
     HOST.get()
 }
@@ -118,12 +118,12 @@ fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> calls::Answer<T>) -> ssize_t {
     }
 }
 
-/// Gives the bytes of an address that a caller passed.
+/// Returns the bytes of an address that a caller passed.
 unsafe fn address<'a>(address: Address, length: socklen_t) -> &'a [u8] {
     if address.is_null() { &[] } else { unsafe { slice::from_raw_parts(address.cast(), length as usize) } }
 }
 
-/// Gives the pieces of a scattered buffer.
+/// Returns the pieces of a scattered buffer.
 unsafe fn pieces<'a>(vector: *const iovec, count: usize) -> &'a [iovec] {
     if vector.is_null() { &[] } else { unsafe { slice::from_raw_parts(vector, count) } }
 }

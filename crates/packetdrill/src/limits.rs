@@ -33,7 +33,7 @@ impl Limits {
         self.now = limit.map(|limit| (limit, at));
     }
 
-    /// Gives the times as they are at a moment.
+    /// Returns the times as they are at a moment.
     fn until(mut self, at: Micros) -> Self {
         let Some((limit, since)) = self.now else { return self };
         match limit {
@@ -45,7 +45,7 @@ impl Limits {
         self
     }
 
-    /// Gives the times busy in all, limited by the peer's window, and limited by the send buffer.
+    /// Returns the times busy in all, limited by the peer's window, and limited by the send buffer.
     pub(crate) fn times(self, at: Micros) -> [u64; 3] {
         let Self { busy, receive_window, send_buffer, .. } = self.until(at);
         [busy + receive_window + send_buffer, receive_window, send_buffer]

@@ -103,7 +103,7 @@ impl Notifications {
 }
 
 impl Notification {
-    /// Gives the control messages that tell of it: level, type and data of each.
+    /// Returns the control messages that tell of it: level, type and data of each.
     pub(crate) fn messages(&self, address: IpAddr) -> Vec<(i32, i32, Vec<u8>)> {
         let told = match address {
             IpAddr::V4(_) => (libc::SOL_IP, libc::IP_RECVERR),
@@ -120,7 +120,7 @@ impl Notification {
         }
     }
 
-    /// Says whether the message's data were cut off: times come with the packet, of which nothing is given.
+    /// Returns whether the message's data were cut off: times come with the packet, of which nothing is given.
     pub(crate) fn is_truncated(&self) -> bool {
         matches!(self, Self::Stamped { .. })
     }

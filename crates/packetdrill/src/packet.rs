@@ -24,7 +24,7 @@ impl Arrival {
         addresses(self.from, self.to)
     }
 
-    /// Gives the segment as if it carried nothing.
+    /// Returns the segment as if it carried nothing.
     pub(crate) fn without_payload(&self) -> Segment {
         Segment { len: 0, ..self.segment }
     }

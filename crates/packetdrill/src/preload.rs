@@ -8,7 +8,7 @@ use core::mem::transmute;
 use libc::{iovec, off_t, size_t, socklen_t, ssize_t};
 use std::sync::OnceLock;
 
-/// Gives the next function of this name behind this library: the C library's own.
+/// Returns the next function of this name behind this library: the C library's own.
 fn real(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }

@@ -46,17 +46,17 @@ impl SendQueue {
         self.sent
     }
 
-    /// Gives the bytes that have not left.
+    /// Returns the bytes that have not left.
     pub(crate) fn not_sent(&self) -> u64 {
         self.written - self.sent.min(self.written)
     }
 
-    /// Gives the memory that it takes (`sk_wmem_queued`).
+    /// Returns the memory that it takes (`sk_wmem_queued`).
     pub(crate) fn memory(&self) -> u64 {
         self.written - self.start + OVERHEAD * self.chunks.len() as u64
     }
 
-    /// Gives the room that the last chunk has, if it may grow to `largest`.
+    /// Returns the room that the last chunk has, if it may grow to `largest`.
     pub(crate) fn room_in_last(&self, largest: u64) -> u64 {
         let before = self.chunks.len().checked_sub(2).map_or(self.start, |index| self.chunks[index].end);
         self.chunks
@@ -87,7 +87,7 @@ impl SendQueue {
         }
     }
 
-    /// Says whether so much was written since the last push that the next chunk is pushed anyway.
+    /// Returns whether so much was written since the last push that the next chunk is pushed anyway.
     pub(crate) fn is_push_due(&self, largest_window: u64) -> bool {
         self.written > self.pushed + largest_window / 2
     }
@@ -115,7 +115,7 @@ impl SendQueue {
         }
     }
 
-    /// Gives up to where what was written behind a place is in one piece, and whether a segment must end there at the latest.
+    /// Returns up to where what was written behind a place is in one piece, and whether a segment must end there at the latest.
     pub(crate) fn boundary_after(&self, place: u64) -> (u64, bool) {
         let found = self.chunks.iter().find(|chunk| chunk.end > place && (chunk.ends_record || chunk.is_full));
         found.map_or((self.written, false), |chunk| (chunk.end, true))
@@ -138,18 +138,18 @@ impl SendQueue {
         }
     }
 
-    /// Says whether a chunk ends here that asks for a push.
+    /// Returns whether a chunk ends here that asks for a push.
     pub(crate) fn pushes_at(&self, end: u64) -> bool {
         self.chunks.iter().any(|chunk| chunk.end == end && chunk.pushes)
     }
 
-    /// Says whether a chunk ends here: Linux makes no packet of parts of two.
+    /// Returns whether a chunk ends here: Linux makes no packet of parts of two.
     pub(crate) fn ends_chunk_at(&self, end: u64) -> bool {
         self.chunks.iter().any(|chunk| chunk.end == end)
     }
 }
 
-/// Gives the size up to which a chunk grows (`tcp_xmit_size_goal`): whole segments, at most half the largest window seen.
+/// Returns the size up to which a chunk grows (`tcp_xmit_size_goal`): whole segments, at most half the largest window seen.
 pub(crate) fn largest_chunk(mss: u64, largest_window: u64) -> u64 {
     let half = if largest_window > 536 { largest_window / 2 } else { largest_window };
     let bound = if half > 0 { LARGEST_CHUNK.min(half) } else { LARGEST_CHUNK };

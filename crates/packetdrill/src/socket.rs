@@ -115,7 +115,7 @@ impl Settings {
         }
     }
 
-    /// Gives the bytes that may wait unsent before the socket counts as full.
+    /// Returns the bytes that may wait unsent before the socket counts as full.
     pub(crate) fn low_water(&self) -> u64 {
         match self.not_sent_low_water {
             0 => sysctl::number("tcp_notsent_lowat", u64::from(u32::MAX)),
@@ -158,12 +158,12 @@ impl Socket {
         }
     }
 
-    /// Gives the pending error, once.
+    /// Returns the pending error, once.
     pub(crate) fn take_error(&mut self) -> Result<(), i32> {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    /// Says whether memory is left for another chunk (`sk_stream_memory_free`).
+    /// Returns whether memory is left for another chunk (`sk_stream_memory_free`).
     pub(crate) fn has_memory(&self) -> bool {
         self.flow().is_some_and(|flow| {
             let queue = &flow.queue;
@@ -171,7 +171,7 @@ impl Socket {
         })
     }
 
-    /// Says whether so much room is there that a writer is woken (`sk_stream_is_writeable`): a third of what is used.
+    /// Returns whether so much room is there that a writer is woken (`sk_stream_is_writeable`): a third of what is used.
     pub(crate) fn is_writable(&self) -> bool {
         self.flow().is_some_and(|flow| {
             let used = flow.queue.memory();
@@ -199,7 +199,7 @@ impl Socket {
         is_woken
     }
 
-    /// Gives poll's mask (`tcp_poll`).
+    /// Returns poll's mask (`tcp_poll`).
     pub(crate) fn poll_mask(&mut self) -> i16 {
         let mut mask = match &self.role {
             Role::Fresh => libc::POLLOUT | libc::POLLHUP,

@@ -7,22 +7,22 @@ fn read(name: &str) -> Option<String> {
     fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()
 }
 
-/// Gives the numbers of a parameter.
+/// Returns the numbers of a parameter.
 pub(crate) fn numbers(name: &str) -> Vec<u64> {
     let text = read(name).unwrap_or_default();
     text.split_whitespace().filter_map(|word| word.parse::<i64>().ok()).map(|number| number.max(0) as u64).collect()
 }
 
-/// Gives a parameter of one number.
+/// Returns a parameter of one number.
 pub(crate) fn number(name: &str, otherwise: u64) -> u64 {
     numbers(name).first().copied().unwrap_or(otherwise)
 }
 
-/// Says whether a parameter is on.
+/// Returns whether a parameter is on.
 pub(crate) fn is_on(name: &str) -> bool {
     number(name, 1) != 0
 }
-/// Gives the keys of Fast Open's cookies, the newest first: 16 bytes each, as the kernel keeps them.
+/// Returns the keys of Fast Open's cookies, the newest first: 16 bytes each, as the kernel keeps them.
 pub(crate) fn fast_open_keys() -> Vec<[u8; 16]> {
     read("tcp_fastopen_key").unwrap_or_default().trim().split(',').filter_map(parse_key).collect()
 }

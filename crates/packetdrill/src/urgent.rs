@@ -19,14 +19,14 @@ impl Urgent {
 }
 
 impl Flow {
-    /// Gives the bytes that can be read at once: none from the urgent one on.
+    /// Returns the bytes that can be read at once: none from the urgent one on.
     pub(crate) fn readable(&self) -> u64 {
         let unread = self.connection.unread();
         let read = self.connection.received() - unread;
         self.urgent.0.and_then(|at| at.checked_sub(read)).map_or(unread, |before| before.min(unread))
     }
 
-    /// Says whether the urgent byte is the next.
+    /// Returns whether the urgent byte is the next.
     pub(crate) fn is_at_urgent(&self) -> bool {
         self.connection.unread() > 0 && self.readable() == 0
     }

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Which descriptors are this host's: asked by functions of the C library, which are called while the host is locked too.
 static OWNED: [AtomicBool; 1024] = [const { AtomicBool::new(false) }; 1024];
 
-/// Says whether a descriptor is this host's.
+/// Returns whether a descriptor is this host's.
 pub(crate) fn owns(fd: c_int) -> bool {
     usize::try_from(fd).ok().and_then(|fd| OWNED.get(fd)).is_some_and(|owned| owned.load(Ordering::Relaxed))
 }
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// Gives an address and a port for a connection that was not bound.
+    /// Returns an address and a port for a connection that was not bound.
     pub(crate) fn local_for(&mut self, bound: SocketAddr, remote: SocketAddr) -> SocketAddr {
         let own = self.addresses.iter().find(|address| address.is_ipv4() == remote.is_ipv4());
         let address = if bound.ip().is_unspecified() { own.copied().unwrap_or(bound.ip()) } else { bound.ip() };
@@ -136,18 +136,18 @@ impl World {
         SocketAddr::new(address, if bound.port() == 0 { self.next_port } else { bound.port() })
     }
 
-    /// Gives seeds for the next connection.
+    /// Returns seeds for the next connection.
     pub(crate) fn seeds(&self) -> SeedTree {
         SeedTree::new(1).nth(u64::from(self.next_id))
     }
 
-    /// Gives the time at which something falls due.
+    /// Returns the time at which something falls due.
     pub(crate) fn next_deadline(&self) -> Option<Micros> {
         let due = |socket: &Socket| socket.flow()?.deadline();
         self.sockets.values().filter_map(due).min().map(|at| at.max(self.now))
     }
 
-    /// Gives the time at which something falls due, or a blocked call gives up.
+    /// Returns the time at which something falls due, or a blocked call gives up.
     pub(crate) fn next_event(&self) -> Option<Micros> {
         [self.turns.wake_at(), self.next_deadline()].into_iter().flatten().min()
     }

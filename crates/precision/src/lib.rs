@@ -25,7 +25,7 @@ impl Precision {
         Self { before, _thread: PhantomData }
     }
 
-    /// Says whether the thread comes before ordinary work.
+    /// Returns whether the thread comes before ordinary work.
     pub const fn is_first(&self) -> bool {
         self.before.is_some()
     }
@@ -38,7 +38,7 @@ impl Drop for Precision {
     }
 }
 
-/// Gives how this thread is scheduled.
+/// Returns how this thread is scheduled.
 fn schedule() -> Option<(libc::c_int, libc::sched_param)> {
     let mut param = libc::sched_param { sched_priority: 0 };
     // SAFETY: the structure lives as long as the call.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Reads the TCP segments of a capture, pcap or pcapng, as far as it goes.
 ///
-/// Gives the number of its `packets` of any kind, why it `breaks_off` or None, its `connections` as pairs of addresses, and
+/// Returns the number of its `packets` of any kind, why it `breaks_off` or None, its `connections` as pairs of addresses, and
 /// `segments` as a table of columns.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]

@@ -87,7 +87,7 @@ fn warnings(scenario_json: &str) -> PyResult<Vec<String>> {
     Ok(warnings.iter().map(ToString::to_string).collect())
 }
 
-/// Gives what a run of a complete scenario takes: packets, seconds of processor time, and bytes of memory.
+/// Returns what a run of a complete scenario takes: packets, seconds of processor time, and bytes of memory.
 ///
 /// # Errors
 /// `ScenarioError` if that is more than `limit` bytes.
@@ -128,13 +128,13 @@ fn duration(text: &str) -> PyResult<f64> {
     Ok(time.duration().as_secs_f64())
 }
 
-/// Gives the JSON schema of scenarios.
+/// Returns the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
     earlybird_scenario::schema()
 }
 
-/// Gives the table of transports as JSON.
+/// Returns the table of transports as JSON.
 #[pyfunction]
 fn transports() -> String {
     earlybird_scenario::transports_json()
@@ -260,13 +260,13 @@ fn table_dict(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
     Ok(columns)
 }
 
-/// Gives the version of earlybird.
+/// Returns the version of earlybird.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Gives the hash of the code that decides what a run gives in a world.
+/// Returns the hash of the code that decides what a run gives in a world.
 #[pyfunction]
 #[pyo3(signature = (world = "sim"))]
 fn code_version(world: &str) -> &'static str {

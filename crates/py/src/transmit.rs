@@ -61,7 +61,7 @@ fn look(py: Python<'_>, watch: &Py<PyAny>, report: Option<&Report>) -> PyResult<
     watch.call1(py, (report,))?.extract(py)
 }
 
-/// Gives a report with SRT's names where the meaning is the same.
+/// Returns a report with SRT's names where the meaning is the same.
 fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("time_s", report.at.as_secs_f64())?;

@@ -4,24 +4,24 @@ use earlybird_units::{Duration, Instant};
 use std::sync::OnceLock;
 use std::time;
 
-/// Gives what stands for the world's time 0: no matter when, as only differences are used.
+/// Returns what stands for the world's time 0: no matter when, as only differences are used.
 #[expect(clippy::disallowed_methods, reason = "there is no other way to get a value of this type")]
 fn zero() -> time::Instant {
     static ZERO: OnceLock<time::Instant> = OnceLock::new();
     *ZERO.get_or_init(time::Instant::now)
 }
 
-/// Gives a time of the world in quinn's type.
+/// Returns a time of the world in quinn's type.
 pub(crate) fn outside(at: Instant) -> time::Instant {
     zero() + time::Duration::from_nanos(at.as_nanos())
 }
 
-/// Gives a time of quinn's in the world.
+/// Returns a time of quinn's in the world.
 pub(crate) fn inside(at: time::Instant) -> Instant {
     Instant::from_nanos(at.saturating_duration_since(zero()).as_nanos() as u64)
 }
 
-/// Gives a span of quinn's in the world.
+/// Returns a span of quinn's in the world.
 pub(crate) fn span(duration: time::Duration) -> Duration {
     Duration::from_nanos(duration.as_nanos() as u64)
 }

@@ -70,7 +70,7 @@ impl Inbox {
         }
     }
 
-    /// Says whether this part is the last one missing of its unit. No datagram comes twice.
+    /// Returns whether this part is the last one missing of its unit. No datagram comes twice.
     fn completes(&mut self, unit: u32, part: u16, parts: u16) -> bool {
         let arrived = self.parts.entry(unit).or_default();
         arrived.insert(part);

@@ -50,7 +50,7 @@ struct Quinn {
     control: Control,
 }
 
-/// Gives the stack that carries units so, under this control.
+/// Returns the stack that carries units so, under this control.
 pub fn stack(carriage: Carriage, control: Control) -> &'static dyn Stack {
     const fn quinn(carriage: Carriage, control: Control) -> Quinn {
         Quinn { carriage, control }

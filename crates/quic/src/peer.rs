@@ -99,7 +99,7 @@ impl Peer {
         self.ready.push_back(GuestDatagram { payload, ecn: Ecn::NotCapable, is_data: false });
     }
 
-    /// Gives the connection's next datagram.
+    /// Returns the connection's next datagram.
     fn transmit(&mut self, now: Instant) -> Option<GuestDatagram> {
         let (_, connection) = self.connection.as_mut()?;
         let (mut payload, before) = (Vec::new(), connection.stats().frame_tx);

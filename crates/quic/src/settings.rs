@@ -37,7 +37,7 @@ fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
     std::array::from_fn(|_| random.below(256) as u8)
 }
 
-/// Gives an endpoint for one connection: a server if there is a configuration for one.
+/// Returns an endpoint for one connection: a server if there is a configuration for one.
 pub(crate) fn endpoint(seeds: SeedTree, server: Option<ServerConfig>) -> Endpoint {
     let mut config = EndpointConfig::new(Arc::new(Null));
     config.rng_seed(Some(bytes(&mut seeds.child("quinn").random())));
@@ -45,7 +45,7 @@ pub(crate) fn endpoint(seeds: SeedTree, server: Option<ServerConfig>) -> Endpoin
     Endpoint::new(Arc::new(config), server.map(Arc::new), true, None)
 }
 
-/// Gives how a client connects.
+/// Returns how a client connects.
 pub(crate) fn client(stack: Quinn, seeds: SeedTree) -> ClientConfig {
     let mut config = ClientConfig::new(Arc::new(Null));
     let first = ConnectionId::new(&bytes::<FIRST_NAME>(&mut seeds.child("first name").random()));
@@ -53,7 +53,7 @@ pub(crate) fn client(stack: Quinn, seeds: SeedTree) -> ClientConfig {
     config
 }
 
-/// Gives how a server accepts.
+/// Returns how a server accepts.
 pub(crate) fn server(stack: Quinn) -> ServerConfig {
     let mut config = ServerConfig::new(Arc::new(Null), Arc::new(Null));
     config.transport_config(transport(stack));

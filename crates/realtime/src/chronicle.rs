@@ -18,7 +18,7 @@ impl Shared {
         Ok(chronicle.map(|chronicle| Self(Arc::new(Mutex::new(chronicle)))))
     }
 
-    /// Gives it to write. Whoever failed while it wrote has ended the run.
+    /// Returns it to write. Whoever failed while it wrote has ended the run.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Chronicle> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

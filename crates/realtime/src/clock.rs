@@ -12,7 +12,7 @@ impl Clock {
         Self(start)
     }
 
-    /// Gives the time since the start.
+    /// Returns the time since the start.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
     }

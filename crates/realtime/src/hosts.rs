@@ -32,13 +32,13 @@ pub trait Hosts: Send {
     /// Takes bytes at the opener; gives how many it had room for.
     fn write(&mut self, connection: ConnectionId, bytes: u64) -> u64;
 
-    /// Says whether everything that the opener took is acknowledged.
+    /// Returns whether everything that the opener took is acknowledged.
     fn is_drained(&self, connection: ConnectionId) -> bool;
 
     /// Says that the opener writes nothing more.
     fn close(&mut self, connection: ConnectionId);
 
-    /// Gives how many bytes have come to the listener in order, read or not.
+    /// Returns how many bytes have come to the listener in order, read or not.
     fn received(&self, connection: ConnectionId) -> u64;
 
     /// Reads at the listener; gives how many bytes, `most` at most.
@@ -56,7 +56,7 @@ pub trait Hosts: Send {
         None
     }
 
-    /// Gives the part that would be read next with that will, and leaves it there.
+    /// Returns the part that would be read next with that will, and leaves it there.
     fn peek_frame(&self, _: ConnectionId) -> Option<Part> {
         None
     }
@@ -64,18 +64,18 @@ pub trait Hosts: Send {
     /// Sends a small message from the listener back to the opener, who reads and forgets it.
     fn answer(&mut self, connection: ConnectionId, bytes: u64);
 
-    /// Gives what can be read of the opener now.
+    /// Returns what can be read of the opener now.
     fn gauges(&self, connection: ConnectionId) -> FlowGauges;
 
-    /// Gives what the connection has counted.
+    /// Returns what the connection has counted.
     fn end(&self, now: Instant, connection: ConnectionId) -> FlowEnd;
 
-    /// Gives what senders decided since the last call, as far as these hosts tell.
+    /// Returns what senders decided since the last call, as far as these hosts tell.
     fn decisions(&mut self) -> Vec<Decision> {
         Vec::new()
     }
 
-    /// Gives how many packets were lost between hosts and links: the links had not the time to take them, or the hosts no room.
+    /// Returns how many packets were lost between hosts and links: the links had not the time to take them, or the hosts no room.
     ///
     /// # Errors
     ///

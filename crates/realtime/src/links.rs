@@ -53,12 +53,12 @@ impl Samples {
         Self { next: Instant::ZERO, period, end }
     }
 
-    /// Gives the time of the next one, if there is one.
+    /// Returns the time of the next one, if there is one.
     pub(crate) fn next(&self) -> Option<Instant> {
         (self.next < self.end).then_some(self.next)
     }
 
-    /// Says whether one is due; if so, those that were missed are left out.
+    /// Returns whether one is due; if so, those that were missed are left out.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.next().is_some_and(|next| next <= now);
         if is_due {

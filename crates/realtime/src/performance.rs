@@ -222,7 +222,7 @@ impl<H: Hosts> Performance<H> {
         }
     }
 
-    /// Gives the opener what it has room for.
+    /// Returns the opener what it has room for.
     pub(crate) fn hand_over(&mut self, id: ConnectionId) {
         let line = &mut self.lines[id.0 as usize];
         while line.waiting > 0 {
@@ -355,19 +355,19 @@ impl<H: Hosts> Performance<H> {
 }
 
 impl Line {
-    /// Says whether all that was written is with the opener, and may have been acknowledged since.
+    /// Returns whether all that was written is with the opener, and may have been acknowledged since.
     const fn may_drain(&self) -> bool {
         self.is_undrained && self.waiting == 0
     }
 }
 
-/// Gives when a scenario wants samples.
+/// Returns when a scenario wants samples.
 pub(crate) fn samples_of(scenario: &Scenario) -> Option<Samples> {
     let end = Instant::ZERO + scenario.duration.duration();
     scenario.measure.series.map(|period| Samples::every(period.duration(), end))
 }
 
-/// Gives the payload of a full segment.
+/// Returns the payload of a full segment.
 pub(crate) fn mss_of(carrier: &Carrier) -> u64 {
     match carrier {
         Carrier::Tcp(settings) => settings.opener.mss.into(),

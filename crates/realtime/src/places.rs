@@ -20,7 +20,7 @@ impl Places {
         self.units += 1;
     }
 
-    /// Gives how many bytes are missing of the next unit; none if none was written.
+    /// Returns how many bytes are missing of the next unit; none if none was written.
     pub(crate) fn missing(&self) -> Option<u64> {
         self.ends.front().map(|(end, _)| end - self.read)
     }

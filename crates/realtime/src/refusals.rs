@@ -86,7 +86,7 @@ impl Refusals {
     }
 }
 
-/// Gives the key of a flow's endpoint, as the scenario wrote it.
+/// Returns the key of a flow's endpoint, as the scenario wrote it.
 pub(crate) fn path_of(flow: &Flow, key: &str) -> String {
     let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
     format!("{place}endpoint.{key}")

@@ -27,14 +27,14 @@ impl Sides {
         Ok(Self { near: namespace(Side::Near)?, far: namespace(Side::Far)?, mtu })
     }
 
-    /// Gives the devices of both.
+    /// Returns the devices of both.
     pub(crate) fn devices(&self) -> Result<[OwnedFd; 2], RunError> {
         let device = |side: &Namespace| side.device().try_clone();
         let both = || Ok([device(&self.near)?, device(&self.far)?]);
         both().map_err(|error| failed("this system gives no more files", error))
     }
 
-    /// Gives how many packets of both were dropped before the links could take them.
+    /// Returns how many packets of both were dropped before the links could take them.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
         Ok(self.near.dropped()? + self.far.dropped()?)
     }
@@ -43,7 +43,7 @@ impl Sides {
 /// The far port of TCP of the first flow; the others follow.
 const FIRST_PORT: u16 = 10_000;
 
-/// Gives the far port of a flow's connection.
+/// Returns the far port of a flow's connection.
 pub(crate) const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }

@@ -130,7 +130,7 @@ const OF_TUN: [&str; 2] = ["device", "local"];
 const DEVICE: &str = "earlybird";
 
 impl Options<'_> {
-    /// Gives the socket, which has no options beside it.
+    /// Returns the socket, which has no options beside it.
     fn plain_socket(&self) -> Result<SocketAddr, AddressError> {
         if let Some((key, _)) = self.url.query_pairs().next() {
             return Err(problem(self.text, &format!("has the option `{key}`, but only eb:// has options")));
@@ -159,7 +159,7 @@ impl Options<'_> {
         matches!(self.url.host_str(), None | Some("*"))
     }
 
-    /// Says whether nobody can be called there: the address is any of this host's.
+    /// Returns whether nobody can be called there: the address is any of this host's.
     fn is_of_nobody(&self) -> bool {
         self.has_no_host() || matches!(self.url.host_str(), Some("0.0.0.0" | "[::]"))
     }
@@ -223,7 +223,7 @@ impl Options<'_> {
         }
     }
 
-    /// Gives the address that a stack of our own has: where it waits, the one in front of the port.
+    /// Returns the address that a stack of our own has: where it waits, the one in front of the port.
     fn local(&self, socket: SocketAddr, waits: bool) -> Result<IpAddr, AddressError> {
         let named = self.option("local").map(|text| {
             let local = text.parse::<IpAddr>();

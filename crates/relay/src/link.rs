@@ -45,7 +45,7 @@ pub(crate) struct Peer {
 }
 
 impl RelayAddress {
-    /// Gives TCP's port of who waits.
+    /// Returns TCP's port of who waits.
     fn port(&self) -> u16 {
         match self.via {
             Via::Udp => WITHIN_UDP,
@@ -131,7 +131,7 @@ impl Link {
         self.peers.retain(|peer| !peer.is_gone);
     }
 
-    /// Gives how many segments were sent again so far.
+    /// Returns how many segments were sent again so far.
     pub(crate) fn repeated(&self) -> u64 {
         self.repeated + self.peers.iter().map(|peer| peer.repeated).sum::<u64>()
     }
@@ -286,7 +286,7 @@ impl Link {
         }
     }
 
-    /// Gives the time until which is waited for a peer. Who receives must hear something; who sends hears of silence by its
+    /// Returns the time until which is waited for a peer. Who receives must hear something; who sends hears of silence by its
     /// connection.
     fn patience_ends(&self, peer: &Peer) -> Instant {
         if !peer.is_ready {
@@ -313,7 +313,7 @@ struct Expectation<'a> {
 }
 
 impl Expectation<'_> {
-    /// Gives the latency that both keep to: the longer one, as with SRT.
+    /// Returns the latency that both keep to: the longer one, as with SRT.
     fn judge(&self, message: Option<&Message<'_>>) -> Result<Duration, Refusal> {
         match message {
             Some(&Message::Hello { version, direction, latency_ms, stream }) if self.address.waits => {

@@ -53,7 +53,7 @@ impl Offset {
         }
     }
 
-    /// Gives the time at which a unit is played that its source had at this time.
+    /// Returns the time at which a unit is played that its source had at this time.
     pub(crate) fn playout(&self, time_us: u64, latency: Duration) -> Instant {
         let at = time_us.cast_signed() + self.difference.unwrap_or_default();
         Instant::from_nanos(at.max(0).cast_unsigned() * 1_000) + latency
@@ -124,12 +124,12 @@ impl Buffer {
         self.next = Some(units);
     }
 
-    /// Gives the source's time of the first unit.
+    /// Returns the source's time of the first unit.
     pub(crate) fn first_time(&self) -> Option<u64> {
         self.units.front().map(|unit| unit.time_us)
     }
 
-    /// Gives the time in microseconds from the first to the last unit.
+    /// Returns the time in microseconds from the first to the last unit.
     pub(crate) fn span_us(&self) -> u64 {
         let (first, last) = (self.units.front(), self.units.back());
         first.zip(last).map_or(0, |(first, last)| last.time_us.saturating_sub(first.time_us))

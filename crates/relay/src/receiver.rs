@@ -111,19 +111,19 @@ impl Receiver {
         Ok(())
     }
 
-    /// Says whether everything was played that came.
+    /// Returns whether everything was played that came.
     pub(crate) fn is_done(&self) -> bool {
         self.player.buffer.is_empty()
     }
 
-    /// Gives what was counted, and how much waits for its time.
+    /// Returns what was counted, and how much waits for its time.
     pub(crate) fn state(&self) -> (Counts, Duration) {
         let lost = self.counts.lost + self.player.buffer.lost;
         (Counts { lost, ..self.counts }, Duration::from_micros(self.player.buffer.span_us()))
     }
 }
 
-/// Gives the time at which a message is of use: media and their end at theirs, anything else at once.
+/// Returns the time at which a message is of use: media and their end at theirs, anything else at once.
 fn due(offset: &Offset, latency: Duration, message: &Message<'_>) -> Option<Instant> {
     match message {
         Message::Media(part) => Some(offset.playout(part.time_us, latency)),
@@ -159,7 +159,7 @@ impl Player {
         }
     }
 
-    /// Gives the time at which the first unit is due.
+    /// Returns the time at which the first unit is due.
     fn next(&self) -> Instant {
         self.buffer.first_time().map_or(Instant::NEVER, |time| self.offset.playout(time, self.latency))
     }

@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Says whether everything was sent that is of use, or there was time enough for it.
+    /// Returns whether everything was sent that is of use, or there was time enough for it.
     pub(crate) fn is_done(&self, stack: &RelayStack, link: &Link) -> bool {
         let Some(ended) = self.ended else { return false };
         link.peers.iter().all(|peer| has_all(stack, peer)) || stack.now() - ended > link.address.latency + LAST_WORDS

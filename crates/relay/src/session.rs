@@ -77,7 +77,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says whether more may be said: frames may be at any time, as old ones make room for them.
+    /// Returns whether more may be said: frames may be at any time, as old ones make room for them.
     pub(crate) fn has_room(&self) -> bool {
         match &self.channel {
             Channel::Frames => true,
@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Gives the most bytes of media that fit into one message.
+    /// Returns the most bytes of media that fit into one message.
     pub(crate) fn largest_part<D: Device, C: Clock>(&self, stack: &Stack<D, C>) -> usize {
         match &self.channel {
             Channel::Frames => {
@@ -97,7 +97,7 @@ impl Session {
     }
 
     /// Hears the next message, and gives it to `act`. Behind a hole only one that `is_due`: up to then what is missing may come.
-    /// Says whether there was one.
+    /// Returns whether there was one.
     pub(crate) fn hear<D: Device, C: Clock, R>(
         &mut self,
         stack: &mut Stack<D, C>,
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Gives the message that waits behind a hole, if it can be read.
+    /// Returns the message that waits behind a hole, if it can be read.
     pub(crate) fn behind_hole<D: Device, C: Clock, R>(
         &mut self,
         stack: &Stack<D, C>,
@@ -135,7 +135,7 @@ impl Session {
         self.look(read, |id, into| stack.peek_frame(id, into))
     }
 
-    /// Gives the message that came last, if it can be read, be others missing before it.
+    /// Returns the message that came last, if it can be read, be others missing before it.
     pub(crate) fn newest<D: Device, C: Clock, R>(
         &mut self,
         stack: &Stack<D, C>,

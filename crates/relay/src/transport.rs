@@ -6,7 +6,7 @@ use earlybird_sim::Carrier;
 use earlybird_tcp::{Acking, Config, Delivery, Recovery, Segmentation};
 use earlybird_units::Duration;
 
-/// Gives the configuration of connections of a transport whose data are of use for so long.
+/// Returns the configuration of connections of a transport whose data are of use for so long.
 ///
 /// # Errors
 ///

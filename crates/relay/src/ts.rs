@@ -9,19 +9,19 @@ const SYNC: u8 = 0x47;
 /// Packets that go into one datagram: as many as fit beside the headers of IP, UDP and RTP into 1500 bytes, by custom.
 pub(crate) const PACKETS_TOGETHER: usize = 7;
 
-/// Says whether bytes are whole packets of a transport stream.
+/// Returns whether bytes are whole packets of a transport stream.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     !bytes.is_empty()
         && bytes.len().is_multiple_of(PACKET)
         && bytes.chunks_exact(PACKET).all(|packet| packet[0] == SYNC)
 }
 
-/// Gives how many bytes stand before the first packet: where two packets begin one behind the other.
+/// Returns how many bytes stand before the first packet: where two packets begin one behind the other.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len().saturating_sub(PACKET)).find(|start| bytes[*start] == SYNC && bytes[start + PACKET] == SYNC)
 }
 
-/// Gives the program clock reference of a packet and its stream's number, if it has one (§2.4.3.4, §2.4.3.5): 33 bits of a clock
+/// Returns the program clock reference of a packet and its stream's number, if it has one (§2.4.3.4, §2.4.3.5): 33 bits of a clock
 /// of 90 kHz, and 300 steps between its ticks.
 fn clock_reference(packet: &[u8]) -> Option<(u16, u64)> {
     let has_adaptation = packet[3] & 0x20 != 0 && packet[4] >= 7;

@@ -118,7 +118,7 @@ impl Walk<'_> {
     }
 }
 
-/// Gives other values of a setting's kind; not all of them need be legal.
+/// Returns other values of a setting's kind; not all of them need be legal.
 fn others(value: &Value, shape: Option<Shape>) -> Vec<Value> {
     let Some(shape) = shape else { return Vec::new() };
     if let Kind::Choice = shape.kind() {

@@ -15,7 +15,7 @@ const fn delayed_acks(profile: Profile, delay: Duration) -> Acking {
 }
 
 impl Profile {
-    /// Gives the profile's own configuration.
+    /// Returns the profile's own configuration.
     pub fn config(self) -> Config {
         match self {
             Self::Ns2 => Config::ns2(),
@@ -32,7 +32,7 @@ const ETHERNET: u16 = 1500;
 const RECEIVE_BUFFER: u32 = 6_291_456;
 
 impl Profile {
-    /// Gives the transport of whoever names none, where it is another than the usual one.
+    /// Returns the transport of whoever names none, where it is another than the usual one.
     pub(crate) fn usual_transport(self) -> Option<Transport> {
         let cubic = || Transport { kind: Kind::Control("cubic"), ..Transport::default() };
         (self == Self::Linux).then(cubic)
@@ -40,7 +40,7 @@ impl Profile {
 }
 
 impl Endpoint {
-    /// Gives the configuration of a connection whose frames, if it carries any, are of use for `deadline`. It has no
+    /// Returns the configuration of a connection whose frames, if it carries any, are of use for `deadline`. It has no
     /// real-time mode, apart from `earlybird-rt`.
     pub fn config(&self, deadline: Duration) -> Config {
         let base = self.base(deadline);
@@ -67,7 +67,7 @@ impl Endpoint {
         }
     }
 
-    /// Says whether it follows our own preset and not its profile.
+    /// Returns whether it follows our own preset and not its profile.
     fn is_own(&self) -> bool {
         self.transport.kind == Kind::RealTime(Preset::EarlybirdRt)
     }
@@ -84,7 +84,7 @@ impl Endpoint {
         Config { mss, initial_window: self.initial_window.unwrap_or(usual), ..base }
     }
 
-    /// Gives packets of 1500 bytes, and a window that holds no more back than the receiver's buffer does.
+    /// Returns packets of 1500 bytes, and a window that holds no more back than the receiver's buffer does.
     fn on_ethernet(&self, base: Config) -> Config {
         let mss = Config { mss: IpVersion::V4.mss_within(ETHERNET), ..base }.payload();
         let bytes = self.receive_buffer.unwrap_or_default().max(RECEIVE_BUFFER);
@@ -110,7 +110,7 @@ impl Endpoint {
         named.map_or(config, |recovery| config.with_recovery(recovery))
     }
 
-    /// Gives the congestion control: the one that the transport is named after, or Reno's; our own preset brings its own.
+    /// Returns the congestion control: the one that the transport is named after, or Reno's; our own preset brings its own.
     fn control(&self, base: &Config) -> Control {
         match self.transport.kind {
             Kind::Control(name) => self.controls.control(name, self.profile).unwrap_or(base.control),
@@ -135,7 +135,7 @@ impl Endpoint {
         }
     }
 
-    /// Says whether queues may mark its packets, and it answers as to a loss.
+    /// Returns whether queues may mark its packets, and it answers as to a loss.
     pub fn uses_ecn(&self) -> bool {
         self.ecn == Some(model::EcnMode::Classic)
     }

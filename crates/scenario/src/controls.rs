@@ -64,6 +64,6 @@ pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 's
         Ok(())
     }
 
-    /// Gives the control. [`keep`] makes one of a [`ControlFactory`](earlybird_tcp::ControlFactory).
+    /// Returns the control. [`keep`] makes one of a [`ControlFactory`](earlybird_tcp::ControlFactory).
     fn control(&self, profile: Profile) -> Control;
 }

@@ -60,7 +60,7 @@ impl Dimension {
         self.error(text, problem).hint(did_you_mean(meant.as_deref()))
     }
 
-    /// Gives the quantity that a number with an unknown unit, or none, most likely stands for.
+    /// Returns the quantity that a number with an unknown unit, or none, most likely stands for.
     fn probably_meant(&self, number: &str, unit: &str) -> Option<String> {
         if let Some((_, size)) = self.mistaken.iter().find(|(name, _)| *name == unit) {
             return Some(self.format(scaled(number, *size).ok()?));
@@ -110,7 +110,7 @@ fn scaled(number: &str, size: u64) -> Result<u64, Fault> {
     whole.checked_mul(size).and_then(|units| units.checked_add(parts)).ok_or(Fault::TooLarge)
 }
 
-/// Gives `size` times the decimal fraction 0.`digits`.
+/// Returns `size` times the decimal fraction 0.`digits`.
 fn fraction_of(digits: &str, size: u64) -> Result<u64, Fault> {
     if digits.is_empty() {
         return Ok(0);

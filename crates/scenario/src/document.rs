@@ -22,7 +22,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     format!("{path}{dot}{key}")
 }
 
-/// Gives the name by which a path picks this list element: its `name`, or `from-to` if it is a link.
+/// Returns the name by which a path picks this list element: its `name`, or `from-to` if it is a link.
 pub(crate) fn element_name(element: &Value) -> Option<String> {
     let text = |key| element.get(key).and_then(Value::as_str);
     match text("name") {
@@ -37,7 +37,7 @@ pub(crate) fn position(list: &[Value], step: &str) -> Option<usize> {
     named.or_else(|| step.parse().ok().filter(|index| *index < list.len()))
 }
 
-/// Gives the shortest step that picks element `index`: its name where that is unique so far, else its number.
+/// Returns the shortest step that picks element `index`: its name where that is unique so far, else its number.
 pub(crate) fn step_to(list: &[Value], index: usize) -> String {
     let name = element_name(&list[index]).filter(|name| position(list, name) == Some(index));
     name.filter(|name| !name.is_empty() && !name.contains('.')).unwrap_or_else(|| index.to_string())
@@ -79,7 +79,7 @@ fn syntax_error(text: &str, line: usize, column: usize, language: &str, message:
         .allowed("TOML, or JSON in a text that starts with `{`")
 }
 
-/// Gives line and column, from 1, of a byte of the text.
+/// Returns line and column, from 1, of a byte of the text.
 fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 impl Scenario {
-    /// Gives the endpoint settings of a flow: the scenario's, changed by `flow.endpoint` and `flow.transport`.
+    /// Returns the endpoint settings of a flow: the scenario's, changed by `flow.endpoint` and `flow.transport`.
     ///
     /// # Errors
     /// A setting of the flow is not legal; the path is `flows.NAME.endpoint.KEY`. Never for a scenario that

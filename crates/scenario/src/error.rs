@@ -72,7 +72,7 @@ fn labelled(before: &str, part: &str, after: &str) -> String {
     if part.is_empty() { String::new() } else { format!("{before}{part}{after}") }
 }
 
-/// Gives a value as a user would write it: texts without quotation marks, everything else as JSON.
+/// Returns a value as a user would write it: texts without quotation marks, everything else as JSON.
 pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

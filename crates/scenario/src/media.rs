@@ -16,7 +16,7 @@ pub enum Wanted {
 
 /// Reads video files: whoever resolves scenarios brings what can. An error's path is not looked at.
 pub trait ReadMedia {
-    /// Gives what is wanted of a file, as JSON.
+    /// Returns what is wanted of a file, as JSON.
     ///
     /// # Errors
     /// Says what is wrong with the file.

@@ -3,7 +3,7 @@
 use crate::model::{Flow, Link, Loss, Network};
 
 impl Network {
-    /// Gives the names of the links, each direction on its own, forward before backward: `left-right` and `right-left` in
+    /// Returns the names of the links, each direction on its own, forward before backward: `left-right` and `right-left` in
     /// a dumbbell (its access links have no names).
     pub fn link_names(&self) -> Vec<String> {
         match self {
@@ -12,7 +12,7 @@ impl Network {
         }
     }
 
-    /// Gives the nodes between which flows run, in the order in which they first occur.
+    /// Returns the nodes between which flows run, in the order in which they first occur.
     pub fn nodes(&self) -> Vec<&str> {
         let Self::Links(links) = self else { return vec!["left", "right"] };
         let mut nodes = Vec::new();
@@ -26,19 +26,19 @@ impl Network {
 }
 
 impl Link {
-    /// Gives the name of the forward direction, `from-to`.
+    /// Returns the name of the forward direction, `from-to`.
     pub fn name(&self) -> String {
         format!("{}-{}", self.from, self.to)
     }
 
-    /// Gives the name of the backward direction, `to-from`.
+    /// Returns the name of the backward direction, `to-from`.
     pub fn reverse_name(&self) -> String {
         format!("{}-{}", self.to, self.from)
     }
 }
 
 impl Flow {
-    /// Gives the names of the group's flows: name0, name1, …
+    /// Returns the names of the group's flows: name0, name1, …
     pub fn members(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.count).map(|index| format!("{}{index}", self.name))
     }
@@ -51,7 +51,7 @@ impl Flow {
 }
 
 impl Loss {
-    /// Gives the key that chooses this kind of rule.
+    /// Returns the key that chooses this kind of rule.
     pub const fn key(&self) -> &'static str {
         match self {
             Self::List(_) => "list",
@@ -64,7 +64,7 @@ impl Loss {
         }
     }
 
-    /// Gives the flow or group to which the rule is restricted.
+    /// Returns the flow or group to which the rule is restricted.
     pub fn flow(&self) -> Option<&str> {
         match self {
             Self::List(rule) => rule.flow.as_deref(),

@@ -4,7 +4,7 @@ use crate::document::join;
 use crate::shape::{Kind, Shape};
 use crate::suggest::nearest;
 
-/// Gives every key path of the model, the shortest first; a list's elements go by `NAME`.
+/// Returns every key path of the model, the shortest first; a list's elements go by `NAME`.
 fn paths() -> Vec<String> {
     let mut paths = Vec::new();
     collect(Shape::root(), "", &mut paths);
@@ -23,7 +23,7 @@ pub(crate) fn elsewhere(key: &str) -> String {
     if found.is_empty() { String::new() } else { format!("did you mean {}?", found.join(" or ")) }
 }
 
-/// Gives up to two paths that end with `key`.
+/// Returns up to two paths that end with `key`.
 fn ending_with(paths: &[String], key: &str) -> Vec<String> {
     let end = format!(".{key}");
     paths.iter().filter(|path| path.ends_with(&end)).take(2).map(|path| format!("`{path}`")).collect()

@@ -89,7 +89,7 @@ fn set_below(node: &mut Value, shape: Shape, steps: &[&str], value: Value, path:
     }
 }
 
-/// Gives the value under `key`, made if missing; `alone` removes what stands beside it.
+/// Returns the value under `key`, made if missing; `alone` removes what stands beside it.
 fn entry<'a>(node: &'a mut Value, key: &str, alone: bool) -> &'a mut Value {
     if !node.is_object() || (alone && node.get(key).is_none()) {
         *node = Value::Object(Map::new());

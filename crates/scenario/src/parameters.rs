@@ -14,7 +14,7 @@ static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 /// The overlays of a scenario: parameter → value → overlay.
 pub(crate) type Variants = Map<String, Value>;
 
-/// Gives the declared parameters with their values.
+/// Returns the declared parameters with their values.
 pub(crate) fn declared(document: &Value) -> &Map<String, Value> {
     document.get("parameters").and_then(Value::as_object).unwrap_or(&NONE)
 }
@@ -24,12 +24,12 @@ pub(crate) fn is_resolved(document: &Value) -> bool {
     document.get("resolved") == Some(&Value::Bool(true))
 }
 
-/// Gives the name in `"$name"`, if the value is such a reference.
+/// Returns the name in `"$name"`, if the value is such a reference.
 pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.as_str()?.strip_prefix('$').filter(|name| is_name(name))
 }
 
-/// Gives parameters their values; hands back the overrides that are key paths.
+/// Returns parameters their values; hands back the overrides that are key paths.
 pub(crate) fn assign<'a>(
     document: &mut Value,
     overrides: &'a [(String, String)],

@@ -111,7 +111,7 @@ impl Time {
         Self(Duration::from_micros(micros))
     }
 
-    /// Gives the span in the simulator's form.
+    /// Returns the span in the simulator's form.
     pub const fn duration(self) -> Duration {
         self.0
     }
@@ -123,7 +123,7 @@ impl Time {
 }
 
 impl Rate {
-    /// Gives the rate in the simulator's form.
+    /// Returns the rate in the simulator's form.
     pub const fn rate(self) -> earlybird_units::Rate {
         self.0
     }
@@ -138,13 +138,13 @@ impl Fraction {
         Self(share)
     }
 
-    /// Gives what is missing to one.
+    /// Returns what is missing to one.
     #[must_use]
     pub const fn complement(self) -> Self {
         Self(1.0 - self.0)
     }
 
-    /// Gives the share as a number from 0 to 1.
+    /// Returns the share as a number from 0 to 1.
     pub const fn value(self) -> f64 {
         self.0
     }
@@ -328,7 +328,7 @@ impl JsonSchema for Fraction {
     }
 }
 
-/// Gives the regular expression of a dimension's quantities, for editors.
+/// Returns the regular expression of a dimension's quantities, for editors.
 fn pattern(dimension: &Dimension) -> String {
     let units: Vec<_> = dimension.units.iter().map(|(name, _)| *name).collect();
     format!(r"^[0-9]+(\.[0-9]+)? *({})$", units.join("|"))

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A parameter in the place of a value.
 const REFERENCE: &str = r"^\$[A-Za-z][A-Za-z0-9_-]*$";
 
-/// Gives the JSON schema of a scenario's text, for editors and for the reference.
+/// Returns the JSON schema of a scenario's text, for editors and for the reference.
 ///
 /// Every value but a table may be a `"$parameter"`, and `variants` may be given, which [`crate::resolve`] removes.
 pub fn schema() -> String {

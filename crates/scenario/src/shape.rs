@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 static SCHEMA: RwLock<Option<&'static Value>> = RwLock::new(None);
 static ANYTHING: Value = Value::Bool(true);
 
-/// Gives the schema of a whole scenario.
+/// Returns the schema of a whole scenario.
 fn schema() -> &'static Value {
     if let Some(known) = *SCHEMA.read().unwrap_or_else(PoisonError::into_inner) {
         return known;
@@ -78,7 +78,7 @@ impl Shape {
         }
     }
 
-    /// Gives the opening paragraph, which says what the key means.
+    /// Returns the opening paragraph, which says what the key means.
     pub(crate) fn description(self) -> &'static str {
         self.text.split("\n\n").next().unwrap_or_default()
     }
@@ -188,7 +188,7 @@ fn referenced(reference: &str) -> &'static Value {
     schema().pointer(reference.trim_start_matches('#')).unwrap_or(&ANYTHING)
 }
 
-/// Gives the alternative of "X or null", which is how an optional value is described.
+/// Returns the alternative of "X or null", which is how an optional value is described.
 fn only_alternative(schema: &'static Value) -> Option<&'static Value> {
     let alternatives = schema["anyOf"].as_array()?;
     let mut others = alternatives.iter().filter(|one| one["type"] != "null");

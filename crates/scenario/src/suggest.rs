@@ -1,6 +1,6 @@
 use strsim::damerau_levenshtein;
 
-/// Gives the name closest to `word`, if one is close enough to be what was meant.
+/// Returns the name closest to `word`, if one is close enough to be what was meant.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
@@ -15,7 +15,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Gives the question "did you mean …?", or nothing.
+/// Returns the question "did you mean …?", or nothing.
 pub(crate) fn did_you_mean(guess: Option<&str>) -> String {
     guess.map_or_else(String::new, |guess| format!("did you mean `{guess}`?"))
 }

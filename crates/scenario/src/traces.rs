@@ -31,7 +31,7 @@ fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<()
     Ok(())
 }
 
-/// Gives the text of a file that the key at `path` names.
+/// Returns the text of a file that the key at `path` names.
 pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String, ScenarioError> {
     std::fs::read_to_string(folder.join(file)).map_err(|error| {
         let reason = error.kind().to_string();

@@ -102,12 +102,12 @@ impl Default for Kind {
 }
 
 impl Kind {
-    /// Says whether its packets are datagrams of UDP and not segments of TCP.
+    /// Returns whether its packets are datagrams of UDP and not segments of TCP.
     pub const fn is_datagram(self) -> bool {
         matches!(self, Self::Datagram(_) | Self::Quic(_))
     }
 
-    /// Says whether it carries frames, each of which is worthless when late.
+    /// Returns whether it carries frames, each of which is worthless when late.
     pub const fn is_real_time(self) -> bool {
         matches!(self, Self::RealTime(_))
     }
@@ -307,7 +307,7 @@ const PRESETS: &[Row] = &[
     },
 ];
 
-/// Gives every transport by name, without ends.
+/// Returns every transport by name, without ends.
 fn rows() -> impl Iterator<Item = Row> {
     let [repairs, datagrams, quics, presets] = [REPAIRS, DATAGRAMS, QUICS, PRESETS].map(|rows| rows.iter().copied());
     repairs.chain(controls::entries().map(Row::from)).chain(datagrams).chain(quics).chain(presets)
@@ -320,7 +320,7 @@ impl From<Entry> for Row {
     }
 }
 
-/// Gives the table of transports as JSON: the fields of its rows, `names` with the ends of detection, and whether they may
+/// Returns the table of transports as JSON: the fields of its rows, `names` with the ends of detection, and whether they may
 /// have the timer's end.
 pub fn transports_json() -> String {
     let rows = rows().map(|row| {
@@ -333,7 +333,7 @@ pub fn transports_json() -> String {
 }
 
 impl Detection {
-    /// Gives the end of a name that selects it.
+    /// Returns the end of a name that selects it.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::Duplicates => "",
@@ -344,12 +344,12 @@ impl Detection {
 }
 
 impl Row {
-    /// Gives the tables of `endpoint` with its parameters.
+    /// Returns the tables of `endpoint` with its parameters.
     fn tables(&self) -> &[&'static str] {
         if matches!(self.kind, Kind::Control(_)) { std::slice::from_ref(&self.name) } else { self.parameters }
     }
 
-    /// Gives the names with their ends but without the timer's.
+    /// Returns the names with their ends but without the timer's.
     fn names(self) -> impl Iterator<Item = (String, Transport)> {
         let Self { name, kind, detections, .. } = self;
         detections.iter().map(move |detection| {
@@ -359,7 +359,7 @@ impl Row {
     }
 }
 
-/// Gives the names of all transports.
+/// Returns the names of all transports.
 pub fn transport_names() -> Vec<String> {
     let with_timer = |(name, transport): (String, Transport)| {
         let ends: &[&str] = if transport.kind.is_datagram() { &[""] } else { &["", FINE_GRAINED] };

@@ -37,7 +37,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))
 }
 
-/// Gives the error unless the condition holds.
+/// Returns the error unless the condition holds.
 fn ensure(holds: bool, error: impl FnOnce() -> ScenarioError) -> Result<(), ScenarioError> {
     if holds { Ok(()) } else { Err(error()) }
 }

@@ -18,7 +18,7 @@ to = "b"
 application = { bulk = {} }
 "#;
 
-/// Gives a folder with a trace file of this content.
+/// Returns a folder with a trace file of this content.
 fn folder_with(name: &str, content: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder");

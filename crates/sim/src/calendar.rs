@@ -100,7 +100,7 @@ impl Calendar {
         self.appointments -= 1;
     }
 
-    /// Gives how many packets there are: entered, or kept elsewhere.
+    /// Returns how many packets there are: entered, or kept elsewhere.
     pub(crate) fn packets(&self) -> usize {
         self.slots.len() - self.appointments
     }
@@ -132,7 +132,7 @@ impl Calendar {
         Some(place)
     }
 
-    /// Gives the time of the first event.
+    /// Returns the time of the first event.
     pub(crate) fn next_at(&mut self) -> Option<Instant> {
         if self.open == Place::NONE {
             self.turn();

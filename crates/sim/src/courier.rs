@@ -63,39 +63,39 @@ impl<O: Observer> Courier<O> {
         self.transit.depart(place);
     }
 
-    /// Gives the next packet that has come to the end of its route by now, and when it did.
+    /// Returns the next packet that has come to the end of its route by now, and when it did.
     pub fn poll_arrival(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
         self.arrived.pop_front()
     }
 
-    /// Gives the time at which to call [`Self::poll_arrival`].
+    /// Returns the time at which to call [`Self::poll_arrival`].
     pub fn poll_timeout(&mut self) -> Option<Instant> {
         self.arrived.front().map(|(at, _)| *at).or_else(|| self.transit.events.next_at())
     }
 
-    /// Gives how many packets are on their way: waiting, being sent, carried, or arrived and not asked for.
+    /// Returns how many packets are on their way: waiting, being sent, carried, or arrived and not asked for.
     pub fn packets_under_way(&self) -> usize {
         self.transit.events.packets() + self.arrived.len()
     }
 
-    /// Gives the links.
+    /// Returns the links.
     pub const fn network(&self) -> &Network {
         &self.transit.network
     }
 
-    /// Gives how many packets wait at a link now.
+    /// Returns how many packets wait at a link now.
     pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
         self.advance(now);
         self.transit.network.link_mut(link).backlog(now)
     }
 
-    /// Gives the observer.
+    /// Returns the observer.
     pub const fn observer_mut(&mut self) -> &mut O {
         &mut self.transit.observer
     }
 
-    /// Gives the network and the observer, at the end.
+    /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
         (self.transit.network, self.transit.observer)
     }

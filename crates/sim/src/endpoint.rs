@@ -24,7 +24,7 @@ pub enum HeaderSize {
 }
 
 impl HeaderSize {
-    /// Gives the size of a packet with this segment in bytes.
+    /// Returns the size of a packet with this segment in bytes.
     #[inline]
     pub const fn packet_bytes(self, segment: &Segment) -> u32 {
         let options = match self {
@@ -43,7 +43,7 @@ impl HeaderSize {
         }
     }
 
-    /// Gives the size of a packet with this datagram in bytes.
+    /// Returns the size of a packet with this datagram in bytes.
     pub const fn datagram_bytes(self, datagram: &Datagram) -> u32 {
         let headers = match self {
             // ns-2's `Agent/UDP` and `Agent/TFRC` take their packet size for everything.
@@ -148,13 +148,13 @@ impl Agent {
         }
     }
 
-    /// Says whether data may follow a segment without: they wait for the one that ends a handshake.
+    /// Returns whether data may follow a segment without: they wait for the one that ends a handshake.
     #[inline]
     pub(crate) fn has_data(&self) -> bool {
         matches!(self, Self::Tcp(connection) if connection.has_data())
     }
 
-    /// Says whether there may be something to tell.
+    /// Returns whether there may be something to tell.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         match self {
@@ -203,7 +203,7 @@ impl Agent {
         }
     }
 
-    /// Gives the payload bytes that the application has got or could get.
+    /// Returns the payload bytes that the application has got or could get.
     pub(crate) fn received(&self) -> u64 {
         match self {
             Self::Tcp(connection) => connection.received(),

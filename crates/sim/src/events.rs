@@ -57,7 +57,7 @@ impl Event {
         u64::from(moment.tie_order()) << 40 | (kind as u64) << 32 | u64::from(number)
     }
 
-    /// Gives time and rank as one number, by which events are ordered: it is compared in two instructions.
+    /// Returns time and rank as one number, by which events are ordered: it is compared in two instructions.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
         u128::from(self.moment.at.as_nanos()) << 64 | u128::from(self.rank)
@@ -81,7 +81,7 @@ impl Event {
         }
     }
 
-    /// Says whether its kind is [`Kind::Arrival`], as that of most.
+    /// Returns whether its kind is [`Kind::Arrival`], as that of most.
     #[inline]
     pub(crate) fn is_arrival(&self) -> bool {
         (self.rank >> 32) as u8 == Kind::Arrival as u8

@@ -23,19 +23,19 @@ pub trait Guest: Debug + Send {
     fn on_datagram(&mut self, now: Instant, ecn: Ecn, payload: Vec<u8>);
     /// Acts on whatever deadline has come.
     fn on_timeout(&mut self, now: Instant);
-    /// Gives the time at which to call [`Self::on_timeout`].
+    /// Returns the time at which to call [`Self::on_timeout`].
     fn poll_timeout(&mut self) -> Option<Instant>;
-    /// Gives the next datagram to send, if there is one.
+    /// Returns the next datagram to send, if there is one.
     fn poll_transmit(&mut self, now: Instant) -> Option<GuestDatagram>;
-    /// Gives the next thing that the application or an observer should know.
+    /// Returns the next thing that the application or an observer should know.
     fn poll_event(&mut self) -> Option<GuestEvent>;
     /// Writes bytes that are no unit, to be sent as the network lets them.
     fn write(&mut self, bytes: u64);
     /// Writes a unit of media.
     fn write_unit(&mut self, bytes: u64);
-    /// Gives the payload bytes of the application that have come.
+    /// Returns the payload bytes of the application that have come.
     fn received(&self) -> u64;
-    /// Gives those of them that are a stream in order, which was read up to there; none where units come by themselves.
+    /// Returns those of them that are a stream in order, which was read up to there; none where units come by themselves.
     fn in_order(&self) -> u64;
     /// Says where the connection stands.
     fn state(&self) -> GuestState;

@@ -13,7 +13,7 @@ pub struct LinkId(pub u32);
 pub struct RouteId(pub(crate) u32);
 
 impl RouteId {
-    /// Gives the route without its first link.
+    /// Returns the route without its first link.
     pub(crate) const fn rest(self) -> Self {
         Self(self.0 + 1)
     }
@@ -36,7 +36,7 @@ impl EndpointId {
         Self(self.0 ^ 1)
     }
 
-    /// Says whether this end opened the connection.
+    /// Returns whether this end opened the connection.
     pub const fn is_opener(self) -> bool {
         self.0 & 1 == 0
     }

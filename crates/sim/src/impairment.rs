@@ -83,7 +83,7 @@ impl Impairments {
         Self { reordering, duplication, ..Self::default() }
     }
 
-    /// Says whether a packet comes out twice.
+    /// Returns whether a packet comes out twice.
     pub(crate) fn doubles(&mut self, packet: &Packet) -> bool {
         let Some(rule) = self.duplication.as_mut().filter(|rule| rule.scope.concerns(packet)) else { return false };
         let is_doubled = rule.chance.draw();
@@ -91,7 +91,7 @@ impl Impairments {
         is_doubled
     }
 
-    /// Gives how long at most a packet is kept back, if it is.
+    /// Returns how long at most a packet is kept back, if it is.
     pub(crate) fn keeps_back(&mut self, packet: &Packet) -> Option<Duration> {
         let rule = self.reordering.as_mut().filter(|rule| rule.scope.concerns(packet))?;
         let is_kept = rule.chance.draw();

@@ -47,7 +47,7 @@ impl Ledger {
         Self { writes_frames, reads_frames, skips: reader.delivery.skips(), is_unordered, ..Self::default() }
     }
 
-    /// Says whether this is a plain stream: how many bytes the listener got says which units.
+    /// Returns whether this is a plain stream: how many bytes the listener got says which units.
     pub(crate) fn is_plain(&self) -> bool {
         !self.writes_frames && !self.reads_frames && !self.skips
     }
@@ -148,7 +148,7 @@ impl Ledger {
         self.next_whole().or_else(|| self.arrived.pop_front())
     }
 
-    /// Gives the part that would be read next if the reader stepped over what is missing; of frames only.
+    /// Returns the part that would be read next if the reader stepped over what is missing; of frames only.
     pub(crate) fn peek(&self, agent: &Agent) -> Option<Part> {
         let Agent::Tcp(connection) = agent else { return None };
         let position = connection.peek_frame()?.position;

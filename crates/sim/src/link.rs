@@ -42,7 +42,7 @@ pub struct LinkSettings {
 }
 
 impl LinkSettings {
-    /// Gives those of a link of constant rate without propagation time, at which everything may wait and nothing gets lost.
+    /// Returns those of a link of constant rate without propagation time, at which everything may wait and nothing gets lost.
     pub fn plain(name: &str, rate: Rate, seeds: SeedTree) -> Self {
         Self {
             name: name.to_owned(),
@@ -56,7 +56,7 @@ impl LinkSettings {
         }
     }
 
-    /// Gives how many bits the link could send before `end`.
+    /// Returns how many bits the link could send before `end`.
     pub fn bits_before(&self, end: Instant) -> f64 {
         let constant = || self.rate.bits_per_second() as f64 * end.as_secs_f64();
         self.changes.as_ref().map_or_else(constant, |changes| changes.bits_before(end, self.rate))
@@ -95,7 +95,7 @@ impl Counters {
         self.bytes_out -= u64::from(bytes);
     }
 
-    /// Gives the packets that went on.
+    /// Returns the packets that went on.
     pub const fn packets_out(&self) -> u64 {
         self.packets_in - self.packets_dropped
     }
@@ -219,7 +219,7 @@ impl Link {
         self.end = end;
     }
 
-    /// Gives the bits that the link has sent by the time that [`Link::count_until`] named, when the world has come to it.
+    /// Returns the bits that the link has sent by the time that [`Link::count_until`] named, when the world has come to it.
     pub fn bits_sent(&self) -> f64 {
         let seconds_left = self.busy_after_end.as_secs_f64();
         let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
@@ -227,18 +227,18 @@ impl Link {
         self.total.bytes_out as f64 * 8.0 - unsent
     }
 
-    /// Gives by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
+    /// Returns by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
     /// had no room for; nothing unless asked for.
     pub fn positions(&self) -> &[Vec<u64>] {
         self.positions.as_ref().map_or(&[], |positions| &positions.counts)
     }
 
-    /// Gives the mean time in milliseconds that a packet which the link sent had waited for it.
+    /// Returns the mean time in milliseconds that a packet which the link sent had waited for it.
     pub fn mean_wait_ms(&self) -> f64 {
         1e3 * self.waited.saturating_sub(self.waited_in_vain).as_secs_f64() / self.total.packets_out().max(1) as f64
     }
 
-    /// Gives what the link is made of.
+    /// Returns what the link is made of.
     pub fn settings(&self) -> &LinkSettings {
         &self.settings
     }
@@ -288,7 +288,7 @@ impl Link {
         self.was_lost
     }
 
-    /// Gives why the packet that came last was dropped at the entrance.
+    /// Returns why the packet that came last was dropped at the entrance.
     pub(crate) fn drop_cause(&self) -> DropCause {
         if self.was_lost { DropCause::Loss } else { DropCause::Queue }
     }
@@ -306,7 +306,7 @@ impl Link {
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
-    /// Gives the moment at which a packet arrives at the far end.
+    /// Returns the moment at which a packet arrives at the far end.
     fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
         let fits = self.is_plain && u64::from(bytes) < self.room_when_idle;
         self.usual_bytes = if fits { bytes } else { 0 };
@@ -329,7 +329,7 @@ impl Link {
         }
     }
 
-    /// Gives the moment at which a packet arrives at the far end that leaves at a moment, for so long.
+    /// Returns the moment at which a packet arrives at the far end that leaves at a moment, for so long.
     #[inline]
     fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
         self.free_at = start.after(span, seconds);
@@ -361,7 +361,7 @@ impl Link {
         }
     }
 
-    /// Gives how many packets wait at a time not before the last arrival.
+    /// Returns how many packets wait at a time not before the last arrival.
     pub fn backlog(&mut self, at: Instant) -> usize {
         if let Some(server) = &self.server {
             return server.len();
@@ -390,7 +390,7 @@ mod tests {
         Packet { bytes, ..slots.get(place).packet }
     }
 
-    /// Gives what became of a packet.
+    /// Returns what became of a packet.
     fn pass(link: &mut Link, now: Moment, packet: &Packet) -> Option<Moment> {
         let mut moment = now;
         link.accept(&mut moment, packet).then_some(moment)

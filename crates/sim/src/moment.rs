@@ -19,28 +19,28 @@ impl Moment {
     pub(crate) const TIE_BITS: u32 = 24;
     pub(crate) const ZERO: Self = Self { at: Instant::ZERO, ns2: 0.0 };
 
-    /// Gives a moment whose history does not matter.
+    /// Returns a moment whose history does not matter.
     pub(crate) fn fresh(at: Instant) -> Self {
         Self { at, ns2: at.as_secs_f64() }
     }
 
-    /// Gives the moment at which ns-2's clock says so many seconds.
+    /// Returns the moment at which ns-2's clock says so many seconds.
     pub(crate) fn at_seconds(seconds: f64) -> Self {
         Self { at: Instant::ZERO + Duration::from_secs_f64(seconds), ns2: seconds }
     }
 
-    /// Gives a later moment: `span` in nanoseconds and as the number of seconds that ns-2 would add.
+    /// Returns a later moment: `span` in nanoseconds and as the number of seconds that ns-2 would add.
     pub(crate) fn after(self, span: Duration, seconds: f64) -> Self {
         Self { at: self.at + span, ns2: self.ns2 + seconds }
     }
 
-    /// Gives the last bits of ns-2's clock: they order moments of the same nanosecond, which differ by a few units in the
+    /// Returns the last bits of ns-2's clock: they order moments of the same nanosecond, which differ by a few units in the
     /// last place.
     pub(crate) fn tie_order(self) -> u32 {
         self.ns2.to_bits() as u32 & ((1 << Self::TIE_BITS) - 1)
     }
 
-    /// Gives back the moment with this time and tie order.
+    /// Returns the moment with this time and tie order.
     pub(crate) fn from_tie_order(at: Instant, tie_order: u32) -> Self {
         let rough = at.as_secs_f64().to_bits();
         // The difference of the last bits as a signed number: they may have wrapped around.
@@ -49,13 +49,13 @@ impl Moment {
         Self { at, ns2: f64::from_bits(rough.wrapping_add_signed(i64::from(units))) }
     }
 
-    /// Gives the moment `at`, not before this one, as ns-2 would compute it: by adding the time until then.
+    /// Returns the moment `at`, not before this one, as ns-2 would compute it: by adding the time until then.
     pub(crate) fn until(self, at: Instant) -> Self {
         let span = at - self.at;
         self.after(span, span.as_secs_f64())
     }
 
-    /// Says whether this moment is not later than `other`; equal ones count as not later.
+    /// Returns whether this moment is not later than `other`; equal ones count as not later.
     ///
     /// So do those of one tie order: where a rate does not give whole nanoseconds, ns-2's clock strays further from ours than
     /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.

@@ -19,19 +19,19 @@ impl Step {
     /// no event.
     const GOES_ON: u32 = 1 << 30;
 
-    /// Gives the link.
+    /// Returns the link.
     #[inline]
     pub(crate) const fn link(self) -> LinkId {
         LinkId(self.0 & !(Self::STOPS | Self::GOES_ON))
     }
 
-    /// Says whether more must happen than that the link carries a packet.
+    /// Returns whether more must happen than that the link carries a packet.
     #[inline]
     pub(crate) const fn stops(self) -> bool {
         self.0 & Self::STOPS != 0
     }
 
-    /// Says whether a packet goes on to the next link at once.
+    /// Returns whether a packet goes on to the next link at once.
     #[inline]
     pub(crate) const fn goes_on(self) -> bool {
         self.0 & Self::GOES_ON != 0
@@ -156,18 +156,18 @@ impl Network {
         route
     }
 
-    /// Gives the first step of a route, or of what is left of it.
+    /// Returns the first step of a route, or of what is left of it.
     #[inline]
     pub(crate) fn first_step(&self, route: RouteId) -> Step {
         self.steps[route.0 as usize]
     }
 
-    /// Gives the propagation time of a route.
+    /// Returns the propagation time of a route.
     pub fn delay(&self, route: RouteId) -> Duration {
         self.delays(route).fold(Duration::ZERO, |sum, delay| sum + delay)
     }
 
-    /// Gives the propagation time of a route's last link; of none, nothing.
+    /// Returns the propagation time of a route's last link; of none, nothing.
     pub(crate) fn last_hop(&self, route: RouteId) -> Duration {
         self.delays(route).last().unwrap_or_default()
     }
@@ -176,17 +176,17 @@ impl Network {
         self.links_of(route).map(|link| self.link(link).settings().delay)
     }
 
-    /// Gives the links of a route in order.
+    /// Returns the links of a route in order.
     pub fn links_of(&self, route: RouteId) -> impl Iterator<Item = LinkId> + '_ {
         self.steps[route.0 as usize..].iter().take_while(|step| **step != Step::END).map(|step| step.link())
     }
 
-    /// Gives a link.
+    /// Returns a link.
     pub fn link(&self, link: LinkId) -> &Link {
         &self.links[link.0 as usize]
     }
 
-    /// Gives a link to change it.
+    /// Returns a link to change it.
     pub fn link_mut(&mut self, link: LinkId) -> &mut Link {
         &mut self.links[link.0 as usize]
     }
@@ -197,12 +197,12 @@ impl Network {
         *self.impairments_mut(link) = impairments;
     }
 
-    /// Gives what a link does to packets besides losing them.
+    /// Returns what a link does to packets besides losing them.
     pub fn impairments(&self, link: LinkId) -> &Impairments {
         &self.impairments[link.0 as usize]
     }
 
-    /// Gives the same of all links in order of their numbers.
+    /// Returns the same of all links in order of their numbers.
     pub fn all_impairments(&self) -> impl Iterator<Item = &Impairments> {
         self.impairments.iter()
     }
@@ -211,7 +211,7 @@ impl Network {
         &mut self.impairments[link.0 as usize]
     }
 
-    /// Gives all links in order of their numbers.
+    /// Returns all links in order of their numbers.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
         self.links.iter()
     }

@@ -19,7 +19,7 @@ impl RateChanges {
     /// Bytes of a chance to send (mahimahi's `PACKET_SIZE`).
     pub const CHANCE_BYTES: u32 = 1500;
 
-    /// Gives how many bits could be sent before `end`, with `first` as the rate before the first step.
+    /// Returns how many bits could be sent before `end`, with `first` as the rate before the first step.
     pub fn bits_before(&self, end: Instant, first: Rate) -> f64 {
         match self {
             Self::Steps(steps) => bits_of_steps(steps, first, end),
@@ -59,7 +59,7 @@ impl Wire {
         self.clock.rest();
     }
 
-    /// Gives when a packet is sent that starts now, and the part of a second that takes.
+    /// Returns when a packet is sent that starts now, and the part of a second that takes.
     pub(crate) fn send(&mut self, start: Moment, bytes: u32) -> Moment {
         while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
         let (span, seconds) = self.clock.send(bytes);
@@ -120,7 +120,7 @@ impl Chances {
         bytes
     }
 
-    /// Gives the first chance after `now`; those until then are gone.
+    /// Returns the first chance after `now`; those until then are gone.
     pub(crate) fn after(&mut self, now: Instant) -> Instant {
         self.take(now);
         self.next()

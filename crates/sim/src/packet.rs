@@ -49,12 +49,12 @@ impl Packet {
         Self { to, flow, number, ..Self::foreign(RouteId(0), bytes, content) }
     }
 
-    /// Says whether the packet carries part of the stream.
+    /// Returns whether the packet carries part of the stream.
     pub const fn is_data(&self) -> bool {
         self.number != Self::PURE_ACK
     }
 
-    /// Gives the segment, if it carries one.
+    /// Returns the segment, if it carries one.
     pub const fn segment(&self) -> Option<&Segment> {
         match &self.content {
             Content::Segment(segment) => Some(segment),
@@ -62,7 +62,7 @@ impl Packet {
         }
     }
 
-    /// Gives the place of the segment, to be written.
+    /// Returns the place of the segment, to be written.
     #[inline]
     pub(crate) fn segment_mut(&mut self) -> &mut Segment {
         if matches!(self.content, Content::Datagram(_)) {
@@ -74,7 +74,7 @@ impl Packet {
         }
     }
 
-    /// Gives the ECN field.
+    /// Returns the ECN field.
     pub const fn ecn(&self) -> Ecn {
         match &self.content {
             Content::Segment(segment) => segment.ecn,

@@ -20,14 +20,14 @@ impl Parcels {
         self.kept[place.index()] = payload;
     }
 
-    /// Gives a copy of a packet the same payload, if it has one.
+    /// Returns a copy of a packet the same payload, if it has one.
     pub(crate) fn double(&mut self, place: Place, copy: Place) {
         if let Some(payload) = self.kept.get(place.index()) {
             self.put(copy, payload.clone());
         }
     }
 
-    /// Gives the payload of a packet that has come.
+    /// Returns the payload of a packet that has come.
     pub(crate) fn take(&mut self, place: Place) -> Vec<u8> {
         self.kept.get_mut(place.index()).map(std::mem::take).unwrap_or_default()
     }

@@ -35,7 +35,7 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Gives what packets must be smaller than for a link that is idle to take them.
+    /// Returns what packets must be smaller than for a link that is idle to take them.
     pub(crate) fn room_when_idle(self) -> u64 {
         match self {
             Self::Packets(limit) if limit < 2 => 0,
@@ -44,7 +44,7 @@ impl QueueLimit {
         }
     }
 
-    /// Gives a number of packets, `most` at most, beside fewer of which there is room whatever their size.
+    /// Returns a number of packets, `most` at most, beside fewer of which there is room whatever their size.
     pub(crate) fn packets_with_room(self, most: usize) -> usize {
         match self {
             Self::Unlimited => most,
@@ -53,7 +53,7 @@ impl QueueLimit {
         }
     }
 
-    /// Says whether one more packet may wait beside so many.
+    /// Returns whether one more packet may wait beside so many.
     #[inline]
     pub(crate) fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {
         match self {
@@ -140,9 +140,9 @@ pub(crate) type Dropped = VecDeque<Waiting>;
 pub(crate) trait Queue: Debug + Send {
     /// Takes a packet in; it, or others in its place, may be dropped at once.
     fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped);
-    /// Gives the packet to send now; `None` says that the link becomes idle.
+    /// Returns the packet to send now; `None` says that the link becomes idle.
     fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting>;
-    /// Gives how many packets wait.
+    /// Returns how many packets wait.
     fn len(&self) -> usize;
 }
 
@@ -189,7 +189,7 @@ mod testing {
             self.queue.dequeue(now, &mut self.dropped)
         }
 
-        /// Gives the numbers of the packets dropped so far.
+        /// Returns the numbers of the packets dropped so far.
         pub(super) fn dropped(&self) -> Vec<u32> {
             self.dropped.iter().map(|packet| packet.id.number()).collect()
         }

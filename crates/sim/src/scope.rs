@@ -11,7 +11,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Says whether the rule concerns this packet.
+    /// Returns whether the rule concerns this packet.
     pub fn concerns(&self, packet: &Packet) -> bool {
         self.flow.is_none_or(|flow| flow == packet.flow) && self.group.is_none_or(|group| group == packet.group)
     }

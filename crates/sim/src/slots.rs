@@ -12,7 +12,7 @@ pub(crate) struct Place(u32);
 impl Place {
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// Gives an index, which lies beyond everything if there is none.
+    /// Returns an index, which lies beyond everything if there is none.
     #[inline]
     pub(crate) fn index(self) -> usize {
         self.0 as usize
@@ -105,7 +105,7 @@ impl Slots {
         &slot.packet
     }
 
-    /// Gives how many are in use.
+    /// Returns how many are in use.
     pub(crate) fn len(&self) -> usize {
         self.taken
     }

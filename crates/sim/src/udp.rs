@@ -116,7 +116,7 @@ impl UdpAgent {
         }
     }
 
-    /// Gives up to where a stream was read in order; nothing of those that have none.
+    /// Returns up to where a stream was read in order; nothing of those that have none.
     pub(crate) fn in_order(&self) -> u64 {
         match self {
             Self::Own(_) => 0,

@@ -117,12 +117,12 @@ impl<O: Observer> World<O> {
         self.transit.events.appoint(Event::new(Moment::fresh(at), Kind::Probe, MARK));
     }
 
-    /// Gives how many packets are on their way: waiting, being sent, or carried.
+    /// Returns how many packets are on their way: waiting, being sent, or carried.
     pub fn packets_under_way(&self) -> usize {
         self.transit.events.packets()
     }
 
-    /// Gives the network and the observer, at the end.
+    /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
         (self.transit.network, self.transit.observer)
     }
@@ -145,7 +145,7 @@ impl<O: Observer> World<O> {
         false
     }
 
-    /// Gives the time up to which events were handled.
+    /// Returns the time up to which events were handled.
     pub const fn now(&self) -> Instant {
         self.transit.now.at
     }
@@ -177,7 +177,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Gives a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
+    /// Returns a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
     #[inline(never)]
     fn deliver(&mut self, place: Place) {
         let id = self.transit.events.slots.get(place).packet.to;
@@ -392,7 +392,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Gives an endpoint's place back once both ends are done.
+    /// Returns an endpoint's place back once both ends are done.
     fn release(&mut self, id: EndpointId) {
         if !self.endpoints[id.0 as usize].is_in_use {
             return;

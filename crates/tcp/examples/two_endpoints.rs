@@ -54,7 +54,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives the packets that are to be sent now.
+    /// Returns the packets that are to be sent now.
     fn send(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
         let mut packets = Vec::new();
         while let Some(transmit) = self.connection.poll_transmit(&mut Cx { now, trace: &mut () }) {

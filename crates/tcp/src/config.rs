@@ -120,7 +120,7 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 const EARLYBIRD_RTO_MARGIN: Duration = Duration::from_millis(30);
 
 impl Config {
-    /// Gives ns-2.35's defaults as the papers used them: 1000-byte segments, SACK, an ACK for every segment.
+    /// Returns ns-2.35's defaults as the papers used them: 1000-byte segments, SACK, an ACK for every segment.
     pub fn ns2() -> Self {
         Self {
             mss: 1000,
@@ -167,7 +167,7 @@ impl Config {
         }
     }
 
-    /// Gives current standards: RFC 5681, 6298, 6675, 3042, 7323, initial window of RFC 3390.
+    /// Returns current standards: RFC 5681, 6298, 6675, 3042, 7323, initial window of RFC 3390.
     pub fn rfc() -> Self {
         Self {
             // RFC 3390: min(4·MSS, max(2·MSS, 4380 B)) with 1000-byte segments.
@@ -191,7 +191,7 @@ impl Config {
         }
     }
 
-    /// Gives what Linux 6.18 does by default: CUBIC with `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions
+    /// Returns what Linux 6.18 does by default: CUBIC with `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions
     /// taken back by timestamps and DSACK, an initial window of ten (RFC 6928), and its retransmission timer.
     pub fn linux() -> Self {
         Self {
@@ -223,7 +223,7 @@ impl Config {
         }
     }
 
-    /// Gives our own real-time transport, for frames that must be there `deadline` after they were written.
+    /// Returns our own real-time transport, for frames that must be there `deadline` after they were written.
     ///
     /// Losses are found by RACK-TLP, without waiting for reordering that was never seen; the window falls by proportional
     /// rate reduction, if delay says that the loss was congestion; the timer means silence, not slowness: it is fine-grained,
@@ -246,23 +246,23 @@ impl Config {
         }
     }
 
-    /// Gives the payload of a full segment beside what every segment has in options (RFC 6691 §2).
+    /// Returns the payload of a full segment beside what every segment has in options (RFC 6691 §2).
     pub fn payload(&self) -> u16 {
         let options = if self.segmentation == Segmentation::Real && self.timestamps { TIMESTAMPS } else { 0 };
         self.mss.saturating_sub(options as u16).max(1)
     }
 
-    /// Gives the size of the receive buffer at first and at most.
+    /// Returns the size of the receive buffer at first and at most.
     pub(crate) fn buffers(&self) -> [BufferSize; 2] {
         self.receive_buffer.sizes(u64::from(self.window) * u64::from(self.mss))
     }
 
-    /// Gives how many full segments are offered at most.
+    /// Returns how many full segments are offered at most.
     pub(crate) fn buffer_segments(&self) -> u64 {
         self.buffers()[1].offered().div_ceil(u64::from(self.mss))
     }
 
-    /// Gives what a congestion control of such a connection is made from.
+    /// Returns what a congestion control of such a connection is made from.
     pub fn control_setup(&self, seeds: SeedTree) -> ControlSetup {
         ControlSetup {
             mss: self.mss,

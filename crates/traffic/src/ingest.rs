@@ -73,7 +73,7 @@ const PICTURE_HEADER: u64 = 5;
 const SOUND_HEADER: u64 = 2;
 
 impl Waiting {
-    /// Gives its size in RTMP.
+    /// Returns its size in RTMP.
     fn message(&self) -> u64 {
         let tag = if self.content == Content::Sound { SOUND_HEADER } else { PICTURE_HEADER };
         let message = self.bytes + tag;

@@ -41,7 +41,7 @@ pub struct PathId(pub u32);
 
 /// What an application can do.
 pub trait Io {
-    /// Gives the time.
+    /// Returns the time.
     fn now(&self) -> Instant;
     /// Opens a connection along a path.
     fn open(&mut self, path: PathId) -> ConnectionId;
@@ -54,7 +54,7 @@ pub trait Io {
     }
     /// The same for a unit that was there earlier, and is judged against that time.
     fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant);
-    /// Says whether something that was written has found no room at the socket yet: a write of a thread would still block.
+    /// Returns whether something that was written has found no room at the socket yet: a write of a thread would still block.
     fn is_blocked(&self, connection: ConnectionId) -> bool;
     /// Tells whoever watches.
     fn tell(&mut self, event: Encoding);
@@ -67,7 +67,7 @@ pub trait Io {
     fn wake_at_seconds(&mut self, seconds: f64) {
         self.wake_at(Instant::ZERO + Duration::from_secs_f64(seconds));
     }
-    /// Gives the largest payload of a segment in bytes.
+    /// Returns the largest payload of a segment in bytes.
     fn mss(&self) -> u64;
 }
 

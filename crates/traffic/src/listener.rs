@@ -26,7 +26,7 @@ impl Part {
         Self { unit, part: 0, parts: 1 }
     }
 
-    /// Says whether it is the last one of its unit.
+    /// Returns whether it is the last one of its unit.
     pub const fn is_last(self) -> bool {
         self.part + 1 == self.parts
     }
@@ -107,20 +107,20 @@ pub enum Playout {
 
 /// What an application at the listener can do.
 pub trait ListenerIo {
-    /// Gives the time.
+    /// Returns the time.
     fn now(&self) -> Instant;
     /// Reads the next part that is there in order; steps over nothing and waits for nothing.
     fn read_in_order(&mut self) -> Option<Part>;
     /// Reads the next part. If none is there in order, a transport that skips steps over what is missing. `None`: nothing
     /// is there at all; such a transport now takes the reader as waiting, and steps over holes as soon as it can.
     fn read(&mut self) -> Option<Part>;
-    /// Gives the part that [`Self::read`] would give without waiting, where that is known: of frames.
+    /// Returns the part that [`Self::read`] would give without waiting, where that is known: of frames.
     fn peek(&self) -> Option<Part> {
         None
     }
     /// Sends a small message back to the opener.
     fn write(&mut self, bytes: u64);
-    /// Gives how many bytes of the stream have come, of whichever units.
+    /// Returns how many bytes of the stream have come, of whichever units.
     fn received(&self) -> u64 {
         0
     }

@@ -36,12 +36,12 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// Gives the playing time of a segment.
+    /// Returns the playing time of a segment.
     pub fn segment(&self) -> Duration {
         self.unit * self.parts
     }
 
-    /// Gives the bytes of a unit: all of a rate are alike.
+    /// Returns the bytes of a unit: all of a rate are alike.
     pub(crate) fn bytes(&self, rung: usize) -> u64 {
         let bit_nanos = u128::from(self.rates[rung].bits_per_second()) * u128::from(self.unit.as_nanos());
         (bit_nanos / 8_000_000_000).max(1) as u64
@@ -62,13 +62,13 @@ pub struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// Gives the highest rate that is not above this one, else the lowest.
+    /// Returns the highest rate that is not above this one, else the lowest.
     fn highest_within(&self, limit: f64) -> usize {
         self.rates.iter().rposition(|rate| *rate <= limit).unwrap_or(0)
     }
 }
 
-/// Gives the rates in bits per second.
+/// Returns the rates in bits per second.
 pub(crate) fn bits_per_second(rates: &[Rate]) -> Vec<f64> {
     rates.iter().map(|rate| rate.bits_per_second() as f64).collect()
 }

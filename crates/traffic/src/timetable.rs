@@ -64,12 +64,12 @@ impl Timetable {
         Self { lead, ..self }
     }
 
-    /// Gives how many units there are; `None` without end.
+    /// Returns how many units there are; `None` without end.
     pub const fn count(&self) -> Option<u64> {
         self.count
     }
 
-    /// Gives the size of unit `number`, counted from 0; `None` behind the last one.
+    /// Returns the size of unit `number`, counted from 0; `None` behind the last one.
     pub fn bytes(&self, number: u64) -> Option<u64> {
         if self.count.is_some_and(|count| number >= count) {
             return None;
@@ -83,7 +83,7 @@ impl Timetable {
         }
     }
 
-    /// Gives when unit `number` is written if the first one is at `start`; `None` behind the last one.
+    /// Returns when unit `number` is written if the first one is at `start`; `None` behind the last one.
     pub fn written(&self, start: Instant, number: u64) -> Option<Instant> {
         self.bytes(number)?;
         let first = start + self.lead;
@@ -103,7 +103,7 @@ impl Timetable {
         })
     }
 
-    /// Gives the same in seconds, if that is how the units' times are meant.
+    /// Returns the same in seconds, if that is how the units' times are meant.
     pub(crate) fn written_seconds(&self, start: Instant, number: u64) -> Option<f64> {
         match &self.script {
             Script::Regular { seconds, .. } => Some((start + self.lead).as_secs_f64() + number as f64 * seconds),

@@ -32,7 +32,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Gives an emulator of it.
+    /// Returns an emulator of it.
     ///
     /// # Panics
     ///

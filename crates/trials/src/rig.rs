@@ -62,7 +62,7 @@ impl Rig {
         Ok(Self { sides, carrier, is_over })
     }
 
-    /// Gives a socket of UDP at a side's address over IPv4.
+    /// Returns a socket of UDP at a side's address over IPv4.
     ///
     /// # Errors
     ///

@@ -16,19 +16,19 @@ impl SeedTree {
         Self(seed)
     }
 
-    /// Gives the branch called `name`.
+    /// Returns the branch called `name`.
     #[must_use]
     pub fn child(self, name: &str) -> Self {
         Self(xxh3_64_with_seed(name.as_bytes(), self.0))
     }
 
-    /// Gives the branch with number `index`.
+    /// Returns the branch with number `index`.
     #[must_use]
     pub fn nth(self, index: u64) -> Self {
         Self(xxh3_64_with_seed(&index.to_le_bytes(), self.0))
     }
 
-    /// Gives the random stream of this branch.
+    /// Returns the random stream of this branch.
     pub fn random(self) -> Random {
         Random(Pcg64Mcg::seed_from_u64(self.0))
     }

@@ -11,12 +11,12 @@ impl Rate {
         if bits == 0 { None } else { Some(Self(bits)) }
     }
 
-    /// Gives the bits per second.
+    /// Returns the bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// Gives the time to send `bytes`, carrying the part below one nanosecond in `remainder` from call to call.
+    /// Returns the time to send `bytes`, carrying the part below one nanosecond in `remainder` from call to call.
     ///
     /// With the remainder kept per link, a thousand seconds of back-to-back packets lose no time to rounding.
     pub const fn transmission_time(self, bytes: u64, remainder: &mut u64) -> Duration {

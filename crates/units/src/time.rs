@@ -20,17 +20,17 @@ impl Instant {
         Self(nanos)
     }
 
-    /// Gives the nanoseconds since the start of the run.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Gives the seconds since the start of the run.
+    /// Returns the seconds since the start of the run.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Gives the time since `earlier`, or zero if `earlier` lies ahead.
+    /// Returns the time since `earlier`, or zero if `earlier` lies ahead.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -68,23 +68,23 @@ impl Duration {
         Self((secs * 1e9 + 0.5) as u64)
     }
 
-    /// Gives the span in nanoseconds.
+    /// Returns the span in nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Gives the span in seconds.
+    /// Returns the span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Gives the difference, or zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// Gives the absolute difference of two spans.
+    /// Returns the absolute difference of two spans.
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))

@@ -27,7 +27,7 @@ pub enum Martian {
 }
 
 impl Addresses {
-    /// Gives the addresses of an answer.
+    /// Returns the addresses of an answer.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub enum Checksums {
 }
 
 impl Checksums {
-    /// Says whether the sum over what a checksum covers, itself included, may stand. It is computed only to be looked at.
+    /// Returns whether the sum over what a checksum covers, itself included, may stand. It is computed only to be looked at.
     pub(crate) fn allow(self, sum: impl FnOnce() -> Sum16BitWords) -> bool {
         self == Self::Ignore || sum().ones_complement() == 0
     }
@@ -34,7 +34,7 @@ pub(crate) fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, l
     Some(sum.add_slice(&(len as u32).to_be_bytes()).add_2bytes([0, protocol]))
 }
 
-/// Gives what stands in a checksum field for a sum over everything else that it covers.
+/// Returns what stands in a checksum field for a sum over everything else that it covers.
 pub(crate) fn field(sum: &Sum16BitWords) -> u16 {
     // The sum is over words in the order of this machine.
     sum.ones_complement().to_be()

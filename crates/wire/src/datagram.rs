@@ -112,7 +112,7 @@ impl SrtNak {
         nak
     }
 
-    /// Gives the ranges.
+    /// Returns the ranges.
     pub fn losses(&self) -> impl DoubleEndedIterator<Item = SrtLosses> + use<> {
         self.ranges.into_iter().flatten()
     }
@@ -132,12 +132,12 @@ impl SrtNak {
 }
 
 impl Datagram {
-    /// Gives the bytes of headers between IP and the payload: UDP's (RFC 768), and what the transport above adds.
+    /// Returns the bytes of headers between IP and the payload: UDP's (RFC 768), and what the transport above adds.
     pub const fn header_len(&self) -> usize {
         UDP_HEADER + self.header.len()
     }
 
-    /// Gives the bytes behind UDP's header.
+    /// Returns the bytes behind UDP's header.
     pub const fn body_len(&self) -> usize {
         self.header.len() + self.len as usize
     }

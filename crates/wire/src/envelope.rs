@@ -100,7 +100,7 @@ impl Envelope {
     }
 }
 
-/// Gives the length of the TCP or UDP header that stands first.
+/// Returns the length of the TCP or UDP header that stands first.
 fn header_len(protocol: u8, body: &[u8]) -> Option<usize> {
     if protocol == ip::UDP { Some(UDP_HEADER) } else { Some(usize::from(body.get(12)? >> 4) * 4) }
 }
@@ -109,7 +109,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
-/// Gives the packet of TCP that a packet of UDP over IPv4 stands for, if it carries a segment ([`emit_bare`](crate::emit_bare)): the IP
+/// Returns the packet of TCP that a packet of UDP over IPv4 stands for, if it carries a segment ([`emit_bare`](crate::emit_bare)): the IP
 /// header, whose checksum is that of what it says now, and where the segment stands in the packet. The segment's checksum is none.
 ///
 /// ```

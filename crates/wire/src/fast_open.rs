@@ -23,12 +23,12 @@ impl FastOpen {
         Some(Self { cookie, len: bytes.len() as u8, is_experimental: false })
     }
 
-    /// Gives the cookie; a request has none.
+    /// Returns the cookie; a request has none.
     pub fn as_slice(&self) -> &[u8] {
         &self.cookie[..usize::from(self.len)]
     }
 
-    /// Says whether a cookie is asked for.
+    /// Returns whether a cookie is asked for.
     pub const fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -39,12 +39,12 @@ impl FastOpen {
         Self { is_experimental, ..self }
     }
 
-    /// Says whether the option stands under the kind that experiments share. An answer uses the same.
+    /// Returns whether the option stands under the kind that experiments share. An answer uses the same.
     pub const fn is_experimental(&self) -> bool {
         self.is_experimental
     }
 
-    /// Gives the length on the wire in bytes, padded to whole words.
+    /// Returns the length on the wire in bytes, padded to whole words.
     pub(crate) const fn wire_len(&self) -> usize {
         let header = if self.is_experimental { 4 } else { 2 };
         (header + self.len as usize).next_multiple_of(4)

@@ -58,7 +58,7 @@ pub enum Unreachable {
 }
 
 impl Trouble {
-    /// Says whether sending it again is in vain, rather than only for now (RFC 9293 §3.9.2.2, and what policy forbids). Even then
+    /// Returns whether sending it again is in vain, rather than only for now (RFC 9293 §3.9.2.2, and what policy forbids). Even then
     /// only a connection that is not yet open should be given up (RFC 5927 §5.2).
     pub const fn is_hard(self) -> bool {
         matches!(self, Self::Unreachable(Unreachable::Protocol | Unreachable::Port | Unreachable::Prohibited))

@@ -111,7 +111,7 @@ fn extension(packet: &[u8], start: usize) -> Option<&[u8]> {
     packet.get(start..start + length)
 }
 
-/// Says whether a host that knows none of these options may go on (RFC 8200 §4.2): the two highest bits of each are zero.
+/// Returns whether a host that knows none of these options may go on (RFC 8200 §4.2): the two highest bits of each are zero.
 fn may_be_passed(mut options: &[u8]) -> bool {
     while let Some((&kind, rest)) = options.split_first() {
         options = match (kind, rest) {

@@ -72,12 +72,12 @@ impl Options {
         Self { sack: SackBlocks::with_fast_open(fast_open), ..self }
     }
 
-    /// Gives TCP Fast Open's option.
+    /// Returns TCP Fast Open's option.
     pub const fn fast_open(&self) -> Option<FastOpen> {
         self.sack.fast_open()
     }
 
-    /// Gives the length on the wire in bytes in [`Layout::Aligned`](crate::Layout::Aligned), padded to whole words; in
+    /// Returns the length on the wire in bytes in [`Layout::Aligned`](crate::Layout::Aligned), padded to whole words; in
     /// [`Layout::Linux`](crate::Layout::Linux) those of a SYN may be shorter, by four bytes.
     #[inline]
     pub const fn wire_len(&self) -> usize {

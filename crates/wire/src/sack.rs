@@ -51,7 +51,7 @@ impl SackBlocks {
         }
     }
 
-    /// Gives the blocks in their order on the wire.
+    /// Returns the blocks in their order on the wire.
     pub fn as_slice(&self) -> &[SackBlock] {
         match &self.0 {
             Place::Blocks { count, blocks } => &blocks[..usize::from(*count)],
@@ -59,12 +59,12 @@ impl SackBlocks {
         }
     }
 
-    /// Says whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Gives the number of blocks.
+    /// Returns the number of blocks.
     pub const fn len(&self) -> usize {
         match self.0 {
             Place::Blocks { count, .. } => count as usize,
@@ -72,7 +72,7 @@ impl SackBlocks {
         }
     }
 
-    /// Gives the length of the option on the wire in bytes, or of the one in its place, padded to whole words.
+    /// Returns the length of the option on the wire in bytes, or of the one in its place, padded to whole words.
     pub(crate) const fn wire_len(&self) -> usize {
         match &self.0 {
             Place::Blocks { count: 0, .. } => 0,

@@ -55,7 +55,7 @@ impl Ecn {
         }
     }
 
-    /// Says whether a queue may mark the packet in place of dropping it.
+    /// Returns whether a queue may mark the packet in place of dropping it.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotCapable)
     }
@@ -81,12 +81,12 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Gives the sequence numbers that the segment takes up: payload, SYN and FIN.
+    /// Returns the sequence numbers that the segment takes up: payload, SYN and FIN.
     pub const fn sequence_len(&self) -> u64 {
         self.len as u64 + self.flags.contains(Flags::SYN) as u64 + self.flags.contains(Flags::FIN) as u64
     }
 
-    /// Says whether the segment must be acknowledged.
+    /// Returns whether the segment must be acknowledged.
     pub const fn takes_sequence_space(&self) -> bool {
         self.sequence_len() > 0
     }

@@ -7,13 +7,13 @@ use core::fmt;
 pub struct SeqNum(pub u32);
 
 impl SeqNum {
-    /// Gives the number `position` bytes after this one.
+    /// Returns the number `position` bytes after this one.
     #[must_use]
     pub const fn at(self, position: u64) -> Self {
         Self(self.0.wrapping_add(position as u32))
     }
 
-    /// Gives the stream position nearest to `reference` that `self` can stand for, if `origin` is position 0.
+    /// Returns the stream position nearest to `reference` that `self` can stand for, if `origin` is position 0.
     ///
     /// Positions before the origin give `None`.
     pub const fn unwrap_near(self, origin: Self, reference: u64) -> Option<u64> {

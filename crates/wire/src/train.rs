@@ -105,7 +105,7 @@ impl Headers {
     }
 }
 
-/// Gives what a device that computes the checksum of TCP finds in its field: the sum of the pseudo header.
+/// Returns what a device that computes the checksum of TCP finds in its field: the sum of the pseudo header.
 pub(crate) fn partial_checksum(source: IpAddr, destination: IpAddr, len: usize) -> u16 {
     pseudo_header(source, destination, ip::TCP, len).map_or(0, |sum| !checksum::field(&sum))
 }
@@ -141,7 +141,7 @@ impl Train {
             && next.common() == self.headers.common()
     }
 
-    /// Gives the headers of all of it as one packet, and their length. Where one packet is the whole train they are its own.
+    /// Returns the headers of all of it as one packet, and their length. Where one packet is the whole train they are its own.
     pub fn headers(&self) -> ([u8; HEADERS_MAX], usize) {
         let mut headers = self.headers.clone();
         headers.set_payload(self.payload);
@@ -149,22 +149,22 @@ impl Train {
         (headers.bytes, headers.len)
     }
 
-    /// Gives the length of the headers of each packet, behind which its payload stands.
+    /// Returns the length of the headers of each packet, behind which its payload stands.
     pub const fn headers_len(&self) -> usize {
         self.headers.len
     }
 
-    /// Gives the length of the IP header, behind which the bytes begin that a checksum covers.
+    /// Returns the length of the IP header, behind which the bytes begin that a checksum covers.
     pub const fn ip_len(&self) -> usize {
         self.headers.ip_len
     }
 
-    /// Gives the payload of each segment but the last, which may have less.
+    /// Returns the payload of each segment but the last, which may have less.
     pub const fn segment_size(&self) -> usize {
         self.segment_size
     }
 
-    /// Says whether there is more than one segment.
+    /// Returns whether there is more than one segment.
     pub const fn is_divided(&self) -> bool {
         self.payload > self.segment_size
     }

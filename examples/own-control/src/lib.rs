@@ -60,7 +60,7 @@ struct AimdWindow {
 const SMALLEST_SSTHRESH: f64 = 2.0;
 
 impl AimdWindow {
-    /// Gives what a loss leaves of what was in flight, or of the window where that is less.
+    /// Returns what a loss leaves of what was in flight, or of the window where that is less.
     ///
     /// While a hole stays open, segments that have arrived behind it pile up and are outstanding: 0.875 of ten windows is no
     /// reduction at all.

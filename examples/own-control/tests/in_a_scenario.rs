@@ -32,7 +32,7 @@ fn error(change: &str) -> ScenarioError {
     resolve(FILE_OVER_A_LINK, &[(key.to_owned(), value.to_owned())]).expect_err("no scenario")
 }
 
-/// Gives the share of packets that the link dropped, and how much of it was used.
+/// Returns the share of packets that the link dropped, and how much of it was used.
 fn run_with(change: &[(&str, &str)]) -> (f64, f64) {
     register::<Aimd>().expect("the name is free");
     let report = run_once(&scenario_of(FILE_OVER_A_LINK, change), &Outputs::default());

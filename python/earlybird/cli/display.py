@@ -210,7 +210,7 @@ def _drops_elsewhere(sweep: SweepResult) -> str | None:
 
 
 def _short(key: str, keys: Sequence[str]) -> str:
-    """Give the last two parts of a dotted key, or as many as tell it from the others, one below the other."""
+    """Return the last two parts of a dotted key, or as many as tell it from the others, one below the other."""
     parts = key.split(".")
     tails = (".".join(parts[start:]) for start in reversed(range(len(parts) - 1)))
     alone = (tail for tail in tails if sum(other == tail or other.endswith(f".{tail}") for other in keys) == 1)

@@ -147,7 +147,7 @@ def relay(title: str, minute: Minute, state: State) -> RenderableType:
 
 
 def relay_state(state: State) -> Text:
-    """Say whether a relay is connected."""
+    """Return whether a relay is connected."""
     if state["peers"]:
         return Text("Connected." if state["peers"] == 1 else f"Connected to {state['peers']} relays.", "green")
     if state["refusal"]:

@@ -53,7 +53,7 @@ def make_streams_safe() -> None:
 
 
 def is_unicode(encoding: str | None) -> bool:
-    """Tell whether an encoding has all signs."""
+    """Return whether an encoding has all signs."""
     return (encoding or "").lower().replace("_", "-").startswith("utf")
 
 

@@ -76,7 +76,7 @@ class Standing:
         return 1 - self.support[self.choice]
 
     def is_clear(self, looks: int = len(LOOKS)) -> bool:
-        """Tell whether the doubt is small enough for one of so many looks."""
+        """Return whether the doubt is small enough for one of so many looks."""
         return self.doubt <= ERROR / looks
 
     def contenders(self, looks: int = len(LOOKS)) -> list[int]:
@@ -165,5 +165,5 @@ def _shares(places: NDArray[np.int_], count: int) -> tuple[float, ...]:
 
 
 def is_noticeably_longer(need: float, other: float, noticeable: float) -> bool:
-    """Tell whether one would change the sender for the other delay."""
+    """Return whether one would change the sender for the other delay."""
     return choose([need, other], noticeable) == 1

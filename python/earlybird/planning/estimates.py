@@ -84,7 +84,7 @@ def first_guess(line: Line, film: Broadcast, candidate: Candidate, late: float) 
 
 
 def disagree(guess: float, simulated: float) -> bool:
-    """Tell whether the formulas are far from the simulation."""
+    """Return whether the formulas are far from the simulation."""
     if math.isnan(guess):
         return False
     if math.isinf(guess) or math.isinf(simulated):

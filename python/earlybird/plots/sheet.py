@@ -156,7 +156,7 @@ def _legend_columns(entries: Sequence[str], wide: float) -> int:
 
 
 def has_labels_above(panel: Panel) -> bool:
-    """Tell whether words stand on top of a panel."""
+    """Return whether words stand on top of a panel."""
     return any(isinstance(mark, Label) and mark.is_above for mark in panel.marks)
 
 

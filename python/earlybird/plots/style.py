@@ -173,7 +173,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def is_transport(name: str) -> bool:
-    """Tell whether a name is one of the register."""
+    """Return whether a name is one of the register."""
     return name.removesuffix(FINE_GRAINED) in LOOKS
 
 

@@ -149,7 +149,7 @@ def _places(plot: Plot, point: Point, measurements: Measurements) -> list[tuple[
 
 
 def _is_scale(study: Study, name: str, values: Sequence[Scalar]) -> bool:
-    """Tell whether values along x are numbers of their own; an axis that names its values has places instead."""
+    """Return whether values along x are numbers of their own; an axis that names its values has places instead."""
     has_names = name in study.axes and bool(study.axes[name].names)
     return not has_names and all(isinstance(value, int | float) for value in values)
 
@@ -190,7 +190,7 @@ def _unit_in_title(title: str, names: list[str]) -> tuple[str, list[str]]:
 
 
 def _is_wide(values: Sequence[Scalar]) -> bool:
-    """Tell whether places along x lie so far apart that they need a logarithmic scale."""
+    """Return whether places along x lie so far apart that they need a logarithmic scale."""
     numbers = [float(value) for value in values]
     return bool(numbers) and min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
 

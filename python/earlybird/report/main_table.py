@@ -55,7 +55,7 @@ class Row:
 
     @property
     def order(self) -> str:
-        """Say whether our means come in the same order as the paper's."""
+        """Return whether our means come in the same order as the paper's."""
         pairs = list(combinations([cell for cell in self.cells if cell.ours.count], 2))
         if not pairs:
             return "not run"

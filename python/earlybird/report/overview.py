@@ -143,7 +143,7 @@ def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:
-    """Give the verdicts on an item, how other settings came out, and where they stand on the study's page."""
+    """Return the verdicts on an item, how other settings came out, and where they stand on the study's page."""
     if not item.checks:
         yield _curves(item, "reported"), "", item_anchor(item.id)
     for each in statements(evaluation.verdicts):

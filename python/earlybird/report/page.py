@@ -135,20 +135,20 @@ def leading(study: Study, drawings: Mapping[str, Drawing]) -> list[Drawing]:
 
 
 def _speaks_of_load(study: Study) -> bool:
-    """Tell whether a page speaks of T/µ, which it then has to explain."""
+    """Return whether a page speaks of T/µ, which it then has to explain."""
     said = (study.headline.text, study.question, *(group.label for group in study.groups.values()))
     stated = (check.statement for item in study.items for check in item.checks)
     return any("T/µ" in text for text in (*said, *stated))
 
 
 def _why(statement: Statement, evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
-    """Give the reason of a failure, whether it is shown, and where what shows it stands."""
+    """Return the reason of a failure, whether it is shown, and where what shows it stands."""
     reason = evaluation.reason(statement.main)
     return reason, explained(statement.main, reason), evidence_anchors(reason)
 
 
 def _is_loaded(evaluation: Evaluation) -> bool:
-    """Tell whether the runs of the first part have a load, T/µ."""
+    """Return whether the runs of the first part have a load, T/µ."""
     part = next(iter(evaluation.study.parts))
     return any(run.part == part and math.isfinite(run.load) for run in evaluation.measurements.observations)
 

@@ -103,7 +103,7 @@ def _found(
 
 
 def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
-    """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
+    """Return the start page, that of all verdicts and those of the papers, by the names of their files."""
     shown = start_papers(found, picture_writer(folder, small_picture))
     context = start_context(found, shown)
     yield START, MARK + rendered("results.md.j2", {**context, "home": ""})

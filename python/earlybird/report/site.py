@@ -87,7 +87,7 @@ def write_site(
 
 
 def start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
-    """Give the start page, that of all verdicts and those of the papers, by the names of their files."""
+    """Return the start page, that of all verdicts and those of the papers, by the names of their files."""
     shown = start_papers(found, picture_writer(folder, vector_picture))
     context = start_context(found, shown)
     yield PAGE, rendered("site.html.j2", {**context, "home": ""})
@@ -154,7 +154,7 @@ def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object
 def paper_contexts(
     found: Found, shown: Sequence[PaperShown], context: Mapping[str, object]
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Give by letter what the page of each paper speaks of, besides the `context` of the start page."""
+    """Return by letter what the page of each paper speaks of, besides the `context` of the start page."""
     for tally, paper in zip(tallies(found.register, found.rows), shown, strict=True):
         rows = [row for row in found.rows if paper.letter in row.papers]
         yield paper.letter, {**context, "home": "../", "tally": tally, "shown": paper, "rows": rows}

@@ -84,7 +84,7 @@ def held(verdicts: Iterable[Verdict]) -> str:
 
 
 def explained(verdict: Verdict, reason: Reason | None) -> str:
-    """Say whether a failure has a reason that the runs show; nothing if there is neither failure nor reason."""
+    """Return whether a failure has a reason that the runs show; nothing if there is neither failure nor reason."""
     if reason is None:
         return NOT_EXPLAINED if needs_reason(verdict) else ""
     return EXPLAINED if reason.is_shown else NOT_SHOWN

@@ -114,7 +114,7 @@ def play_all(
 
 
 def is_play(run: PlannedRun) -> bool:
-    """Tell whether a planned run is a play."""
+    """Return whether a planned run is a play."""
     return "testbed" in json.loads(run.scenario)
 
 

@@ -94,7 +94,7 @@ def provide(film: Mapping[str, Any]) -> Path:
 
 
 def is_there(film: Mapping[str, Any]) -> bool:
-    """Tell whether a film needs no making."""
+    """Return whether a film needs no making."""
     return "file" in film or (cache_folder() / f"{film['made']}-{film['seconds']:g}s-{film['revision']}.mp4").exists()
 
 

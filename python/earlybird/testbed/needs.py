@@ -51,7 +51,7 @@ def needs(clients: Collection[str]) -> list[Need]:
 
 
 def rights() -> Need:
-    """Tell whether this system gives namespaces with a network, processes and mounts of their own."""
+    """Return whether this system gives namespaces with a network, processes and mounts of their own."""
     hint = ""
     try:
         shape = link(rate="1Gb/s")

@@ -37,7 +37,7 @@ impl Acks {
         }
     }
 
-    /// Gives the first tick of the clock after that time.
+    /// Returns the first tick of the clock after that time.
     pub(crate) fn tick_after(&self, time: Instant) -> Instant {
         let start = self.start.unwrap_or_default();
         start + PERIOD * ((time - start).as_nanos() / PERIOD.as_nanos() + 1)
@@ -47,7 +47,7 @@ impl Acks {
         self.due
     }
 
-    /// Gives the number of the ACK that is due and what it acknowledges. Until it is answered, it is repeated.
+    /// Returns the number of the ACK that is due and what it acknowledges. Until it is answered, it is repeated.
     pub(crate) fn take_due(&mut self, now: Instant, round_trip: &RoundTrip) -> Option<(u32, u32)> {
         self.due.filter(|due| *due <= now)?;
         self.due = Some(self.tick_after(now + round_trip.longest()));

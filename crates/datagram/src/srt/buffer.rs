@@ -45,7 +45,7 @@ impl Buffer {
         self.packets.len()
     }
 
-    /// Says whether a packet waits to be sent.
+    /// Returns whether a packet waits to be sent.
     pub(crate) fn has_next(&self) -> bool {
         !self.losses.is_empty() || ((self.unsent - self.first) as usize) < self.packets.len()
     }

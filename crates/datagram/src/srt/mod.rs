@@ -55,7 +55,7 @@ impl Parameters {
 }
 
 impl Latency {
-    /// Gives the latency over a path with this round-trip time.
+    /// Returns the latency over a path with this round-trip time.
     pub(crate) fn over(self, rtt: Duration) -> Duration {
         match self {
             Self::Fixed(latency) => latency,

@@ -34,7 +34,7 @@ impl Pace {
         self.next_send = now + Duration::from_secs_f64((self.payload + HEADER) / rate);
     }
 
-    /// Gives the time of the next packet.
+    /// Returns the time of the next packet.
     pub(crate) fn next_send(&self) -> Instant {
         self.next_send
     }

@@ -77,13 +77,13 @@ impl Receiver {
         }
     }
 
-    /// Gives the first tick after (RTT + 4·RTTVar) / 2, but 20 ms at least (§4.8.2). Without ticks two reports would take
+    /// Returns the first tick after (RTT + 4·RTTVar) / 2, but 20 ms at least (§4.8.2). Without ticks two reports would take
     /// exactly the round trip of a repair if there is no jitter, and ask once more for what is about to arrive.
     fn next_report(&self) -> Instant {
         self.acks.tick_after(self.now + (self.round_trip.longest() / 2).max(SHORTEST_REPORT_INTERVAL))
     }
 
-    /// Gives the time at which a packet is released (`PktTsbpdTime`, §4.5.1); `None` before the latency is known.
+    /// Returns the time at which a packet is released (`PktTsbpdTime`, §4.5.1); `None` before the latency is known.
     fn release_time(&self, written: Instant) -> Option<Instant> {
         let latency = match self.latency {
             Latency::Fixed(latency) => latency,
@@ -129,7 +129,7 @@ impl Receiver {
         self.loss_report().or_else(|| self.ack()).map(Transmit::control)
     }
 
-    /// Gives the next part of the report that is due.
+    /// Returns the next part of the report that is due.
     fn loss_report(&mut self) -> Option<DatagramHeader> {
         let nak = SrtNak::new(self.window.holes_from(self.report_from?));
         self.report_from = nak.losses().last().map(|losses| losses.last + 1);

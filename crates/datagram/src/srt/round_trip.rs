@@ -23,7 +23,7 @@ impl RoundTrip {
         self.rtt = (self.rtt * 7 + sample) / 8;
     }
 
-    /// Gives RTT + 4·RTTVar, which hardly any round trip exceeds …
+    /// Returns RTT + 4·RTTVar, which hardly any round trip exceeds …
     pub(crate) fn longest(&self) -> Duration {
         self.rtt + self.variance * 4
     }

@@ -80,7 +80,7 @@ impl Sender {
         Some(transmit(&next))
     }
 
-    /// Gives what was written since the last call its time, which is this one: an owner asks after every write.
+    /// Returns what was written since the last call its time, which is this one: an owner asks after every write.
     fn stamp_written(&mut self, now: Instant) {
         while let Some(datagram) = self.outbox.pop() {
             self.pace.on_written(now, datagram.len);

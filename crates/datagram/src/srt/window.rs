@@ -52,12 +52,12 @@ impl Window {
         }
     }
 
-    /// Gives the number of places, holes included.
+    /// Returns the number of places, holes included.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Gives the first packet there is, behind whatever is missing.
+    /// Returns the first packet there is, behind whatever is missing.
     pub(crate) fn front(&self) -> Option<&Arrived> {
         self.places.iter().flatten().next()
     }
@@ -73,17 +73,17 @@ impl Window {
         arrived
     }
 
-    /// Gives the number of the first packet that is neither there nor given up.
+    /// Returns the number of the first packet that is neither there nor given up.
     pub(crate) fn next_missing(&self) -> u32 {
         self.first + self.unbroken as u32
     }
 
-    /// Says whether anything is missing before something that arrived.
+    /// Returns whether anything is missing before something that arrived.
     pub(crate) fn has_holes(&self) -> bool {
         self.missing > 0
     }
 
-    /// Gives the ranges that are missing, from that number on.
+    /// Returns the ranges that are missing, from that number on.
     pub(crate) fn holes_from(&self, sequence: u32) -> impl Iterator<Item = SrtLosses> + '_ {
         let mut index = sequence.saturating_sub(self.first) as usize;
         core::iter::from_fn(move || {

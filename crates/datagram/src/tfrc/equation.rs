@@ -1,6 +1,6 @@
 //! TCP's throughput as a function of its losses (RFC 5348 §3.1), and the other way round.
 
-/// Gives the rate of a TCP connection in bytes per second: X = s / (R·√(2bp/3) + `t_RTO`·3·√(3bp/8)·p·(1 + 32p²)) with one
+/// Returns the rate of a TCP connection in bytes per second: X = s / (R·√(2bp/3) + `t_RTO`·3·√(3bp/8)·p·(1 + 32p²)) with one
 /// packet per ACK (b = 1) and `t_RTO` = 4R.
 ///
 /// `segment` is the mean payload of a packet in bytes, `rtt` the round-trip time in seconds, `loss_event_rate` the loss
@@ -12,7 +12,7 @@ pub fn throughput(segment: f64, rtt: f64, loss_event_rate: f64) -> f64 {
     segment / (fast_retransmits + timeouts)
 }
 
-/// Gives the loss event rate at which [`throughput`] has this value, between 10⁻⁸ and 1 (RFC 5348 §6.3.1 asks for 5 %).
+/// Returns the loss event rate at which [`throughput`] has this value, between 10⁻⁸ and 1 (RFC 5348 §6.3.1 asks for 5 %).
 pub fn loss_event_rate_for(segment: f64, rtt: f64, rate: f64) -> f64 {
     let (mut low, mut high) = (1e-8_f64, 1.0_f64);
     // Halves the logarithm's interval of 18 until it is far below the 5 % asked for.

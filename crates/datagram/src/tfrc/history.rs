@@ -32,7 +32,7 @@ pub(crate) struct LossHistory {
 }
 
 impl LossHistory {
-    /// Gives the loss events per datagram; 0 before the first (RFC 5348 §5.4).
+    /// Returns the loss events per datagram; 0 before the first (RFC 5348 §5.4).
     pub(crate) fn loss_event_rate(&self) -> f64 {
         self.intervals.rate()
     }
@@ -104,7 +104,7 @@ impl LossHistory {
 }
 
 impl Hole {
-    /// Gives the time at which a missing datagram would have arrived (RFC 5348 §5.2).
+    /// Returns the time at which a missing datagram would have arrived (RFC 5348 §5.2).
     fn time_of(&self, number: u64) -> Instant {
         let share = (number - self.before.0) as f64 / (self.after.0 - self.before.0) as f64;
         self.before.1 + (self.after.1 - self.before.1).mul_f64(share)
@@ -123,7 +123,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Gives the events per datagram after these arrivals, one datagram per 10 ms; the first interval counts 1000.
+    /// Returns the events per datagram after these arrivals, one datagram per 10 ms; the first interval counts 1000.
     fn rate_after(arrivals: impl IntoIterator<Item = u64>) -> f64 {
         let mut history = LossHistory::default();
         for (index, number) in arrivals.into_iter().enumerate() {

@@ -62,7 +62,7 @@ impl Receiver {
         }
     }
 
-    /// Says whether losses have become more frequent.
+    /// Returns whether losses have become more frequent.
     fn note_losses(&mut self, now: Instant, header: &TfrcData, is_marked: bool) -> bool {
         let before = self.losses.loss_event_rate();
         let (segment, rate) = (self.segment, self.received_rate());
@@ -72,7 +72,7 @@ impl Receiver {
         self.losses.loss_event_rate() > before
     }
 
-    /// Gives the payload bytes per second of the last round trip (RFC 5348 §6.2); 0 before that time is known.
+    /// Returns the payload bytes per second of the last round trip (RFC 5348 §6.2); 0 before that time is known.
     fn received_rate(&self) -> f64 {
         self.rtt.map_or(0.0, |rtt| self.recent_bytes as f64 / rtt.as_secs_f64())
     }
@@ -93,7 +93,7 @@ impl Receiver {
         }
     }
 
-    /// Gives the report that is due.
+    /// Returns the report that is due.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         let (echo, arrived) = self.last.filter(|_| self.is_due)?;
         self.forget(now);

@@ -89,7 +89,7 @@ impl Sender {
         self.outbox.write_stream(bytes);
     }
 
-    /// Gives the time of the next datagram: the last one's length takes as long as the rate says.
+    /// Returns the time of the next datagram: the last one's length takes as long as the rate says.
     fn next_send(&self) -> Instant {
         let interval = |len: u16| Duration::from_secs_f64(f64::from(len) / self.rate);
         self.last_sent.map_or(Instant::ZERO, |(at, len)| at + interval(len))
@@ -156,7 +156,7 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// Gives the bound that the report sets: twice what arrives, but not after a loss while little was sent.
+    /// Returns the bound that the report sets: twice what arrives, but not after a loss while little was sent.
     fn receive_limit(&mut self, now: Instant, report: &TfrcFeedback, rtt: Duration) -> f64 {
         if !self.data_limit.on_report(now, report.echo) {
             self.reports.update(now, report.received_rate, rtt);
@@ -171,7 +171,7 @@ impl Sender {
         2.0 * self.reports.max()
     }
 
-    /// Gives the rate of an initial window per round trip (RFC 5348 §4.2; RFC 3390).
+    /// Returns the rate of an initial window per round trip (RFC 5348 §4.2; RFC 3390).
     fn initial_rate(&self, rtt: Duration) -> f64 {
         (4.0 * self.mss).min((2.0 * self.mss).max(4380.0)) / rtt.as_secs_f64()
     }

@@ -20,7 +20,7 @@ pub(crate) struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Gives the number of a packet with payload, and whether it is a repair.
+    /// Returns the number of a packet with payload, and whether it is a repair.
     pub(crate) fn data(&self) -> Option<(u32, bool)> {
         match self.datagram.header {
             DatagramHeader::SrtData(header) => Some((header.sequence, header.is_again)),
@@ -48,18 +48,18 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Gives when a unit was released.
+    /// Returns when a unit was released.
     pub(crate) fn release_of(&self, unit: u32) -> Option<Instant> {
         self.released.iter().find(|(released, _)| *released == unit).map(|(_, at)| *at)
     }
 
-    /// Gives when a packet was sent once more.
+    /// Returns when a packet was sent once more.
     pub(crate) fn repairs_sent(&self, sequence: u32) -> Vec<Instant> {
         self.sent.iter().filter(|(number, is_again, _)| *number == sequence && *is_again).map(|(.., at)| *at).collect()
     }
 }
 
-/// Gives the time at which a unit is written.
+/// Returns the time at which a unit is written.
 pub(crate) fn written(unit: u32) -> Instant {
     Instant::ZERO + PERIOD * (u64::from(unit) + 1)
 }

@@ -57,7 +57,7 @@ proptest! {
     }
 }
 
-/// Gives the most units in a row that were never released.
+/// Returns the most units in a row that were never released.
 fn longest_hole(log: &Log, units: u32) -> usize {
     let mut next = 0;
     let ends = log.released.iter().map(|(unit, _)| *unit).chain([units]);

@@ -99,7 +99,7 @@ fn socket_v6() -> Option<OwnedFd> {
     socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()
 }
 
-/// Gives the device's number.
+/// Returns the device's number.
 fn index(v4: &OwnedFd) -> io::Result<libc::c_int> {
     let mut request = request(DEVICE, Value { room: [0; 24] });
     call(v4, libc::SIOCGIFINDEX, &mut request)?;
@@ -152,7 +152,7 @@ fn address(address: Ipv4Addr) -> libc::sockaddr_in {
     }
 }
 
-/// Gives how many packets the device dropped that hosts sent over it, of what `/proc/net/dev` says.
+/// Returns how many packets the device dropped that hosts sent over it, of what `/proc/net/dev` says.
 pub(super) fn dropped(counts: &str) -> Option<u64> {
     /// Of sixteen numbers eight are of what was received; the fourth of the others is this one (`net/core/net-procfs.c`).
     const DROPPED: usize = 11;

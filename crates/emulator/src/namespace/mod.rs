@@ -105,13 +105,13 @@ impl Namespace {
         Ok(Self { user: needs_rights.then_some(user), net, device })
     }
 
-    /// Gives the device: what the hosts in the namespace send is read there, packet by packet, and what is written there they
+    /// Returns the device: what the hosts in the namespace send is read there, packet by packet, and what is written there they
     /// receive.
     pub const fn device(&self) -> &OwnedFd {
         &self.device
     }
 
-    /// Gives the files by which other programs enter it: of the network, and of the user namespace that it belongs to.
+    /// Returns the files by which other programs enter it: of the network, and of the user namespace that it belongs to.
     pub fn files(&self) -> (&OwnedFd, Option<&OwnedFd>) {
         (&self.net, self.user.as_ref())
     }
@@ -130,7 +130,7 @@ impl Namespace {
         Ok(socket)
     }
 
-    /// Gives how many packets of its hosts were dropped because too many waited at the device to be read.
+    /// Returns how many packets of its hosts were dropped because too many waited at the device to be read.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// Gives a command that will run in the namespace.
+    /// Returns a command that will run in the namespace.
     ///
     /// # Errors
     ///

@@ -108,7 +108,7 @@ impl Children {
         }
     }
 
-    /// Gives the command and the groups of the servers, in which what a server started may run longer than itself.
+    /// Returns the command and the groups of the servers, in which what a server started may run longer than itself.
     fn running(&mut self) -> Vec<i32> {
         let command = self.command.iter_mut().filter_map(|child| (!has_ended(child)).then(|| child.id().cast_signed()));
         let groups = self.peers.iter().map(|child| -child.id().cast_signed());
@@ -161,7 +161,7 @@ fn signal(target: i32, number: i32) -> bool {
     unsafe { libc::kill(target, number) == 0 }
 }
 
-/// Gives how many sockets there are in the network of a process.
+/// Returns how many sockets there are in the network of a process.
 fn sockets_beside(child: &Child) -> usize {
     let tables = ["tcp", "tcp6", "udp", "udp6"].map(|protocol| format!("/proc/{}/net/{protocol}", child.id()));
     let lines = tables.iter().filter_map(|table| Some(std::fs::read_to_string(table).ok()?.lines().count()));

@@ -11,7 +11,7 @@ pub(super) const PROGRAM: &str = "slirp4netns";
 /// Its device in the namespace.
 const DEVICE: &str = "internet";
 
-/// Gives the command, and what is read when the way is open.
+/// Returns the command, and what is read when the way is open.
 pub(super) fn command(side: &Namespace) -> io::Result<(Command, PipeReader)> {
     let path = |file: &OwnedFd| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let (network, user) = side.files();

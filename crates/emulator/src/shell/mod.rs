@@ -45,7 +45,7 @@ pub enum FarSide {
     Gateway,
 }
 
-/// Gives the place of a side's host.
+/// Returns the place of a side's host.
 ///
 /// The networks are from the blocks for private use (RFC 1918, RFC 4193).
 pub const fn place(side: Side, mtu: u16) -> Place {

@@ -11,7 +11,7 @@ fn place(number: u8) -> Place {
     Place { v4, v6: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(), mtu: 1500 }
 }
 
-/// Gives two hosts, if they can be had.
+/// Returns two hosts, if they can be had.
 fn hosts() -> Option<[Namespace; 2]> {
     match (Namespace::new(place(1)), Namespace::new(place(2))) {
         (Ok(near), Ok(far)) => Some([near, far]),
@@ -22,7 +22,7 @@ fn hosts() -> Option<[Namespace; 2]> {
     }
 }
 
-/// Gives a socket of a host.
+/// Returns a socket of a host.
 fn socket(host: &Namespace, address: IpAddr) -> UdpSocket {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = host.socket(family, SocketType::DGRAM).expect("a socket in a namespace that is there");

@@ -10,7 +10,7 @@ pub(crate) fn link(rate: u64, delay: u64) -> LinkSettings {
     LinkSettings { delay: Duration::from_millis(delay), ..LinkSettings::plain("", rate, SeedTree::new(1)) }
 }
 
-/// Gives the network and the one way through it. The link from near to far has number 0.
+/// Returns the network and the one way through it. The link from near to far has number 0.
 pub(crate) fn line(there: LinkSettings, back: LinkSettings) -> (Network, Way) {
     let mut network = Network::default();
     let [near, far] = [network.add_node(), network.add_node()];

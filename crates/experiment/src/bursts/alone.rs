@@ -4,7 +4,7 @@ use crate::report::Report;
 use crate::table::Column;
 use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};
 
-/// Gives the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
+/// Returns the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
 /// many bursts apart as it was to measure.
 pub(crate) fn first_alone(scenario: &Scenario, bottleneck: &str, report: &Report) -> Option<Scenario> {
     let count = scenario.measure.bursts.as_ref()?.count?;
@@ -27,14 +27,14 @@ pub(crate) fn first_alone(scenario: &Scenario, bottleneck: &str, report: &Report
     Some(alone)
 }
 
-/// Gives the rule that loses bursts at the bottleneck.
+/// Returns the rule that loses bursts at the bottleneck.
 pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a Periodic> {
     losses(scenario, bottleneck)?
         .iter()
         .find_map(|loss| if let Loss::Periodic(rule) = loss { Some(rule) } else { None })
 }
 
-/// Gives the smallest number of bursts that a flow shows.
+/// Returns the smallest number of bursts that a flow shows.
 fn told_apart(report: &Report) -> Option<u64> {
     let (_, table) = report.tables.iter().find(|(name, _)| *name == "bursts")?;
     let (_, Column::Text(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };

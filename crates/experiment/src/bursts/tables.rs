@@ -11,7 +11,7 @@ use earlybird_scenario::{Bursts, Scenario};
 /// The paper shows playout buffers up to this, in seconds.
 const LARGEST_BUFFER: f64 = 10.0;
 
-/// Gives one row per burst.
+/// Returns one row per burst.
 pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Table {
     let flows = all(plan, recorder, settings);
     let rows: Vec<_> = flows
@@ -34,7 +34,7 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Tabl
         .real("equation_as_expired_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
 }
 
-/// Gives the bursts in a few numbers, over all media flows.
+/// Returns the bursts in a few numbers, over all media flows.
 pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Vec<(String, Option<Value>)> {
     let Some(settings) = &scenario.measure.bursts else { return Vec::new() };
     let flows = all(plan, recorder, settings);

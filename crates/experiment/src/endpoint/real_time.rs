@@ -6,7 +6,7 @@ use earlybird_scenario::{
 use earlybird_tcp as tcp;
 use earlybird_units::Duration;
 
-/// Gives the mode of a flow's connections: its transport's preset, changed by what the scenario says.
+/// Returns the mode of a flow's connections: its transport's preset, changed by what the scenario says.
 ///
 /// What a scenario says for all flows is read by those that have the mode.
 pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
@@ -27,7 +27,7 @@ pub(super) fn mode_of(endpoint: &Endpoint, flow: &Flow) -> tcp::RealTime {
     }
 }
 
-/// Gives the time within which a frame is of use.
+/// Returns the time within which a frame is of use.
 pub(super) fn playback_delay(kind: Kind, flow: &Flow) -> Duration {
     match flow.listener(kind) {
         Some(Client::Deadline(client)) => client.playback_delay.duration(),
@@ -60,7 +60,7 @@ fn delivery_of(delivery: Delivery) -> tcp::Delivery {
     }
 }
 
-/// Gives the backlog; a limit of its own replaces the preset's.
+/// Returns the backlog; a limit of its own replaces the preset's.
 fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::Backlog) -> tcp::Backlog {
     let of_preset = match preset {
         tcp::Backlog::Block(limit) | tcp::Backlog::DiscardOldest(limit) => limit,
@@ -87,7 +87,7 @@ fn limit_of(limit: SendLimit, flow: &Flow, deadline: Duration, mss: u16) -> tcp:
     }
 }
 
-/// Gives the segments that a flow writes in a time, rounded up.
+/// Returns the segments that a flow writes in a time, rounded up.
 fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
     let parts = |bytes: u32| bytes.div_ceil(u32::from(mss));
     match &flow.application {
@@ -103,13 +103,13 @@ fn segments_during(flow: &Flow, time: Duration, mss: u16) -> u32 {
     }
 }
 
-/// Gives the time between two packets.
+/// Returns the time between two packets.
 pub(crate) fn period_of(cbr: &Cbr) -> Duration {
     let by_rate = || cbr.rate.rate().transmission_time(u64::from(cbr.packet), &mut 0);
     cbr.interval.map_or_else(by_rate, Duration::from_secs_f64)
 }
 
-/// Gives the mean time between two units of a media flow; `None` if it has none.
+/// Returns the mean time between two units of a media flow; `None` if it has none.
 pub(crate) fn mean_period(flow: &Flow) -> Option<Duration> {
     match &flow.application {
         Application::Cbr(cbr) => Some(period_of(cbr)),

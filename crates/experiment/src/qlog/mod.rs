@@ -151,7 +151,7 @@ impl Trace {
     }
 }
 
-/// Gives what a sender has measured and decided; times are in milliseconds, windows in bytes.
+/// Returns what a sender has measured and decided; times are in milliseconds, windows in bytes.
 fn metrics(connection: &Connection) -> Map<String, Value> {
     let bytes = |segments: f64| (segments * connection.effective_mss() as f64) as u64;
     let threshold = Some(connection.ssthresh()).filter(|threshold| threshold.is_finite());
@@ -184,7 +184,7 @@ fn described(number: u64, packet: &Packet, frames: &Value) -> Value {
     data
 }
 
-/// Gives what a segment's header says.
+/// Returns what a segment's header says.
 fn header(segment: &Segment) -> Value {
     let flags: Vec<&str> = segment.flags.iter_names().map(|(name, _)| name).collect();
     let mut header = json!({ "seq": segment.seq.0, "ack": segment.ack.0, "window": segment.window, "flags": flags });

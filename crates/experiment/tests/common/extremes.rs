@@ -46,7 +46,7 @@ pub(crate) fn try_text(folder: &Path, text: &str) -> Outcome {
     }
 }
 
-/// Gives the paths of all numbers, times and rates of a complete scenario.
+/// Returns the paths of all numbers, times and rates of a complete scenario.
 pub(crate) fn leaves(document: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(document, String::new(), &mut found);
@@ -68,7 +68,7 @@ fn collect(value: &Value, path: String, found: &mut Vec<String>) {
     }
 }
 
-/// Gives extreme values in the place of one of the same kind.
+/// Returns extreme values in the place of one of the same kind.
 pub(crate) fn extremes(value: &Value) -> Vec<Value> {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -32,7 +32,7 @@ pub(crate) fn run_text(text: &str) -> Report {
     run_once(&scenario_of(text, &[]), &Outputs::default())
 }
 
-/// Gives a number of the summary.
+/// Returns a number of the summary.
 pub(crate) fn summary(report: &Report, key: &str) -> f64 {
     match report.summary.iter().find(|(name, _)| name == key) {
         Some((_, Value::Real(value))) => *value,
@@ -41,13 +41,13 @@ pub(crate) fn summary(report: &Report, key: &str) -> f64 {
     }
 }
 
-/// Gives a column of a table, by name.
+/// Returns a column of a table, by name.
 pub(crate) fn column(report: &Report, table: &str, column: &str) -> Column {
     let table = &report.tables.iter().find(|(name, _)| *name == table).expect("a table").1;
     table.columns.iter().find(|(name, _)| *name == column).expect("a column").1.clone()
 }
 
-/// Gives a column of real numbers.
+/// Returns a column of real numbers.
 pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
     match column(report, table, name) {
         Column::Real(values) => values,
@@ -55,7 +55,7 @@ pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
     }
 }
 
-/// Gives a column of whole numbers.
+/// Returns a column of whole numbers.
 pub(crate) fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
     match column(report, table, name) {
         Column::Whole(values) => values,
@@ -63,7 +63,7 @@ pub(crate) fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
     }
 }
 
-/// Gives a column of texts.
+/// Returns a column of texts.
 pub(crate) fn texts(report: &Report, table: &str, name: &str) -> Vec<String> {
     match column(report, table, name) {
         Column::Text(values) => values,

@@ -39,7 +39,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Gives a place of at least so many bytes to write to.
+    /// Returns a place of at least so many bytes to write to.
     pub fn room(&mut self, bytes: usize) -> &mut [u8] {
         if self.bytes.len() < bytes {
             self.bytes.resize(bytes, 0);
@@ -52,7 +52,7 @@ impl Inbox {
         self.arrivals.push(arrival);
     }
 
-    /// Says whether everything was taken out.
+    /// Returns whether everything was taken out.
     pub fn is_empty(&self) -> bool {
         self.taken == self.arrivals.len()
     }
@@ -83,7 +83,7 @@ pub struct Departure {
 }
 
 impl Departure {
-    /// Says whether it can leave behind `first` in one call: to the same place, and not longer.
+    /// Returns whether it can leave behind `first` in one call: to the same place, and not longer.
     fn may_follow(&self, first: &Self) -> bool {
         self.path == first.path && self.ecn == first.ecn && self.range.len() <= first.range.len()
     }
@@ -99,22 +99,22 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Says whether everything has left.
+    /// Returns whether everything has left.
     pub fn is_empty(&self) -> bool {
         self.waiting().is_empty()
     }
 
-    /// Says whether there is a batch of packets.
+    /// Returns whether there is a batch of packets.
     pub fn is_full(&self) -> bool {
         self.departures.len() >= BATCH
     }
 
-    /// Gives the packets that did not leave yet.
+    /// Returns the packets that did not leave yet.
     pub fn waiting(&self) -> &[Departure] {
         &self.departures[self.struck_out..]
     }
 
-    /// Gives the bytes of packets that are next to each other.
+    /// Returns the bytes of packets that are next to each other.
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }
@@ -140,7 +140,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Gives how many of the next packets can leave as one run of equal ones, of which only the last may be shorter: `most` at
+    /// Returns how many of the next packets can leave as one run of equal ones, of which only the last may be shorter: `most` at
     /// most, of `bytes` bytes in all.
     pub fn run(&self, most: usize, bytes: usize) -> usize {
         let Some((first, rest)) = self.waiting().split_first() else { return 0 };

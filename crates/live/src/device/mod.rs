@@ -24,7 +24,7 @@ pub enum Carriage {
 }
 
 impl Carriage {
-    /// Gives the bytes that the carrier takes from each packet, beside IP's header and TCP's.
+    /// Returns the bytes that the carrier takes from each packet, beside IP's header and TCP's.
     pub const fn overhead(self) -> u16 {
         match self {
             Self::Ip => 0,
@@ -43,12 +43,12 @@ pub struct Path {
 }
 
 impl Path {
-    /// Gives the path to a host over IP.
+    /// Returns the path to a host over IP.
     pub const fn to(host: IpAddr) -> Self {
         Self::over_udp(SocketAddr::new(host, 0))
     }
 
-    /// Gives the path to a socket of UDP.
+    /// Returns the path to a socket of UDP.
     pub const fn over_udp(remote: SocketAddr) -> Self {
         Self { local: None, remote: SocketAddr::new(remote.ip().to_canonical(), remote.port()) }
     }
@@ -59,16 +59,16 @@ pub trait Device {
     /// Says what its packets are.
     fn carriage(&self) -> Carriage;
 
-    /// Gives the largest IP packet that it carries.
+    /// Returns the largest IP packet that it carries.
     fn mtu(&self) -> u16;
 
-    /// Says whether a packet that is too large for its path may vanish there without a word: no router's report comes through a
+    /// Returns whether a packet that is too large for its path may vanish there without a word: no router's report comes through a
     /// socket of UDP.
     fn has_black_holes(&self) -> bool {
         self.carriage() == Carriage::Udp
     }
 
-    /// Says whether it completes the checksum of TCP in what it sends, and tells which of those in what it received are sound.
+    /// Returns whether it completes the checksum of TCP in what it sends, and tells which of those in what it received are sound.
     fn computes_checksums(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ pub trait Device {
     /// If the device is gone.
     fn send(&mut self, outbox: &mut Outbox) -> io::Result<()>;
 
-    /// Gives what becomes readable when something arrives.
+    /// Returns what becomes readable when something arrives.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 }
 

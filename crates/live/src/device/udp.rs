@@ -58,12 +58,12 @@ impl Udp {
         Self { mtu, is_mtu_known: true, ..self }
     }
 
-    /// Gives the address that the socket is bound to.
+    /// Returns the address that the socket is bound to.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Gives a peer as this socket's family names it.
+    /// Returns a peer as this socket's family names it.
     fn named(&self, peer: SocketAddr) -> SocketAddr {
         match (self.address.ip(), peer.ip()) {
             (IpAddr::V6(_), IpAddr::V4(v4)) => SocketAddr::new(v4.to_ipv6_mapped().into(), peer.port()),
@@ -71,7 +71,7 @@ impl Udp {
         }
     }
 
-    /// Gives the address to send from: the one that the peer knows, where the socket has more than one.
+    /// Returns the address to send from: the one that the peer knows, where the socket has more than one.
     fn source(&self, path: Path) -> Option<IpAddr> {
         path.local.filter(|local| self.address.ip().is_unspecified() && local.is_ipv4() == self.address.is_ipv4())
     }
@@ -159,7 +159,7 @@ impl Device for Udp {
     }
 }
 
-/// Says whether an error tells of nothing to receive, or of a datagram that a peer refused.
+/// Returns whether an error tells of nothing to receive, or of a datagram that a peer refused.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -171,7 +171,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 }
 
-/// Gives one of the segments that a device has joined: as long as the first one, and behind it as much.
+/// Returns one of the segments that a device has joined: as long as the first one, and behind it as much.
 fn piece(whole: &Parsed, offset: u16, size: u16) -> Parsed {
     let len = size.min(whole.segment.len - offset);
     let start = whole.payload.start + usize::from(offset);
@@ -186,18 +186,18 @@ fn piece(whole: &Parsed, offset: u16, size: u16) -> Parsed {
     Parsed { segment, payload: start..start + usize::from(len), ..whole.clone() }
 }
 
-/// Says whether the answer to a segment is longer than it is: that to a SYN has the options that it has, and the MSS always. Over
+/// Returns whether the answer to a segment is longer than it is: that to a SYN has the options that it has, and the MSS always. Over
 /// UDP, where anybody can write another's address as its own, such a SYN gets none.
 fn is_answered_by_more(segment: &Segment) -> bool {
     segment.flags.contains(Flags::SYN) && segment.options.mss.is_none()
 }
 
-/// Gives the port that a segment knocks at.
+/// Returns the port that a segment knocks at.
 pub(super) const fn door(addresses: &Addresses) -> Door {
     (addresses.destination_port, addresses.source.is_ipv6())
 }
 
-/// Gives what stands in place of our own address in the table of connections over UDP: the port of the peer's socket. Two peers
+/// Returns what stands in place of our own address in the table of connections over UDP: the port of the peer's socket. Two peers
 /// behind one NAT differ in nothing else, and which of its addresses a socket was reached at makes no other connection.
 pub(super) fn disguised(peer: SocketAddr) -> IpAddr {
     match peer {
@@ -206,7 +206,7 @@ pub(super) fn disguised(peer: SocketAddr) -> IpAddr {
     }
 }
 
-/// Gives the path to a peer of which nothing is known but what a listener has kept: the addresses in what it sent.
+/// Returns the path to a peer of which nothing is known but what a listener has kept: the addresses in what it sent.
 pub(super) fn path_to(addresses: &Addresses, carriage: Carriage) -> Path {
     let port = match (carriage, addresses.destination) {
         (Carriage::Ip, _) => 0,

@@ -39,7 +39,7 @@ impl Allowance {
         Self { per_second, left: per_second, since: Instant::ZERO }
     }
 
-    /// Says whether one more may pass.
+    /// Returns whether one more may pass.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if now - self.since >= Duration::from_secs(1) {
             (self.left, self.since) = (self.per_second, now);

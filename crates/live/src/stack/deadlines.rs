@@ -25,7 +25,7 @@ impl Deadlines {
         }
     }
 
-    /// Gives how many entries there may be: those that count, and as many again that do not any more.
+    /// Returns how many entries there may be: those that count, and as many again that do not any more.
     fn most(flows: &Flows) -> usize {
         64 + 2 * flows.len()
     }
@@ -36,7 +36,7 @@ impl Deadlines {
         self.0.retain(|Reverse((at, id))| counts(*id, *at));
     }
 
-    /// Gives the first deadline.
+    /// Returns the first deadline.
     pub(super) fn first(&mut self, flows: &mut Flows) -> Option<Instant> {
         while let Some(&Reverse((at, id))) = self.0.peek() {
             let wanted = flows.get(id).filter(|flow| flow.queued == at).and_then(|flow| flow.connection.poll_timeout());

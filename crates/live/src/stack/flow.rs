@@ -177,7 +177,7 @@ impl Flow {
         false
     }
 
-    /// Says whether nothing will ever come of it again, and nobody asks for it.
+    /// Returns whether nothing will ever come of it again, and nobody asks for it.
     pub(super) fn is_over(&self) -> bool {
         self.connection.state() == RfcState::Closed && self.is_released && !self.is_due
     }

@@ -29,7 +29,7 @@ impl Frames {
         self.held.push_back(Some(Held { bytes: bytes.into(), end: None }));
     }
 
-    /// Gives a frame that is sent now and ends so far in the stream, in its own place or in that of one that was given up.
+    /// Returns a frame that is sent now and ends so far in the stream, in its own place or in that of one that was given up.
     pub(super) fn send(&mut self, number: u64, end: u64) -> &[u8] {
         match self.place(number) {
             Some(Some(held)) => {
@@ -55,7 +55,7 @@ impl Frames {
         self.discarded.push_back(number);
     }
 
-    /// Gives the number of the next frame that was given up.
+    /// Returns the number of the next frame that was given up.
     pub(super) fn next_discarded(&mut self) -> Option<u64> {
         self.discarded.pop_front()
     }

@@ -169,7 +169,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         }
     }
 
-    /// Gives the time at which to come back if nothing arrives before: at once, if there is more to do now. What the device does
+    /// Returns the time at which to come back if nothing arrives before: at once, if there is more to do now. What the device does
     /// not take is not waited for here: [`Self::is_congested`].
     pub fn deadline(&mut self) -> Option<Instant> {
         if !self.inbox.is_empty() || (!self.due.is_empty() && self.outbox.is_empty()) {
@@ -180,12 +180,12 @@ impl<D: Device, C: Clock> Stack<D, C> {
         [listeners, connections].into_iter().flatten().min()
     }
 
-    /// Says whether packets wait for the device, which cannot take them now.
+    /// Returns whether packets wait for the device, which cannot take them now.
     pub fn is_congested(&self) -> bool {
         !self.outbox.is_empty()
     }
 
-    /// Gives the next thing that an application should know.
+    /// Returns the next thing that an application should know.
     pub fn poll_event(&mut self) -> Option<(Id, Event)> {
         loop {
             let id = *self.telling.front()?;
@@ -202,27 +202,27 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.watcher.0 = watch;
     }
 
-    /// Gives the counters.
+    /// Returns the counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Gives the device.
+    /// Returns the device.
     pub const fn device(&self) -> &D {
         &self.device
     }
 
-    /// Gives the time as the stack last saw it.
+    /// Returns the time as the stack last saw it.
     pub const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Gives the clock.
+    /// Returns the clock.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
 
-    /// Gives how many connections there are, those among them that the application has closed.
+    /// Returns how many connections there are, those among them that the application has closed.
     pub fn connections(&self) -> usize {
         self.flows.len()
     }

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Gives those of a stack on a real network, whose secret the system draws.
+    /// Returns those of a stack on a real network, whose secret the system draws.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Settings {
         Ok(Self { addresses: addresses.to_vec(), limits: Limits::default(), secret, seeds: SeedTree::new(seed) })
     }
 
-    /// Gives those of a stack that does the same each time: for tests, and for peers that do not guess.
+    /// Returns those of a stack that does the same each time: for tests, and for peers that do not guess.
     pub fn scripted(seed: u64, addresses: &[IpAddr]) -> Self {
         let secret = u128::from(seed).to_le_bytes();
         Self { addresses: addresses.to_vec(), limits: Limits::default(), secret, seeds: SeedTree::new(seed) }
@@ -54,7 +54,7 @@ impl Settings {
         addresses.find(|address| version_of(*address) == version).ok_or(Error::NoAddress(version))
     }
 
-    /// Says whether packets to an address are for this stack.
+    /// Returns whether packets to an address are for this stack.
     pub(crate) fn has(&self, address: IpAddr) -> bool {
         self.addresses.contains(&address)
     }
@@ -83,7 +83,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Gives 4096 connections, the largest buffers that Linux had as default for many years (`tcp_wmem`: 4 MiB, `tcp_rmem`:
+    /// Returns 4096 connections, the largest buffers that Linux had as default for many years (`tcp_wmem`: 4 MiB, `tcp_rmem`:
     /// 6 MiB), and 200 resets per second.
     fn default() -> Self {
         Self { connections: 4096, send_buffer: 4 << 20, receive_buffer: 6 << 20, resets: 200 }
@@ -98,7 +98,7 @@ const fn least_mtu(version: IpVersion) -> u16 {
     }
 }
 
-/// Says whether a device carries what every link has to.
+/// Returns whether a device carries what every link has to.
 pub(super) const fn check_mtu(version: IpVersion, mtu: u16) -> Result<(), Error> {
     let least = least_mtu(version);
     if mtu < least { Err(Error::PacketsTooSmall { mtu, least }) } else { Ok(()) }

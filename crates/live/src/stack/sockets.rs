@@ -42,7 +42,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         fitted(config, &self.settings.limits, version, &self.device)
     }
 
-    /// Gives the addresses of a connection that is not there yet, as they will stand in what arrives. Where the search for a port
+    /// Returns the addresses of a connection that is not there yet, as they will stand in what arrives. Where the search for a port
     /// begins strangers cannot guess, and it goes on from there with each connection (RFC 6056 §3.3.3).
     fn free_addresses(&self, path: Path, port: u16) -> Result<Addresses, Error> {
         let source = path.remote.ip();
@@ -113,7 +113,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         Ok(())
     }
 
-    /// Says whether somebody listens at a port.
+    /// Returns whether somebody listens at a port.
     fn accept_checked(&self, port: u16) -> Result<(), Error> {
         self.entrances(port).next().map(|_| ()).ok_or(Error::NotListening(port))
     }
@@ -122,7 +122,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.listeners.range((port, false)..=(port, true)).map(|(_, entrance)| entrance)
     }
 
-    /// Gives the next connection that a peer opened at a port, in order; one that is over already among them.
+    /// Returns the next connection that a peer opened at a port, in order; one that is over already among them.
     pub fn accept(&mut self, port: u16) -> Option<Id> {
         let mut entrances = self.listeners.range_mut((port, false)..=(port, true));
         entrances.find_map(|(_, entrance)| {
@@ -131,7 +131,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         })
     }
 
-    /// Gives the counters of the listeners at a port, of both versions of IP.
+    /// Returns the counters of the listeners at a port, of both versions of IP.
     pub fn listen_statistics(&self, port: u16) -> impl Iterator<Item = &ListenStatistics> {
         self.entrances(port).map(|entrance| entrance.listener.statistics())
     }
@@ -216,7 +216,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.act(id, |flow, _| flow.connection.stop_waiting())
     }
 
-    /// Gives the number of the next frame that was given up; the last 1024 are remembered.
+    /// Returns the number of the next frame that was given up; the last 1024 are remembered.
     ///
     /// # Errors
     ///
@@ -256,7 +256,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         })
     }
 
-    /// Gives a connection up: the peer is reset.
+    /// Returns a connection up: the peer is reset.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         })
     }
 
-    /// Gives the connection itself, for all that can be asked of it.
+    /// Returns the connection itself, for all that can be asked of it.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         flow.map(|flow| &*flow.connection).ok_or(Error::UnknownConnection)
     }
 
-    /// Gives the path to the peer, and the peer's port.
+    /// Returns the path to the peer, and the peer's port.
     ///
     /// # Errors
     ///
@@ -289,7 +289,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 }
 
-/// Gives a connection that the application has not closed.
+/// Returns a connection that the application has not closed.
 fn open_flow(flows: &mut Flows, id: Id) -> Result<&mut Flow, Error> {
     flows.get_mut(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)
 }

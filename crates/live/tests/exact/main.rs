@@ -102,7 +102,7 @@ fn a_pacer_and_an_ack_at_the_same_nanosecond_differ_in_what_is_echoed_only() {
     compare(&simulated, &live);
 }
 
-/// Gives what leaves in the simulator, and what stacks send.
+/// Returns what leaves in the simulator, and what stacks send.
 fn both(config: Config, bottleneck: &Bottleneck) -> [Vec<Seen>; 2] {
     let config = Config { segmentation: Segmentation::Simulated, ..config };
     let transfer = Transfer { config, bytes: 3_000_000 };

@@ -27,7 +27,7 @@ struct Origin {
     stamp: u32,
 }
 
-/// Gives what was seen of segments in order of sending.
+/// Returns what was seen of segments in order of sending.
 pub(crate) fn seen(mut segments: Vec<(Instant, usize, Segment)>) -> Vec<Seen> {
     // What leaves at the same time on both sides has no order.
     segments.sort_by_key(|(at, side, _)| (*at, *side));

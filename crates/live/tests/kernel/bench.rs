@@ -22,12 +22,12 @@ pub(crate) enum Family {
 impl Family {
     pub(crate) const ALL: [Self; 2] = [Self::V4, Self::V6];
 
-    /// Gives the kernel's address.
+    /// Returns the kernel's address.
     pub(crate) const fn kernel(self) -> IpAddr {
         self.host(1)
     }
 
-    /// Gives the stack's address, which the kernel reaches through the device.
+    /// Returns the stack's address, which the kernel reaches through the device.
     pub(crate) const fn ours(self) -> IpAddr {
         self.host(2)
     }
@@ -39,7 +39,7 @@ impl Family {
         }
     }
 
-    /// Gives the bits of the network that both are in.
+    /// Returns the bits of the network that both are in.
     const fn prefix(self) -> u8 {
         match self {
             Self::V4 => 24,
@@ -67,7 +67,7 @@ pub(crate) fn network(make: fn(&str, u16) -> io::Result<Tun>) -> io::Result<Tun>
     Ok(device)
 }
 
-/// Gives the settings of a stack in that network.
+/// Returns the settings of a stack in that network.
 pub(crate) fn settings() -> Settings {
     Settings::drawn(&Family::ALL.map(Family::ours)).expect("random numbers")
 }
@@ -97,7 +97,7 @@ impl Bench {
         Ok(Self { device, inbox: Inbox::default(), outbox: Outbox::default(), end, stack, path })
     }
 
-    /// Gives the time since the bench was made.
+    /// Returns the time since the bench was made.
     pub(crate) fn now(&self) -> Instant {
         self.stack.clock().now()
     }

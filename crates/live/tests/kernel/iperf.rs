@@ -59,7 +59,7 @@ impl Server {
         assert_eq!(stack.write(id, bytes), Ok(bytes.len()));
     }
 
-    /// Gives what stands behind its length, if it has come whole.
+    /// Returns what stands behind its length, if it has come whole.
     fn text(&mut self) -> Option<String> {
         let len = u32::from_be_bytes(*self.heard.first_chunk()?) as usize;
         let text = String::from_utf8(self.heard.get(4..4 + len)?.to_vec()).unwrap();

@@ -21,7 +21,7 @@ use std::thread;
 const PORT: u16 = 4201;
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Gives what needs rights, or says why it is not there.
+/// Returns what needs rights, or says why it is not there.
 fn unless_refused<T>(made: std::io::Result<T>) -> Option<T> {
     made.inspect_err(|error| eprintln!("skipped: no network namespace with a TUN device: {error}")).ok()
 }

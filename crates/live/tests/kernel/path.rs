@@ -76,18 +76,18 @@ impl Path {
         fate
     }
 
-    /// Gives the next packet that has arrived.
+    /// Returns the next packet that has arrived.
     pub(crate) fn next_arrival(&mut self, now: Instant) -> Option<(Side, Vec<u8>)> {
         let (_, from, packet) = self.on_its_way.pop_front_if(|(at, ..)| *at <= now)?;
         Some((from, packet))
     }
 
-    /// Gives the time of the next arrival.
+    /// Returns the time of the next arrival.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.on_its_way.front().map(|(at, ..)| *at)
     }
 
-    /// Gives how many data segments a side sent in each span of so much time, from its first one on.
+    /// Returns how many data segments a side sent in each span of so much time, from its first one on.
     pub(crate) fn segments_per(&self, from: Side, span: Duration) -> Vec<usize> {
         let sent = self.seen.iter().filter(|seen| seen.from == from && seen.segment.len > 0);
         let times: Vec<Instant> = sent.map(|seen| seen.at).collect();

@@ -24,7 +24,7 @@ fn tend(line: &mut Line, side: usize, stays: Id) {
     }
 }
 
-/// Gives the memory of this process that is in use, in MB.
+/// Returns the memory of this process that is in use, in MB.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = text.split(' ').nth(1).unwrap().parse().unwrap();

@@ -51,7 +51,7 @@ pub(crate) fn parse_address(bytes: &[u8]) -> Answer<SocketAddr> {
     }
 }
 
-/// Says whether an address names no family.
+/// Returns whether an address names no family.
 pub(crate) fn is_unspecified(bytes: &[u8]) -> bool {
     bytes.get(..2) == Some(&[0, 0])
 }
@@ -170,7 +170,7 @@ fn begin_connect(world: &mut World, fd: c_int, remote: SocketAddr) -> Answer<boo
     }
 }
 
-/// Says whether a connection is there.
+/// Returns whether a connection is there.
 fn connected(socket: &mut Socket, is_new: bool) -> Step<c_int> {
     if let Err(error) = socket.take_error() {
         return Step::Done(Err(error));
@@ -207,13 +207,13 @@ pub(crate) fn start(world: &mut World, fd: c_int, remote: SocketAddr, is_fast: b
     Ok(room)
 }
 
-/// Gives the largest segment that this side tells the peer it takes.
+/// Returns the largest segment that this side tells the peer it takes.
 pub(crate) fn largest_segment(settings: &Settings, address: IpAddr) -> u16 {
     let fits = (device::mtu() - device::headers(address)) as u16;
     settings.largest_segment.map_or(fits, |wanted| wanted.min(fits))
 }
 
-/// Gives the endpoint's parameters for a socket: Linux's, as far as the script has not set them.
+/// Returns the endpoint's parameters for a socket: Linux's, as far as the script has not set them.
 pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> Config {
     let mss = largest_segment(settings, address);
     let linux = Config::linux();
@@ -244,18 +244,18 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
     }
 }
 
-/// Gives how long an answer to a SYN may take: so many tries, each twice as long as the one before.
+/// Returns how long an answer to a SYN may take: so many tries, each twice as long as the one before.
 pub(crate) fn opening_limit(settings: &Settings) -> Duration {
     let tries = settings.opening_tries.map_or_else(|| sysctl::number("tcp_syn_retries", 6), u64::from);
     Duration::from_secs((2 << tries.min(16)) - 1)
 }
 
-/// Gives the user timeout, if there is one.
+/// Returns the user timeout, if there is one.
 pub(crate) fn user_timeout(settings: &Settings) -> Option<Duration> {
     (settings.user_timeout > 0).then(|| Duration::from_millis(u64::from(settings.user_timeout)))
 }
 
-/// Gives when to ask a silent peer, if it is to be asked.
+/// Returns when to ask a silent peer, if it is to be asked.
 pub(crate) fn keep_alive(settings: &Settings) -> Option<KeepAlive> {
     let time = |seconds: Option<u32>, name, otherwise| {
         Duration::from_secs(seconds.map_or_else(|| sysctl::number(name, otherwise), u64::from))

@@ -7,7 +7,7 @@ use crate::world::{Descriptor, Micros, World};
 use core::ffi::c_int;
 use libc::{epoll_event, pollfd};
 
-/// Gives the time at which a wait of so many milliseconds ends; negative is never.
+/// Returns the time at which a wait of so many milliseconds ends; negative is never.
 fn deadline(world: &World, timeout: c_int) -> Option<Micros> {
     u64::try_from(timeout).ok().map(|millis| world.now() + millis * 1000)
 }

@@ -70,7 +70,7 @@ pub(crate) fn receive_message(host: &Host, fd: c_int, message: &mut msghdr, flag
     Ok(read)
 }
 
-/// Gives the bytes that wait to be read; the end of the stream counts as one (`tcp_inq_hint`).
+/// Returns the bytes that wait to be read; the end of the stream counts as one (`tcp_inq_hint`).
 fn queued(socket: &Socket) -> u64 {
     let Some(flow) = socket.flow() else { return 0 };
     match flow.connection.unread() {

@@ -130,7 +130,7 @@ fn attempt(world: &mut World, fd: c_int, ends: &[u64], sent: &mut u64, flags: c_
 /// What is sent without copy takes no more than so many pieces into a chunk (`MAX_SKB_FRAGS`).
 const MOST_PIECES: usize = 17;
 
-/// Gives where chunks must end at the latest, the last one with the write.
+/// Returns where chunks must end at the latest, the last one with the write.
 fn chunk_ends(socket: &Socket, vector: &[iovec], flags: c_int) -> Vec<u64> {
     let is_zero_copy = flags & libc::MSG_ZEROCOPY != 0 && socket.settings.zero_copy;
     let most = if is_zero_copy { MOST_PIECES } else { vector.len().max(1) };
@@ -143,7 +143,7 @@ fn chunk_ends(socket: &Socket, vector: &[iovec], flags: c_int) -> Vec<u64> {
         .collect()
 }
 
-/// Says whether something can be written now.
+/// Returns whether something can be written now.
 fn is_ready(socket: &mut Socket, has_begun: bool) -> Answer<()> {
     let Some(flow) = socket.flow() else { return Err(libc::EPIPE) };
     if flow.shut_write || flow.is_closed() {

@@ -68,7 +68,7 @@ impl Observer for Seen {
 }
 
 impl Seen {
-    /// Gives how long each unit took in milliseconds, in the order of writing; infinite if it did not come.
+    /// Returns how long each unit took in milliseconds, in the order of writing; infinite if it did not come.
     pub(crate) fn delays(&self) -> Vec<f64> {
         let mut delays = vec![f64::INFINITY; self.written.len()];
         for (unit, at) in &self.delivered {
@@ -77,23 +77,23 @@ impl Seen {
         delays
     }
 
-    /// Gives the lengths of the timers that expired, in milliseconds.
+    /// Returns the lengths of the timers that expired, in milliseconds.
     pub(crate) fn timers(&self) -> Vec<f64> {
         self.timeouts.iter().map(|(_, timer, _)| timer.as_secs_f64() * 1e3).collect()
     }
 
-    /// Gives the smallest window that the sender had, in packets.
+    /// Returns the smallest window that the sender had, in packets.
     pub(crate) fn smallest_window(&self) -> f64 {
         self.windows.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Gives the number of the packet that carries a unit, among all of its way.
+    /// Returns the number of the packet that carries a unit, among all of its way.
     pub(crate) fn packet_of(&self, unit: usize) -> u64 {
         let carries = |(at, _, is_data): &(Instant, u32, bool)| *is_data && *at >= self.written[unit];
         self.packets.iter().position(carries).expect("a packet") as u64
     }
 
-    /// Gives those of them that took longer than a packet takes which is not lost, of units written when the connection stood.
+    /// Returns those of them that took longer than a packet takes which is not lost, of units written when the connection stood.
     pub(crate) fn late(&self) -> Vec<(usize, f64)> {
         self.delays().into_iter().enumerate().skip(FIRST).filter(|(_, delay)| *delay > DELAY + 1.0).collect()
     }

@@ -25,7 +25,7 @@ pub(super) fn gauges(info: &TcpInfo) -> FlowGauges {
     }
 }
 
-/// Gives the counters of a connection that was opened so long ago. Silence before timeouts, single recoveries and the reasons of
+/// Returns the counters of a connection that was opened so long ago. Silence before timeouts, single recoveries and the reasons of
 /// reductions the kernel does not tell.
 pub(super) fn end(info: &TcpInfo, age: Duration, bytes_delivered: u64) -> FlowEnd {
     // The opening segment carries no data.

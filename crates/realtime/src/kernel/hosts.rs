@@ -82,7 +82,7 @@ impl KernelHosts {
         Ok(Self { sides, prepared, opened: Vec::new(), poll, room: vec![0; ROOM] })
     }
 
-    /// Gives the devices of both sides.
+    /// Returns the devices of both sides.
     pub(super) fn devices(&self) -> Result<[OwnedFd; 2], RunError> {
         self.sides.devices()
     }

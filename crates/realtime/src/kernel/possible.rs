@@ -103,13 +103,13 @@ fn check_knobs(flow: &Flow, endpoint: &Endpoint) -> Result<(), ScenarioError> {
     KERNEL.check_segment(flow, endpoint.mss, SEGMENTS)
 }
 
-/// Gives the congestion controls that this kernel has loaded.
+/// Returns the congestion controls that this kernel has loaded.
 fn available() -> Vec<String> {
     let names = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Gives the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
+/// Returns the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
 fn control_of(transport: Transport, available: &[String]) -> Result<&'static str, ScenarioError> {
     let allowed = format!("{} (as this kernel has them), `sack`; also with `-rack`", quoted(available));
     let refuse_with = |problem, hint| KERNEL.refusal(String::new(), &transport, problem, &allowed, hint);
@@ -149,7 +149,7 @@ pub(super) struct Options {
     linear_when_thin: bool,
 }
 
-/// Gives them.
+/// Returns them.
 pub(super) fn options_of(scenario: &Scenario, cast: &Cast) -> Result<Options, RunError> {
     let timer = scenario.endpoint_of(&scenario.flows[cast.group.0 as usize])?.rto;
     let control = control_of(cast.transport, &available())?;

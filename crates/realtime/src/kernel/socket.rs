@@ -58,7 +58,7 @@ pub(super) struct TcpInfo {
     total_rto_time: u32,
 }
 
-/// Gives what the kernel counts of a connection.
+/// Returns what the kernel counts of a connection.
 pub(super) fn info(socket: &OwnedFd) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut size = size_of::<TcpInfo>() as libc::socklen_t;
@@ -76,7 +76,7 @@ pub(super) fn set(socket: &OwnedFd, option: c_int, value: c_int) -> io::Result<(
     if code < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Gives how many bytes were written that are not acknowledged (`SIOCOUTQ`).
+/// Returns how many bytes were written that are not acknowledged (`SIOCOUTQ`).
 pub(super) fn unacknowledged(socket: &OwnedFd) -> io::Result<u64> {
     let mut bytes: c_int = 0;
     // SAFETY: this call writes the number.

@@ -83,7 +83,7 @@ fn settings_of(cast: &Cast) -> &EndpointSettings {
     settings
 }
 
-/// Gives the parameters of an endpoint as a wire asks for them. The scenario's segment is payload; here its size takes in the
+/// Returns the parameters of an endpoint as a wire asks for them. The scenario's segment is payload; here its size takes in the
 /// options that every segment has, so that the payload is the same. Its paths carry every packet: what vanishes was not too large.
 fn on_wire(config: &Config) -> Config {
     let real =
@@ -91,7 +91,7 @@ fn on_wire(config: &Config) -> Config {
     Config { mss: real.mss + (real.mss - real.payload()), ..real }
 }
 
-/// Gives the bytes of a flow's largest packet.
+/// Returns the bytes of a flow's largest packet.
 pub(super) fn packet_of(cast: &Cast) -> u64 {
     u64::from(on_wire(&settings_of(cast).opener).mss) + HEADERS + u64::from(Carriage::Udp.overhead())
 }
@@ -112,7 +112,7 @@ impl Host {
 }
 
 impl Chronicler {
-    /// Gives also what is to be told of the openers.
+    /// Returns also what is to be told of the openers.
     fn new(chronicle: &Shared) -> (Self, Openers) {
         let (sender, opened) = channel();
         (Self { chronicle: chronicle.clone(), opened: sender }, Openers::new(chronicle.clone(), opened))

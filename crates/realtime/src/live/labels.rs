@@ -37,12 +37,12 @@ impl Labels {
         self.parts.push_back(Some(part));
     }
 
-    /// Gives what a frame carries of which this is the beginning, or all.
+    /// Returns what a frame carries of which this is the beginning, or all.
     pub(super) fn find(&self, frame: &[u8]) -> Option<Part> {
         *self.parts.get(self.index(frame))?
     }
 
-    /// Gives what a frame carries that has come. Behind it no earlier one will, unless frames come in any order: then so many are
+    /// Returns what a frame carries that has come. Behind it no earlier one will, unless frames come in any order: then so many are
     /// remembered.
     pub(super) fn take(&mut self, frame: &[u8]) -> Option<Part> {
         let index = self.index(frame);
@@ -60,7 +60,7 @@ impl Labels {
         self.first += count as u64;
     }
 
-    /// Gives how many frames were written between the last one taken and this one.
+    /// Returns how many frames were written between the last one taken and this one.
     fn index(&self, frame: &[u8]) -> usize {
         let known = frame.len().min(Self::LEN);
         let mut bytes = [0; Self::LEN];

@@ -51,7 +51,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
 /// The port of both sockets of UDP.
 const UDP_PORT: u16 = 9_999;
 
-/// Gives where the socket of a side is.
+/// Returns where the socket of a side is.
 fn address(side: Side) -> SocketAddrV4 {
     SocketAddrV4::new(place(side, 0).v4, UDP_PORT)
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 const NUMBERS: usize = 9;
 const DROPS: usize = 8;
 
-/// Gives how many packets came to a socket and found no room.
+/// Returns how many packets came to a socket and found no room.
 pub(super) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut numbers = [0_u32; NUMBERS];
     let mut size = size_of_val(&numbers) as libc::socklen_t;

@@ -43,7 +43,7 @@ pub(crate) fn bulk(transport: &str) -> String {
     )
 }
 
-/// Gives the report of a run; nothing where the machine does not allow one, which is said.
+/// Returns the report of a run; nothing where the machine does not allow one, which is said.
 pub(crate) fn performed(outcome: Result<Report, RunError>) -> Option<Report> {
     match outcome {
         Ok(report) => Some(report),

@@ -33,7 +33,7 @@ impl Server {
         Ok(Self { players })
     }
 
-    /// Gives a unit to all players; those that are too slow are let go, and may come again. Says whether there was one.
+    /// Returns a unit to all players; those that are too slow are let go, and may come again. Says whether there was one.
     pub(super) fn put(&mut self, bytes: &[u8]) -> bool {
         let unit: Arc<[u8]> = bytes.into();
         let mut players = self.players.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,7 @@ impl Server {
         self.players.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().for_each(Entry::end);
     }
 
-    /// Gives what players have not taken yet.
+    /// Returns what players have not taken yet.
     pub(super) fn left(&self) -> Left {
         self.players.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Entry::left).sum()
     }

@@ -76,7 +76,7 @@ impl Sink {
         }
     }
 
-    /// Says whether nothing is being written any more.
+    /// Returns whether nothing is being written any more.
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Writer(writer) => writer.is_over(),
@@ -85,7 +85,7 @@ impl Sink {
         }
     }
 
-    /// Gives what is not written yet.
+    /// Returns what is not written yet.
     pub(crate) fn left(&self) -> Left {
         match self {
             Self::Writer(writer) => writer.left(),
@@ -94,7 +94,7 @@ impl Sink {
         }
     }
 
-    /// Gives how the writing ended, if it has.
+    /// Returns how the writing ended, if it has.
     ///
     /// # Errors
     ///

@@ -76,12 +76,12 @@ impl Entry {
         self.units = None;
     }
 
-    /// Says whether whoever took the units has gone.
+    /// Returns whether whoever took the units has gone.
     fn is_left(&self) -> bool {
         Arc::strong_count(&self.waiting) == 1
     }
 
-    /// Gives what waits; for one who has gone nothing does.
+    /// Returns what waits; for one who has gone nothing does.
     pub(super) fn left(&self) -> Left {
         if self.is_left() { Left::default() } else { self.waiting.left() }
     }

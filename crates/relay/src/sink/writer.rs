@@ -74,7 +74,7 @@ impl Writer {
         self.units.end();
     }
 
-    /// Gives what is not written yet.
+    /// Returns what is not written yet.
     pub(super) fn left(&self) -> Left {
         self.units.left()
     }
@@ -84,12 +84,12 @@ impl Writer {
         ended.and_then(Result::err).unwrap_or_else(|| io::Error::other("the destination is closed"))
     }
 
-    /// Says whether nothing is being written any more.
+    /// Returns whether nothing is being written any more.
     pub(super) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Gives how the writing ended; one that still goes on is left alone.
+    /// Returns how the writing ended; one that still goes on is left alone.
     pub(super) fn close(self) -> io::Result<()> {
         let ended = self.thread.filter(JoinHandle::is_finished);
         ended.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|_| Err(io::Error::other("it failed"))))

@@ -39,7 +39,7 @@ impl Packets {
         }
     }
 
-    /// Gives how many bytes from here on are whole packets, up to as many as go together.
+    /// Returns how many bytes from here on are whole packets, up to as many as go together.
     fn whole(&self) -> usize {
         let packets = self.bytes.chunks_exact(PACKET).take(PACKETS_TOGETHER);
         packets.take_while(|packet| ts::is_whole(packet)).count() * PACKET

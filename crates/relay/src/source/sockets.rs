@@ -39,7 +39,7 @@ fn is_nothing_yet(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
-/// Gives what stands behind the header of RTP (RFC 3550 §5.1), if it is one.
+/// Returns what stands behind the header of RTP (RFC 3550 §5.1), if it is one.
 fn rtp_payload(packet: &[u8]) -> Option<&[u8]> {
     let &first = packet.first().filter(|first| **first >> 6 == 2)?;
     let mut start = 12 + 4 * usize::from(first & 0xf);

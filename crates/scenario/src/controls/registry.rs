@@ -69,13 +69,13 @@ fn check_name(name: &'static str) -> Result<(), RegisterError> {
     if is_taken { Err(RegisterError::Taken(name)) } else { Ok(()) }
 }
 
-/// Gives all controls, first those of `earlybird-tcp`.
+/// Returns all controls, first those of `earlybird-tcp`.
 pub(crate) fn entries() -> impl Iterator<Item = Entry> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
     BUILT_IN.iter().copied().chain(registered)
 }
 
-/// Gives the control of this name.
+/// Returns the control of this name.
 pub(crate) fn entry_of(name: &str) -> Option<Entry> {
     entries().find(|entry| entry.name == name)
 }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 pub struct ControlTables(Map<String, Value>);
 
 impl ControlTables {
-    /// Gives the control of this name with the parameters that its table says; `None` if there is none of that name.
+    /// Returns the control of this name with the parameters that its table says; `None` if there is none of that name.
     pub fn control(&self, name: &str, profile: Profile) -> Option<Control> {
         entry_of(name).map(|entry| (entry.control)(self.table(entry), profile))
     }

@@ -46,7 +46,7 @@ pub enum SizeUnit {
 }
 
 impl TimeUnit {
-    /// Gives how many make a second.
+    /// Returns how many make a second.
     pub(crate) const fn per_second(self) -> f64 {
         match self {
             Self::Ms => 1000.0,
@@ -56,7 +56,7 @@ impl TimeUnit {
 }
 
 impl SizeUnit {
-    /// Gives how many bits it has.
+    /// Returns how many bits it has.
     pub(crate) const fn bits(self) -> u64 {
         match self {
             Self::Bytes => 8,

@@ -104,7 +104,7 @@ impl Default for Encoder {
 }
 
 impl Ingest {
-    /// Gives the playing times beyond which B pictures, and all but key frames, are dropped.
+    /// Returns the playing times beyond which B pictures, and all but key frames, are dropped.
     pub fn thresholds(&self) -> [Time; 2] {
         [
             self.drop_threshold.unwrap_or(Time::from_millis(700)),
@@ -112,14 +112,14 @@ impl Ingest {
         ]
     }
 
-    /// Gives the mean rate of the pictures in bits per second.
+    /// Returns the mean rate of the pictures in bits per second.
     pub fn picture_rate(&self) -> f64 {
         let own = self.rate.map(|rate| rate.rate().bits_per_second() as f64);
         let rate = own.or_else(|| self.media.as_ref().map(Film::picture_rate));
         rate.unwrap_or(MADE_UP)
     }
 
-    /// Gives the film at its rate: the one of the file, or what the encoder makes up.
+    /// Returns the film at its rate: the one of the file, or what the encoder makes up.
     pub fn film(&self) -> Film {
         let film = self.media.clone().unwrap_or_else(|| self.encoder.clone().unwrap_or_default().film());
         film.at_rate(self.picture_rate())
@@ -139,12 +139,12 @@ const SOUND_PERIOD: f64 = 1024.0 / 48_000.0;
 const BYTES: f64 = 1e6;
 
 impl Film {
-    /// Gives the mean rate of its pictures in bits per second.
+    /// Returns the mean rate of its pictures in bits per second.
     pub fn picture_rate(&self) -> f64 {
         rate_of(&self.sizes, self.length)
     }
 
-    /// Gives the mean rate of its sound in bits per second.
+    /// Returns the mean rate of its sound in bits per second.
     pub fn sound_rate(&self) -> f64 {
         self.audio.as_ref().map_or(0.0, |sound| rate_of(&sound.sizes, self.length))
     }

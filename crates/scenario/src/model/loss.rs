@@ -142,7 +142,7 @@ pub struct Fading {
 }
 
 impl FourState {
-    /// Gives the probability that a burst ends, as netem fills it in.
+    /// Returns the probability that a burst ends, as netem fills it in.
     pub fn p31(&self) -> Fraction {
         self.p31.unwrap_or_else(|| self.p13.complement())
     }

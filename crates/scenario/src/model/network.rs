@@ -86,21 +86,21 @@ pub struct Channel {
 }
 
 impl Reverse {
-    /// Gives how fast the link sends; nothing if it does not differ.
+    /// Returns how fast the link sends; nothing if it does not differ.
     pub fn speed(&self) -> Speed {
         Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
     }
 }
 
 impl Channel {
-    /// Gives how fast the link sends.
+    /// Returns how fast the link sends.
     pub fn speed(&self) -> Speed {
         Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
     }
 }
 
 impl Dumbbell {
-    /// Gives the right-to-left direction of the bottleneck: as the other one, without losses and other impairments, unless
+    /// Returns the right-to-left direction of the bottleneck: as the other one, without losses and other impairments, unless
     /// `reverse-queue` and `reverse` say otherwise.
     pub fn backward(&self) -> Channel {
         let reverse = self.reverse.clone().unwrap_or_default();
@@ -120,7 +120,7 @@ impl Dumbbell {
 }
 
 impl Link {
-    /// Gives the forward direction.
+    /// Returns the forward direction.
     pub fn forward(&self) -> Channel {
         Channel {
             rate: self.rate,
@@ -134,7 +134,7 @@ impl Link {
         }
     }
 
-    /// Gives the backward direction: as the other one, without losses and other impairments, unless `reverse` says
+    /// Returns the backward direction: as the other one, without losses and other impairments, unless `reverse` says
     /// otherwise.
     pub fn backward(&self) -> Channel {
         let mirrored = || Channel { loss: Vec::new(), reorder: None, duplicate: None, ..self.forward() };

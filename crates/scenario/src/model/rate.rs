@@ -24,7 +24,7 @@ pub enum Trace {
 }
 
 impl Trace {
-    /// Gives the times; none if the file has not been read.
+    /// Returns the times; none if the file has not been read.
     pub fn times(&self) -> &[u64] {
         match self {
             Self::File(_) => &[],

@@ -51,11 +51,11 @@ pub enum Delivery {
 pub enum Backlog {
     /// Keeps them: a write beyond the limit is refused.
     Block,
-    /// Gives up the oldest beyond the limit, sent or not.
+    /// Abandons the oldest beyond the limit, sent or not.
     DiscardOldest,
-    /// Gives up what was written longer ago than this.
+    /// Abandons what was written longer ago than this.
     DiscardPastDeadline(Time),
-    /// Gives up what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    /// Abandons what could not be there within this time of its writing even if it left now: half a round trip earlier.
     DiscardHopeless(Time),
 }
 

@@ -18,7 +18,7 @@ pub enum World {
 }
 
 impl World {
-    /// Says whether nothing happens but in the simulator.
+    /// Returns whether nothing happens but in the simulator.
     pub const fn is_simulated(&self) -> bool {
         matches!(self, Self::Sim)
     }

@@ -53,12 +53,12 @@ pub enum RateRule {
 }
 
 impl Segments {
-    /// Gives the playing time of a part, or of a segment that has none.
+    /// Returns the playing time of a part, or of a segment that has none.
     pub fn unit(&self) -> Time {
         self.part.unwrap_or(self.segment)
     }
 
-    /// Gives the playing time that must be there before playback begins.
+    /// Returns the playing time that must be there before playback begins.
     pub fn start(&self) -> Time {
         self.start_buffer.unwrap_or_else(|| match (self.live, self.rule) {
             (false, _) => self.segment,
@@ -72,18 +72,18 @@ impl Segments {
         (self.unit().duration() * 3).into()
     }
 
-    /// Gives the most playing time that the viewer holds.
+    /// Returns the most playing time that the viewer holds.
     pub fn most(&self) -> Time {
         let usual = if self.live { self.start() } else { self.start().max(Time::from_secs(30)) };
         self.buffer.unwrap_or(usual)
     }
 
-    /// Gives the lowest rate in bits per second.
+    /// Returns the lowest rate in bits per second.
     pub fn lowest(&self) -> f64 {
         self.ladder.first().copied().map_or(0.0, bits_of)
     }
 
-    /// Gives the highest rate in bits per second.
+    /// Returns the highest rate in bits per second.
     pub fn highest(&self) -> f64 {
         self.ladder.last().copied().map_or(0.0, bits_of)
     }

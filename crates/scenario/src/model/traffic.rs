@@ -70,7 +70,7 @@ pub enum AccessDelay {
 }
 
 impl AccessDelay {
-    /// Gives the shortest and the longest delay, around that of the network's access links.
+    /// Returns the shortest and the longest delay, around that of the network's access links.
     pub fn range(&self, usual: Time) -> [Time; 2] {
         match self {
             Self::Same(delay) => [*delay; 2],

@@ -120,7 +120,7 @@ pub struct WebSessions {
 }
 
 impl Application {
-    /// Gives the number of web sessions, if the application is one of the generators of web traffic.
+    /// Returns the number of web sessions, if the application is one of the generators of web traffic.
     pub const fn web_sessions(&self) -> Option<WebSessions> {
         let (count, pairs) = match self {
             Self::Webtraf(web) => (web.sessions, web.pairs),

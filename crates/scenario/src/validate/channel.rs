@@ -13,7 +13,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     channels(&scenario.network).into_iter().try_for_each(check)
 }
 
-/// Gives what the network describes of each direction, with its path.
+/// Returns what the network describes of each direction, with its path.
 fn channels(network: &Network) -> Vec<(String, Channel)> {
     match network {
         Network::Dumbbell(dumbbell) => vec![

@@ -67,7 +67,7 @@ fn check_route(network: &Network, flow: &Flow, path: &str) -> Result<(), Scenari
     })
 }
 
-/// Gives the other nodes to which there is a way.
+/// Returns the other nodes to which there is a way.
 fn reachable<'a>(network: &'a Network, start: &'a str) -> BTreeSet<&'a str> {
     let Network::Links(links) = network else {
         return ["left", "right"].into_iter().filter(|node| *node != start).collect();

@@ -157,7 +157,7 @@ fn recovery(error: ConfigError, endpoint: &Endpoint, config: &Config) -> Refusal
 }
 
 impl Recovery {
-    /// Gives its name in a scenario.
+    /// Returns its name in a scenario.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Sack1 => "sack1",
@@ -170,7 +170,7 @@ impl Recovery {
     }
 }
 
-/// Gives the name by which a scenario speaks of a recovery; Vegas' own has none but its control's.
+/// Returns the name by which a scenario speaks of a recovery; Vegas' own has none but its control's.
 const fn name_of(recovery: tcp::Recovery) -> &'static str {
     match recovery {
         tcp::Recovery::Sack1 => Recovery::Sack1.name(),

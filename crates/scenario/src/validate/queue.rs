@@ -7,7 +7,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     queues(&scenario.network).into_iter().try_for_each(|(path, queue)| check(&queue, &path))
 }
 
-/// Gives all queues of a network with their paths.
+/// Returns all queues of a network with their paths.
 fn queues(network: &Network) -> Vec<(String, Queue)> {
     match network {
         Network::Dumbbell(dumbbell) => vec![

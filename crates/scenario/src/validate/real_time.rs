@@ -83,12 +83,12 @@ fn check_rebuffer(client: &RebufferClient, path: &str) -> Result<(), ScenarioErr
 }
 
 impl Application {
-    /// Says whether it writes units that are judged by their time.
+    /// Returns whether it writes units that are judged by their time.
     pub const fn is_media(&self) -> bool {
         matches!(self, Self::Cbr(_) | Self::Media(_) | Self::Frames(_) | Self::Ingest(_) | Self::Segments(_))
     }
 
-    /// Gives its name in a scenario.
+    /// Returns its name in a scenario.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Cbr(_) => "cbr",
@@ -106,7 +106,7 @@ impl Application {
 }
 
 impl Flow {
-    /// Gives who listens: with a transport of the real-time mode somebody always does, for it is reading that makes it.
+    /// Returns who listens: with a transport of the real-time mode somebody always does, for it is reading that makes it.
     pub fn listener(&self, kind: Kind) -> Option<Client> {
         let default = || kind.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
         self.client.clone().or_else(default)

@@ -43,7 +43,7 @@ const QUEUES: &str = "unlimited, { packets = … }, { bytes = … }, { head-drop
                       { fq-codel = … }, { dualpi2 = … }";
 const ROOT: &str = "duration, endpoint, flows, measure, network, sweep, title, world";
 
-/// Gives the message for a text with one override, `key=value`; none if it is empty.
+/// Returns the message for a text with one override, `key=value`; none if it is empty.
 fn message(text: &str, change: &str) -> String {
     let change = change.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
     match resolve(text, change.as_slice()) {

@@ -27,7 +27,7 @@ impl Pages {
         page as usize & (self.lists.len() - 1)
     }
 
-    /// Gives a page's list, to which something is added.
+    /// Returns a page's list, to which something is added.
     #[inline]
     pub(super) fn fill(&mut self, page: u64) -> &mut Place {
         let place = self.place(page);
@@ -38,14 +38,14 @@ impl Pages {
         &mut self.lists[place]
     }
 
-    /// Gives the number of the first page from `from` on that is not empty, if it lies nearby.
+    /// Returns the number of the first page from `from` on that is not empty, if it lies nearby.
     #[inline]
     pub(super) fn next_nearby(&self, from: u64) -> Option<u64> {
         let ahead = self.busy[self.place(from) / 64] >> (from % 64);
         (ahead != 0).then(|| from + u64::from(ahead.trailing_zeros()))
     }
 
-    /// Gives the number of the first page from `from` on that is not empty.
+    /// Returns the number of the first page from `from` on that is not empty.
     pub(super) fn next_from(&self, from: u64) -> Option<u64> {
         if self.count_busy == 0 {
             return None;
@@ -72,7 +72,7 @@ impl Pages {
         list
     }
 
-    /// Gives all lists.
+    /// Returns all lists.
     pub(super) fn into_lists(self) -> impl Iterator<Item = Place> {
         self.lists.into_iter()
     }

@@ -69,12 +69,12 @@ impl Server {
         self.queue.len()
     }
 
-    /// Gives how many bytes went by earlier chances of a packet that is not sent yet.
+    /// Returns how many bytes went by earlier chances of a packet that is not sent yet.
     fn begun_bytes(&self) -> u64 {
         self.rest.as_ref().map_or(0, |(packet, left)| u64::from(packet.bytes - left))
     }
 
-    /// Gives the next packet that is sent, if one is, and the moment at which it is.
+    /// Returns the next packet that is sent, if one is, and the moment at which it is.
     fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
         if let Pace::Wire(wire) = &mut self.pace {
             if !self.free_at.is_by(now) {
@@ -87,7 +87,7 @@ impl Server {
         self.use_chance(now.at).map(|packet| (packet, now))
     }
 
-    /// Gives the next packet of which the present chance sends the last byte.
+    /// Returns the next packet of which the present chance sends the last byte.
     fn use_chance(&mut self, now: Instant) -> Option<Waiting> {
         let fresh = |packet: Waiting| (packet, packet.bytes);
         while self.chance > 0 {
@@ -103,7 +103,7 @@ impl Server {
         None
     }
 
-    /// Gives the moment of the next service, if the link is not idle.
+    /// Returns the moment of the next service, if the link is not idle.
     fn next_service(&mut self, now: Moment) -> Option<Moment> {
         let next = match &mut self.pace {
             Pace::Wire(_) => Some(self.free_at).filter(|free_at| !free_at.is_by(now)),
@@ -118,12 +118,12 @@ impl Server {
 }
 
 impl Link {
-    /// Says whether packets wait in a queue until an event serves them.
+    /// Returns whether packets wait in a queue until an event serves them.
     pub(crate) fn is_served(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Gives the bits that wait at the end, and those that are still to go of a packet on the wire.
+    /// Returns the bits that wait at the end, and those that are still to go of a packet on the wire.
     pub(super) fn unsent_by(&self, server: &Server) -> f64 {
         let until = |time| self.settings.bits_before(time);
         let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
@@ -144,7 +144,7 @@ impl Link {
         if is_refused { Offer::Refused } else { Offer::Accepted }
     }
 
-    /// Gives the moment at which the link, if it was idle, serves the packet it was offered.
+    /// Returns the moment at which the link, if it was idle, serves the packet it was offered.
     pub(crate) fn wake(&mut self, now: Moment) -> Option<Moment> {
         let server = self.server.as_mut()?;
         self.most_waiting = self.most_waiting.max(if server.is_busy { server.len() } else { 0 });
@@ -167,7 +167,7 @@ impl Link {
         }
     }
 
-    /// Gives the next packet that this service sends, with its arrival at the far end.
+    /// Returns the next packet that this service sends, with its arrival at the far end.
     pub(crate) fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
         self.waited += now.at - packet.since;
@@ -182,7 +182,7 @@ impl Link {
         server.next_service(now)
     }
 
-    /// Gives a packet that the queue has dropped since it was last asked.
+    /// Returns a packet that the queue has dropped since it was last asked.
     pub(crate) fn pop_dropped(&mut self) -> Option<Waiting> {
         self.server.as_mut()?.dropped.pop_front()
     }

@@ -32,13 +32,13 @@ impl GilbertElliott {
         Self::new(to_good * ratio / (1.0 - ratio), to_good, 1.0, 0.0)
     }
 
-    /// Gives the share of packets lost in the long run; NaN if the state never changes.
+    /// Returns the share of packets lost in the long run; NaN if the state never changes.
     pub fn loss_ratio(&self) -> f64 {
         let bad = self.to_bad / (self.to_bad + self.to_good);
         self.loss_in_good * (1.0 - bad) + self.loss_in_bad * bad
     }
 
-    /// Gives the mean burst length over that of independent losses (ITU-T G.107) where all bad packets and no others are
+    /// Returns the mean burst length over that of independent losses (ITU-T G.107) where all bad packets and no others are
     /// lost.
     pub fn burst_ratio(&self) -> f64 {
         1.0 / (self.to_bad + self.to_good)
@@ -89,7 +89,7 @@ impl FourState {
         Self { p13, p31, p32, p23, p14, state: State::ReceivedInGap }
     }
 
-    /// Gives the share of packets lost in the long run, from the balance between the states; NaN if it never loses.
+    /// Returns the share of packets lost in the long run, from the balance between the states; NaN if it never loses.
     pub fn loss_ratio(&self) -> f64 {
         // Shares of the states in units of that of state 3: what leaves states 1 to 3 for others comes back.
         let gap = self.p31 / self.p13;

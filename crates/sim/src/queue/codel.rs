@@ -52,7 +52,7 @@ impl Codel {
         punish(settings, packet, dropped).or_else(|| self.next(settings, now, fifo).map(|(packet, _)| packet))
     }
 
-    /// Gives the next packet and whether the queue is bad (RFC 8289 §5.4, `dodequeue`).
+    /// Returns the next packet and whether the queue is bad (RFC 8289 §5.4, `dodequeue`).
     fn next(&mut self, settings: &CodelSettings, now: Instant, fifo: &mut Fifo) -> Option<(Waiting, bool)> {
         let Some(packet) = fifo.pop() else {
             self.first_above = None;
@@ -61,7 +61,7 @@ impl Codel {
         Some((packet, self.is_bad(settings, now, &packet, fifo)))
     }
 
-    /// Says whether the delay has been too long for an interval.
+    /// Returns whether the delay has been too long for an interval.
     fn is_bad(&mut self, settings: &CodelSettings, now: Instant, packet: &Waiting, behind: &Fifo) -> bool {
         if now - packet.since < settings.target || behind.bytes() <= settings.mtu {
             self.first_above = None;

@@ -37,7 +37,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// Says whether it is this packet's turn to be marked or dropped: evenly spaced, without chance.
+    /// Returns whether it is this packet's turn to be marked or dropped: evenly spaced, without chance.
     fn recurs(&mut self, probability: f64) -> bool {
         self.due += probability;
         if self.due > 1.0 {
@@ -135,7 +135,7 @@ impl DualPi2 {
         }
     }
 
-    /// Gives the next packet and whether it is kept.
+    /// Returns the next packet and whether it is kept.
     fn take_low_latency(&mut self, now: Instant) -> Option<(Waiting, bool)> {
         let mut packet = self.low_latency.fifo.pop()?;
         let coupled = self.coupled_probability();

@@ -29,7 +29,7 @@ impl Fifo {
         self.bytes
     }
 
-    /// Gives how long the first packet has waited; nothing if there is none.
+    /// Returns how long the first packet has waited; nothing if there is none.
     pub(super) fn delay(&self, now: Instant) -> Duration {
         self.packets.front().map_or(Duration::ZERO, |packet| now - packet.since)
     }

@@ -74,7 +74,7 @@ impl FqCodel {
         }
     }
 
-    /// Gives the queue whose turn it is, and whether it is a new one.
+    /// Returns the queue whose turn it is, and whether it is a new one.
     fn next_turn(&mut self) -> Option<(usize, bool)> {
         loop {
             let is_new = !self.new.is_empty();

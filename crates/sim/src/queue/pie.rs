@@ -100,13 +100,13 @@ impl Pie {
         }
     }
 
-    /// Says whether a burst may come (§4.4).
+    /// Returns whether a burst may come (§4.4).
     fn is_quiet(&self) -> bool {
         let half = self.settings.target / 2;
         self.probability == 0.0 && self.delay < half && self.old_delay < half
     }
 
-    /// Says whether a packet is to be dropped before the queue is full (§4.1, §4.4, §5.4).
+    /// Returns whether a packet is to be dropped before the queue is full (§4.1, §4.4, §5.4).
     fn is_unlucky(&mut self) -> bool {
         let is_short = self.old_delay < self.settings.target / 2 && self.probability < 0.2;
         if self.burst_left > Duration::ZERO || is_short || self.fifo.bytes() <= 2 * MEAN_PACKET {

@@ -61,7 +61,7 @@ struct Curve {
 }
 
 impl Curve {
-    /// Gives the probability `p_b` of a drop at this average.
+    /// Returns the probability `p_b` of a drop at this average.
     fn probability(self, average: f64, max_probability: f64) -> f64 {
         if average < self.max_threshold {
             return max_probability * (average - self.min_threshold) / (self.max_threshold - self.min_threshold);

@@ -32,7 +32,7 @@ impl Stragglers {
         self.places.len() as u32 - 1
     }
 
-    /// Gives the packet if it is still there. The ticket is free again after its deadline, which is its last event.
+    /// Returns the packet if it is still there. The ticket is free again after its deadline, which is its last event.
     fn release(&mut self, ticket: u32, now: Instant) -> Option<Place> {
         let straggler = &mut self.places[ticket as usize];
         if straggler.deadline == now {
@@ -74,7 +74,7 @@ impl<O: Observer> Transit<O> {
         self.push_into_pipe(link, place);
     }
 
-    /// Gives the packet of a ticket, as one that comes now, if it is still kept back.
+    /// Returns the packet of a ticket, as one that comes now, if it is still kept back.
     pub(crate) fn release_straggler(&mut self, ticket: u32) -> Option<Place> {
         let place = self.stragglers.release(ticket, self.now.at)?;
         self.events.slots.get_mut(place).event.moment = self.now;

@@ -144,7 +144,7 @@ impl Endpoint {
     }
 }
 
-/// Gives a connection what came; agents of different kinds never talk to each other. Copied into its caller it takes
+/// Returns a connection what came; agents of different kinds never talk to each other. Copied into its caller it takes
 /// 17 instructions more a packet.
 #[inline(never)]
 fn read(connection: &mut Connection, cx: &mut Cx<'_>, content: &Content) {

@@ -77,7 +77,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Gives a flow's listener its place if it has none yet.
+    /// Returns a flow's listener its place if it has none yet.
     fn seat_listener(&mut self, flow: FlowId, id: EndpointId) -> Option<ListenerId> {
         let listener = self.flows[flow.0 as usize].listener?;
         let seat = &mut self.listeners[listener.0 as usize];
@@ -118,7 +118,7 @@ impl<O: Observer> World<O> {
         self.listeners[id.0 as usize].listener = Some(listener);
     }
 
-    /// Gives the endpoint at which a listener sits, while its connection lasts.
+    /// Returns the endpoint at which a listener sits, while its connection lasts.
     fn endpoint_of(&self, id: ListenerId) -> Option<EndpointId> {
         let (endpoint, generation) = self.listeners[id.0 as usize].endpoint?;
         (self.endpoints[endpoint.0 as usize].generation == generation).then_some(endpoint)

@@ -160,7 +160,7 @@ fn the_states_follow_each_other_as_drawn_and_the_round_trip_is_probed_every_5_s(
     );
 }
 
-/// Gives the mean share of the link over eight seeds with one packet in so many lost.
+/// Returns the mean share of the link over eight seeds with one packet in so many lost.
 fn mean_share(endpoints: EndpointSettings, loss: f64) -> (f64, f64) {
     let runs: Vec<_> = (1..=8).map(|seed| run(path(100, loss, seed), &[(endpoints, bulk)], 0, 20).0).collect();
     let mean = |of: fn(&Carried) -> f64| runs.iter().map(of).sum::<f64>() / 8.0;

@@ -25,7 +25,7 @@ fn cubic() -> EndpointSettings {
     racked(Control::Cubic(CubicConfig::RFC9438))
 }
 
-/// Gives what of the link the flows had from 10 s on, and the mean queue in packets.
+/// Returns what of the link the flows had from 10 s on, and the mean queue in packets.
 fn shares(buffer: u32, loss: f64, flows: &[EndpointSettings]) -> (Vec<f64>, f64) {
     let flows: Vec<Flow> = flows.iter().map(|endpoints| (*endpoints, bulk as _)).collect();
     let (carried, _) = run(path(buffer, loss, 1), &flows, 10, 60);

@@ -138,14 +138,14 @@ impl Dumbbell {
         self
     }
 
-    /// Gives the links to and from the router.
+    /// Returns the links to and from the router.
     fn add_host(&mut self, router: NodeId) -> (LinkId, LinkId) {
         let host = self.network.add_node();
         let access = || link(100_000_000, 5, QueueLimit::Unlimited);
         (self.network.add_link(host, router, access()), self.network.add_link(router, host, access()))
     }
 
-    /// Gives the network and the routes of each pair.
+    /// Returns the network and the routes of each pair.
     pub(crate) fn into_parts(self) -> (Network, Vec<(RouteId, RouteId)>) {
         (self.network, self.routes)
     }

@@ -10,7 +10,7 @@ use earlybird_units::{Duration, Instant};
 
 const MEAN_FADE: Duration = Duration::from_millis(60);
 
-/// Gives of each packet whether it is lost, if they come so many milliseconds apart.
+/// Returns of each packet whether it is lost, if they come so many milliseconds apart.
 fn lost_every(spacing: u64, ratio: f64, seed: u64, packets: u64) -> Vec<bool> {
     let mut loss = loss(LossRule::Fading(Fading::new(ratio, MEAN_FADE)), seed);
     let packet = packet(0, 0);
@@ -21,12 +21,12 @@ fn share(lost: &[bool]) -> f64 {
     lost.iter().filter(|is_lost| **is_lost).count() as f64 / lost.len() as f64
 }
 
-/// Gives the lengths of the runs of losses.
+/// Returns the lengths of the runs of losses.
 fn runs(lost: &[bool]) -> Vec<usize> {
     lost.chunk_by(|one, next| one == next).filter(|run| run[0]).map(<[bool]>::len).collect()
 }
 
-/// Gives exp(−dt/τ), 1/τ = 1/B + 1/G, where bad spells last B and good ones G = B·(1 − P)/P: τ = B·(1 − P).
+/// Returns exp(−dt/τ), 1/τ = 1/B + 1/G, where bad spells last B and good ones G = B·(1 − P)/P: τ = B·(1 − P).
 fn memory(ratio: f64, milliseconds: u64) -> f64 {
     (-(milliseconds as f64) / (60.0 * (1.0 - ratio))).exp()
 }

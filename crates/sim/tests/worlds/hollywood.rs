@@ -19,7 +19,7 @@ fn hollywood() -> RealTime {
     RealTime::hollywood(Duration::from_millis(250))
 }
 
-/// Gives how many units came later than the way takes. Half of ns-2's window is room enough for what is written.
+/// Returns how many units came later than the way takes. Half of ns-2's window is room enough for what is written.
 fn delayed(real_time: RealTime) -> usize {
     let sender = ns2(Config { window: 20, mss: 100, real_time, ..Config::ns2() });
     let show = show(sender, channel(Some(LossRule::List(vec![400])), 1), deadline(), audio());

@@ -86,7 +86,7 @@ fn arrivals(impairments: Impairments) -> Vec<u32> {
     arrivals
 }
 
-/// Gives by how many packets each late one was passed: the extent of RFC 4737 §4.2, counted without other late ones.
+/// Returns by how many packets each late one was passed: the extent of RFC 4737 §4.2, counted without other late ones.
 fn extents(arrivals: &[u32]) -> Vec<usize> {
     let passed = |index: usize| arrivals[..index].iter().filter(|earlier| **earlier > arrivals[index]).count();
     (0..arrivals.len()).map(passed).filter(|passed| *passed > 0).collect()

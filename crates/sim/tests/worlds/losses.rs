@@ -17,7 +17,7 @@ pub(crate) fn packet(flow: u32, group: u32) -> Packet {
     Packet { flow: FlowId(flow), group: GroupId(group), ..Packet::foreign(route, 1040, content) }
 }
 
-/// Gives the numbers of the lost packets among so many.
+/// Returns the numbers of the lost packets among so many.
 pub(crate) fn lost_among(count: u64, mut loss: Loss) -> Vec<u64> {
     let packet = packet(0, 0);
     (0..count).filter(|_| loss.is_lost(Instant::ZERO, &packet)).collect()

@@ -6,12 +6,12 @@ use earlybird_sim::{FourState, GilbertElliott, LossRule};
 
 pub(crate) const PACKETS: u64 = 1_000_000;
 
-/// Gives how many packets a rule loses.
+/// Returns how many packets a rule loses.
 fn losses_of(rule: LossRule, seed: u64) -> f64 {
     lost_among(PACKETS, loss(rule, seed)).len() as f64
 }
 
-/// Gives the lengths of the runs of losses.
+/// Returns the lengths of the runs of losses.
 fn bursts(rule: LossRule, seed: u64) -> Vec<usize> {
     let lost = lost_among(PACKETS, loss(rule, seed));
     lost.chunk_by(|one, next| next - one == 1).map(<[u64]>::len).collect()
@@ -21,7 +21,7 @@ pub(crate) fn mean(lengths: &[usize]) -> f64 {
     lengths.iter().sum::<usize>() as f64 / lengths.len() as f64
 }
 
-/// Gives chi-square of the lengths against the geometric distribution: classes 1 … 9 and the rest, 9 degrees of freedom.
+/// Returns chi-square of the lengths against the geometric distribution: classes 1 … 9 and the rest, 9 degrees of freedom.
 pub(crate) fn chi_square(lengths: &[usize], end: f64) -> f64 {
     let count = lengths.len() as f64;
     let geometric = |length: u16| end * (1.0 - end).powi(i32::from(length) - 1);

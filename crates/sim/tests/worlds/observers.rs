@@ -66,7 +66,7 @@ impl Observer for Gate {
 }
 
 impl Gate {
-    /// Gives the numbers of the packets that were dropped.
+    /// Returns the numbers of the packets that were dropped.
     pub(crate) fn dropped(&self) -> Vec<u64> {
         (0..).zip(&self.let_in).filter(|(_, is_in)| !**is_in).map(|(number, _)| number).collect()
     }

@@ -28,7 +28,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Gives the stream position after the payload.
+    /// Returns the stream position after the payload.
     pub(crate) fn payload_end(&self) -> u64 {
         self.end - u64::from(self.flags.contains(Flags::FIN))
     }
@@ -70,7 +70,7 @@ pub(crate) struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    /// Says whether it ends inside the first segment: something arrived, but no segment as a whole.
+    /// Returns whether it ends inside the first segment: something arrived, but no segment as a whole.
     pub(crate) fn is_of_part(&self) -> bool {
         self.advanced == 0 && self.bytes > 0
     }
@@ -131,61 +131,61 @@ impl Board {
         self.lists_delivered = lists_delivered;
     }
 
-    /// Gives the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
+    /// Returns the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
     pub(crate) fn delivered(&self) -> &[Delivered] {
         &self.delivered
     }
 
-    /// Gives the number of the lowest segment not acknowledged.
+    /// Returns the number of the lowest segment not acknowledged.
     #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.segments.numbers().start
     }
 
-    /// Gives the number to send next; after a timeout it moves back to `una`.
+    /// Returns the number to send next; after a timeout it moves back to `una`.
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// Gives one past the highest number ever sent.
+    /// Returns one past the highest number ever sent.
     #[inline]
     pub(crate) fn smax(&self) -> u64 {
         self.segments.numbers().end
     }
 
-    /// Gives how many segments are sent and not acknowledged.
+    /// Returns how many segments are sent and not acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
         self.segments.len()
     }
 
-    /// Gives the stream position of the lowest byte not acknowledged.
+    /// Returns the stream position of the lowest byte not acknowledged.
     pub(crate) fn una_position(&self) -> u64 {
         self.una_position
     }
 
-    /// Gives the stream position of the highest cumulative ACK.
+    /// Returns the stream position of the highest cumulative ACK.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// Says whether an ACK up to stream position `ack` acknowledges a whole segment.
+    /// Returns whether an ACK up to stream position `ack` acknowledges a whole segment.
     #[inline]
     pub(crate) fn is_advanced_by(&self, ack: u64) -> bool {
         self.segments.first().is_some_and(|first| first.end <= ack)
     }
 
-    /// Gives the stream position after the last segment sent.
+    /// Returns the stream position after the last segment sent.
     pub(crate) fn end_position(&self) -> u64 {
         self.end_position
     }
 
-    /// Says whether the last segment sent is a FIN.
+    /// Returns whether the last segment sent is a FIN.
     pub(crate) fn ends_with_fin(&self) -> bool {
         self.segments.last().is_some_and(|sent| sent.flags.contains(Flags::FIN))
     }
 
-    /// Gives how many blocks of SACK told of something never sent, or of nothing.
+    /// Returns how many blocks of SACK told of something never sent, or of nothing.
     pub(crate) fn refused_blocks(&self) -> u64 {
         self.refused_blocks
     }
@@ -194,13 +194,13 @@ impl Board {
         &self.sacked
     }
 
-    /// Gives start position and record of an outstanding segment.
+    /// Returns start position and record of an outstanding segment.
     #[inline]
     pub(crate) fn segment(&self, number: u64) -> Option<(u64, &Sent)> {
         Some((self.start_of(number), self.segments.get(number)?))
     }
 
-    /// Gives the number of the outstanding segment in which a stream position lies.
+    /// Returns the number of the outstanding segment in which a stream position lies.
     pub(crate) fn number_at(&self, position: u64) -> Option<u64> {
         let number = self.segments.partition_point(|sent| sent.end <= position);
         (self.una_position..self.end_position).contains(&position).then_some(number)
@@ -238,7 +238,7 @@ impl Board {
         self.repeated_below = self.smax();
     }
 
-    /// Says whether no segment was sent again since the lowest one not acknowledged was sent: all were sent once, in the order
+    /// Returns whether no segment was sent again since the lowest one not acknowledged was sent: all were sent once, in the order
     /// of their numbers.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
@@ -325,7 +325,7 @@ impl Board {
         }
     }
 
-    /// Gives what the timestamp clock told when the oldest segment not acknowledged was first sent.
+    /// Returns what the timestamp clock told when the oldest segment not acknowledged was first sent.
     #[inline]
     pub(crate) fn oldest_told(&self) -> u32 {
         match self.segments.first() {
@@ -380,7 +380,7 @@ impl Board {
         is_possible
     }
 
-    /// Gives the number of the first segment that a block tells more of than one that ended at `known` and was entered.
+    /// Returns the number of the first segment that a block tells more of than one that ended at `known` and was entered.
     fn grown_from(&self, known: Option<u64>, right: u64) -> Option<u64> {
         let known = known.filter(|known| *known < right)?;
         // Mostly it is the highest one that grows.
@@ -389,7 +389,7 @@ impl Board {
         if is_highest { Some(above) } else { self.boundary(known, self.una()) }
     }
 
-    /// Gives what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
+    /// Returns what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
     /// (RFC 2883 §4).
     #[inline]
     pub(crate) fn duplicate(&self, origin: SeqNum, blocks: &SackBlocks) -> Option<Span> {
@@ -430,12 +430,12 @@ impl Board {
         }
     }
 
-    /// Gives how far packets were seen to overtake others, in segments.
+    /// Returns how far packets were seen to overtake others, in segments.
     pub(crate) fn reordering(&self) -> u64 {
         self.reordering.max(USUAL_REORDERING)
     }
 
-    /// Gives the segments that were sent more than once and not reported by SACK.
+    /// Returns the segments that were sent more than once and not reported by SACK.
     pub(crate) fn sent_again(&self) -> u64 {
         let is_again = |number: &u64| self.segments.get(*number).is_some_and(|sent| sent.transmissions > 1);
         self.segments.numbers().filter(is_again).filter(|number| !self.sacked.contains(*number)).count() as u64
@@ -455,7 +455,7 @@ impl Board {
         }
     }
 
-    /// Gives the number of the segment that starts at `position`, if all from number `from` up to there are of one size: they
+    /// Returns the number of the segment that starts at `position`, if all from number `from` up to there are of one size: they
     /// mostly are.
     fn boundary(&self, position: u64, from: u64) -> Option<u64> {
         let sent = self.segments.get(from);
@@ -473,7 +473,7 @@ impl Board {
         number.checked_sub(1).and_then(|before| self.segments.get(before)).map_or(self.una_position, |sent| sent.end)
     }
 
-    /// Gives the lowest hole from number `from` on, if something above it was `SACKed`.
+    /// Returns the lowest hole from number `from` on, if something above it was `SACKed`.
     #[inline]
     pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
         if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una())) }
@@ -485,7 +485,7 @@ impl Board {
         self.entered = SackBlocks::default();
     }
 
-    /// Gives the lowest segment that starts at a stream position or behind it.
+    /// Returns the lowest segment that starts at a stream position or behind it.
     pub(crate) fn number_from(&self, position: u64) -> u64 {
         let number = self.segments.partition_point(|sent| sent.end <= position);
         number + u64::from(self.start_of(number) < position)
@@ -522,7 +522,7 @@ impl Board {
         self.nxt = self.smax();
     }
 
-    /// Gives how old the packets around the first hole are.
+    /// Returns how old the packets around the first hole are.
     pub(crate) fn age(&self, now: Instant) -> Age {
         let missing = self.segments.first().map_or(now, |sent| sent.departed);
         Age { missing: now - missing, last_in_order: now - self.last_in_order_at }

@@ -17,7 +17,7 @@ pub(crate) struct Ascending<'a> {
 }
 
 impl Ascending<'_> {
-    /// Says whether the set holds a number.
+    /// Returns whether the set holds a number.
     #[inline]
     pub(crate) fn contains(&mut self, number: u64) -> bool {
         while let Some((first, above)) = self.rest.split_first()
@@ -39,7 +39,7 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Gives how many numbers the set holds.
+    /// Returns how many numbers the set holds.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -48,29 +48,29 @@ impl Ranges {
         &self.ranges
     }
 
-    /// Says whether a range overlaps or touches one of the set, so that adding it makes no more of them.
+    /// Returns whether a range overlaps or touches one of the set, so that adding it makes no more of them.
     pub(crate) fn meets(&self, range: &Range<u64>) -> bool {
         let place = self.ranges.partition_point(|held| held.end < range.start);
         self.ranges.get(place).is_some_and(|held| held.start <= range.end)
     }
 
-    /// Says whether all of a range is there.
+    /// Returns whether all of a range is there.
     pub(crate) fn holds(&self, range: &Range<u64>) -> bool {
         self.as_slice().iter().any(|held| held.start <= range.start && range.end <= held.end)
     }
 
-    /// Says whether the set holds a number.
+    /// Returns whether the set holds a number.
     pub(crate) fn contains(&self, number: u64) -> bool {
         let index = self.ranges.partition_point(|range| range.end <= number);
         self.ranges.get(index).is_some_and(|range| range.start <= number)
     }
 
-    /// Gives a reader that is asked for one number after the other, each higher than the one before.
+    /// Returns a reader that is asked for one number after the other, each higher than the one before.
     pub(crate) fn ascending(&self) -> Ascending<'_> {
         Ascending { rest: &self.ranges }
     }
 
-    /// Gives the end of the highest range, or 0.
+    /// Returns the end of the highest range, or 0.
     pub(crate) fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.end)
     }
@@ -110,12 +110,12 @@ impl Ranges {
         merged
     }
 
-    /// Gives the lowest number of the set.
+    /// Returns the lowest number of the set.
     pub(crate) fn first(&self) -> Option<u64> {
         self.ranges.first().map(|range| range.start)
     }
 
-    /// Gives the lowest part of `range` that the set holds: mostly nothing, for it lies behind all that is held.
+    /// Returns the lowest part of `range` that the set holds: mostly nothing, for it lies behind all that is held.
     #[inline]
     pub(crate) fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
         if range.start >= self.end() { None } else { self.first_in_between(range) }
@@ -171,7 +171,7 @@ impl Ranges {
         end
     }
 
-    /// Gives the lowest number from `from` on that is missing below some number of the set.
+    /// Returns the lowest number from `from` on that is missing below some number of the set.
     pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
         if from >= self.end() {
             return None;

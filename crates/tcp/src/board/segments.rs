@@ -16,7 +16,7 @@ pub(super) struct Segments {
 const PLACES_AT_FIRST: usize = 16;
 
 impl Segments {
-    /// Gives the lowest number, and one past the highest.
+    /// Returns the lowest number, and one past the highest.
     #[inline]
     pub(super) fn numbers(&self) -> Range<u64> {
         self.numbers.clone()
@@ -94,7 +94,7 @@ impl Segments {
         self.numbers.start = number;
     }
 
-    /// Gives the lowest number whose record is none of `is_before`, for which all below are.
+    /// Returns the lowest number whose record is none of `is_before`, for which all below are.
     pub(super) fn partition_point(&self, is_before: impl Fn(&Sent) -> bool) -> u64 {
         let Range { mut start, mut end } = self.numbers();
         while start < end {

@@ -6,7 +6,7 @@ use crate::policy::control::reno::Halved;
 use crate::policy::recovery::rack::RackConfig;
 
 impl Config {
-    /// Gives the configuration with what its policies do not read at one value for all: those that are equal then make
+    /// Returns the configuration with what its policies do not read at one value for all: those that are equal then make
     /// connections which do the same.
     #[must_use]
     pub fn in_effect(self) -> Self {
@@ -23,7 +23,7 @@ impl Config {
         }
     }
 
-    /// Gives the configuration on a path whose queues mark nothing.
+    /// Returns the configuration on a path whose queues mark nothing.
     #[must_use]
     pub fn without_marks(self) -> Self {
         Self { ecn: EcnMode::Off, ..self }

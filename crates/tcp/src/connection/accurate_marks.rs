@@ -34,7 +34,7 @@ impl Echo {
         Self { flags, opening, was_marked: false }
     }
 
-    /// Gives the answer to an opening segment.
+    /// Returns the answer to an opening segment.
     pub(super) fn answer(self) -> Flags {
         handshake_flags(self.opening)
     }
@@ -71,7 +71,7 @@ impl Connection {
         }
     }
 
-    /// Gives the ACK that ends the handshake: pure, even if there are data, for it tells of the answer's ECN field
+    /// Returns the ACK that ends the handshake: pure, even if there are data, for it tells of the answer's ECN field
     /// (RFC 9768 §3.2.2.1).
     pub(super) fn emit_handshake_ack(&mut self, now: Instant, segment: &mut Segment) -> Carried {
         let carried = self.emit_bare(now, Flags::ACK, segment);

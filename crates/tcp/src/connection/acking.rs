@@ -13,7 +13,7 @@ impl Connection {
         self.receiver.set_interactive(!is_quick);
     }
 
-    /// Gives the delay of ACKs where it adapts, once data came.
+    /// Returns the delay of ACKs where it adapts, once data came.
     pub fn ack_delay(&self) -> Option<Duration> {
         self.receiver.ack_delay()
     }

@@ -196,13 +196,13 @@ impl Connection {
         self.on_limit(cx.now);
     }
 
-    /// Gives up: the peer is reset.
+    /// Returns up: the peer is reset.
     pub fn abort(&mut self) {
         self.due.reset = matches!(self.state, State::Transfer(_) | State::SynReceived);
         self.stop(Ending::Aborted);
     }
 
-    /// Gives how the connection ended, once it has; in TIME-WAIT it has.
+    /// Returns how the connection ended, once it has; in TIME-WAIT it has.
     pub fn ending(&self) -> Option<Ending> {
         self.ending
     }

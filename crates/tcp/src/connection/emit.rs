@@ -27,12 +27,12 @@ impl Due {
         Self { opening: true, ..Self::default() }
     }
 
-    /// Says whether there is something that goes before everything else.
+    /// Returns whether there is something that goes before everything else.
     pub(super) fn is_first(&self) -> bool {
         self.reset | self.opening
     }
 
-    /// Says whether there is something that goes after everything else.
+    /// Returns whether there is something that goes after everything else.
     fn is_last(&self) -> bool {
         self.probe || self.rejection.is_some()
     }

@@ -84,14 +84,14 @@ impl Events {
 }
 
 impl Connection {
-    /// Says whether [`Self::poll_event`] may have something to tell, for those who ask often.
+    /// Returns whether [`Self::poll_event`] may have something to tell, for those who ask often.
     #[must_use]
     #[inline]
     pub fn has_events(&self) -> bool {
         self.events.0 != 0 || self.wants_room
     }
 
-    /// Gives the next thing the application should know.
+    /// Returns the next thing the application should know.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.next().or_else(|| self.take_writable())

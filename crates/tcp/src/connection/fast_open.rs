@@ -71,7 +71,7 @@ impl FastOpenOffer {
         }
     }
 
-    /// Gives the most data that the SYN may carry (RFC 7413 §4.2.1) beside as many options as a header can have: middleboxes
+    /// Returns the most data that the SYN may carry (RFC 7413 §4.2.1) beside as many options as a header can have: middleboxes
     /// may add to those of a SYN (as Linux).
     fn room(self, ip: IpVersion) -> u64 {
         match self {
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Gives the most bytes of what is written that the SYN carries; 0 if it was not asked for by [`Self::open_fast`].
+    /// Returns the most bytes of what is written that the SYN carries; 0 if it was not asked for by [`Self::open_fast`].
     pub fn room_on_syn(&self) -> u64 {
         let own = u64::from(self.config.mss).saturating_sub(ALL_OPTIONS);
         match self.fast.as_deref() {
@@ -143,18 +143,18 @@ impl Connection {
         taken
     }
 
-    /// Says whether data may leave although the handshake goes on.
+    /// Returns whether data may leave although the handshake goes on.
     #[cold]
     pub(super) fn may_send_early(&self) -> bool {
         matches!(self.fast.as_deref(), Some(Fast::Server { is_repeating: false, .. }))
     }
 
-    /// Says whether this side took data from the SYN.
+    /// Returns whether this side took data from the SYN.
     pub(super) fn is_fast_server(&self) -> bool {
         matches!(self.fast.as_deref(), Some(Fast::Server { .. }))
     }
 
-    /// Gives the round trip of an answer that data may follow at once, if it was sent only once.
+    /// Returns the round trip of an answer that data may follow at once, if it was sent only once.
     pub(super) fn early_rtt(&self, now: Instant) -> Option<Duration> {
         self.may_send_early().then(|| self.sender.answered_rtt(now))
     }
@@ -183,7 +183,7 @@ impl Connection {
         0
     }
 
-    /// Gives the position behind the last byte that was ever sent, on the SYN too.
+    /// Returns the position behind the last byte that was ever sent, on the SYN too.
     pub(super) fn sent_end(&self) -> u64 {
         let carried = self.fast_open().map_or(0, |outcome| outcome.carried);
         self.sender.board.end_position().max(1 + carried)

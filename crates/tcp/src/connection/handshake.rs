@@ -69,14 +69,14 @@ impl Connection {
         Taken::default()
     }
 
-    /// Gives the stream position that a segment acknowledges, if it acknowledges our opening segment and nothing that was
+    /// Returns the stream position that a segment acknowledges, if it acknowledges our opening segment and nothing that was
     /// never sent.
     fn opening_accepted(&self, segment: &Segment) -> Option<u64> {
         let ack = segment.ack.unwrap_near(self.local_origin, 1)?;
         (segment.flags.contains(Flags::ACK) && (1..=self.sent_end()).contains(&ack)).then_some(ack)
     }
 
-    /// Says whether an answer to our SYN echoes a time at which no SYN was sent: it is one to an earlier connection
+    /// Returns whether an answer to our SYN echoes a time at which no SYN was sent: it is one to an earlier connection
     /// (`LINUX_MIB_PAWSACTIVEREJECTED`). Zero may be no echo at all.
     fn is_echo_foreign(&self, now: Instant, segment: &Segment) -> bool {
         let reads = self.config.refuses_foreign_echoes && self.config.timestamps;

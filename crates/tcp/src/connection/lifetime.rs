@@ -63,7 +63,7 @@ impl Default for Lifetime {
 }
 
 impl Lifetime {
-    /// Says whether probes were sent that nothing was heard after.
+    /// Returns whether probes were sent that nothing was heard after.
     fn is_unanswered(&self) -> bool {
         self.unanswered > 0 && self.heard < self.probes.1
     }
@@ -132,7 +132,7 @@ impl Connection {
         self.on_limit(now);
     }
 
-    /// Gives the first limit that is reached if nothing happens until then.
+    /// Returns the first limit that is reached if nothing happens until then.
     fn limit(&self, now: Instant) -> Option<(Instant, Limit)> {
         let lifetimes = &self.config.lifetimes;
         let since = self.lifetime.since;
@@ -148,7 +148,7 @@ impl Connection {
         }
     }
 
-    /// Gives when the peer has left something unacknowledged, or a closed window unopened, for too long.
+    /// Returns when the peer has left something unacknowledged, or a closed window unopened, for too long.
     fn patience(&self) -> Option<(Instant, Limit)> {
         let progress = self.sender.watch.last_progress;
         let is_outstanding = self.sender.board.outstanding() > 0;
@@ -174,7 +174,7 @@ impl Connection {
         ends.map(|at| (at, Limit::GiveUp))
     }
 
-    /// Gives when to ask a peer whether it is there, or when not to believe it any more. While something is outstanding,
+    /// Returns when to ask a peer whether it is there, or when not to believe it any more. While something is outstanding,
     /// [`Self::patience`] is asked instead.
     fn keep_alive(&self, now: Instant) -> Option<(Instant, Limit)> {
         let KeepAlive { idle, interval, probes } = self.config.lifetimes.keep_alive?;
@@ -189,7 +189,7 @@ impl Connection {
         })
     }
 
-    /// Gives when the peer's FIN should have come, for whom nobody waits.
+    /// Returns when the peer's FIN should have come, for whom nobody waits.
     fn last_wait(&self, sides: Sides) -> Option<(Instant, Limit)> {
         let waits = sides.send == SendSide::FinAcked && sides.receive == ReceiveSide::Open && self.lifetime.is_orphan;
         self.config.lifetimes.fin_wait.filter(|_| waits).map(|limit| (self.lifetime.since + limit, Limit::GiveUp))

@@ -23,7 +23,7 @@ fn agreed_feedback(flags: Flags) -> Feedback {
 }
 
 impl Connection {
-    /// Gives the flags of an opening segment that offer ECN, or accept it (RFC 3168 §6.1.1).
+    /// Returns the flags of an opening segment that offer ECN, or accept it (RFC 3168 §6.1.1).
     pub(super) fn ecn_offer(&self, is_answer: bool) -> Flags {
         match (self.config.ecn, is_answer, self.sender.marks.feedback) {
             (EcnMode::Classic, false, _) => Flags::ECE | Flags::CWR,
@@ -53,7 +53,7 @@ impl Connection {
         }
     }
 
-    /// Says whether both sides count marks.
+    /// Returns whether both sides count marks.
     pub(super) fn counts_marks(&self) -> bool {
         self.sender.marks.feedback == Feedback::Accurate
     }

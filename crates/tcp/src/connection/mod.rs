@@ -235,7 +235,7 @@ impl Connection {
         }
     }
 
-    /// Gives the time at which to call [`Self::on_timeout`].
+    /// Returns the time at which to call [`Self::on_timeout`].
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -259,7 +259,7 @@ impl Connection {
         if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { Instant::NEVER }
     }
 
-    /// Gives the next segment to send, if there is one.
+    /// Returns the next segment to send, if there is one.
     #[must_use]
     pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
         let mut segment = Segment::default();

@@ -55,12 +55,12 @@ impl Connection {
         true
     }
 
-    /// Gives the last thing that was reported of a segment that did not arrive.
+    /// Returns the last thing that was reported of a segment that did not arrive.
     pub fn trouble(&self) -> Option<Trouble> {
         self.trouble
     }
 
-    /// Gives the stream position of a number that is sent and not acknowledged (RFC 5927 §4.1).
+    /// Returns the stream position of a number that is sent and not acknowledged (RFC 5927 §4.1).
     fn outstanding_position(&self, seq: SeqNum) -> Option<u64> {
         let board = &self.sender.board;
         let position = seq.unwrap_near(self.local_origin, board.una_position())?;

@@ -30,25 +30,25 @@ impl Connection {
         frame.map(frame_at)
     }
 
-    /// Gives the frame that [`read_frame`](Self::read_frame) would give, without reading it: an application that knows
+    /// Returns the frame that [`read_frame`](Self::read_frame) would give, without reading it: an application that knows
     /// from its payload when it is due need not step over a hole before, in which frames may be missing that are due
     /// later than the first.
     pub fn peek_frame(&self) -> Option<Frame> {
         self.receiver.peek_frame().map(frame_at)
     }
 
-    /// Gives the highest frame that came and was not read, behind holes or not, without reading it: how long it took says how long
+    /// Returns the highest frame that came and was not read, behind holes or not, without reading it: how long it took says how long
     /// the way is, where those before it may have waited for a repair.
     pub fn newest_frame(&self) -> Option<Frame> {
         self.receiver.newest_frame().map(frame_at)
     }
 
-    /// Gives the bytes that can be read without stepping over anything.
+    /// Returns the bytes that can be read without stepping over anything.
     pub fn unread(&self) -> u64 {
         self.receiver.readable()
     }
 
-    /// Gives the place in the stream before which no frame is left to be read: a driver need keep nothing of it.
+    /// Returns the place in the stream before which no frame is left to be read: a driver need keep nothing of it.
     pub fn read_below(&self) -> u64 {
         self.receiver.read_below().saturating_sub(1)
     }
@@ -66,7 +66,7 @@ impl Connection {
         self.receiver.stop_waiting();
     }
 
-    /// Gives the next part of the stream that the reader stepped over, by positions as in [`Frame::position`]. Without
+    /// Returns the next part of the stream that the reader stepped over, by positions as in [`Frame::position`]. Without
     /// framing it is how a reader learns where in what [`read`](Self::read) gave a part is missing.
     ///
     /// The last 256 are kept for a reader that does not ask.
@@ -75,7 +75,7 @@ impl Connection {
         Some(skipped.start - 1..skipped.end - 1)
     }
 
-    /// Gives the counters of the real-time mode.
+    /// Returns the counters of the real-time mode.
     pub fn real_time_statistics(&self) -> RealTimeStatistics {
         let mut statistics = self.receiver.real_time_statistics();
         self.sender.add_to(&mut statistics);

@@ -44,7 +44,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Says whether a challenge may be sent now, and takes note of it.
+    /// Returns whether a challenge may be sent now, and takes note of it.
     fn may_challenge(&mut self, now: Instant, interval: Duration) -> bool {
         if self.challenged_at.is_some_and(|before| now - before < interval) {
             self.refusals.challenges_withheld += 1;
@@ -57,7 +57,7 @@ impl Guard {
 }
 
 impl Connection {
-    /// Gives what came and was not believed.
+    /// Returns what came and was not believed.
     pub fn refusals(&self) -> Refusals {
         Refusals {
             echoes: self.sender.impossible_echoes,

@@ -10,7 +10,7 @@ pub(super) struct Rejection {
 }
 
 impl Rejection {
-    /// Gives the answer to a segment; a reset gets none.
+    /// Returns the answer to a segment; a reset gets none.
     pub(super) fn of(segment: &Segment) -> Option<Self> {
         if segment.flags.contains(Flags::RST) {
             None
@@ -27,7 +27,7 @@ impl Rejection {
     }
 }
 
-/// Gives the reset that answers a segment for which there is neither connection nor listener; a reset gets none.
+/// Returns the reset that answers a segment for which there is neither connection nor listener; a reset gets none.
 ///
 /// How many of them leave is for the driver to limit.
 pub fn reject(segment: &Segment) -> Option<Segment> {

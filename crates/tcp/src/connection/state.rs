@@ -60,7 +60,7 @@ pub enum RfcState {
 }
 
 impl State {
-    /// Says whether data flow in both directions, and nobody has begun to close.
+    /// Returns whether data flow in both directions, and nobody has begun to close.
     #[inline]
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Transfer(Sides { send: SendSide::Open, receive: ReceiveSide::Open, .. }))

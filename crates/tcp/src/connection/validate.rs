@@ -11,7 +11,7 @@ use earlybird_wire::{Flags, Options, SackBlocks, Segment};
 /// How long a timestamp tells what is older: half the cycle of a clock of 1 ms, the fastest there is (RFC 7323 §5.5).
 const RECENT_HOLDS: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// Says whether there are as many SACK blocks as may fit, so that more may have been left out: three beside timestamps (RFC 2018
+/// Returns whether there are as many SACK blocks as may fit, so that more may have been left out: three beside timestamps (RFC 2018
 /// §3), which is what most hosts tell without them too, and two less beside a skip notice.
 fn is_full_of_blocks(options: &Options) -> bool {
     let room = match (options.skip_notice, options.timestamps) {
@@ -56,7 +56,7 @@ impl Connection {
         taken
     }
 
-    /// Says whether a segment looks as nearly all do: numbers and a window, the timestamps that were agreed, blocks of SACK
+    /// Returns whether a segment looks as nearly all do: numbers and a window, the timestamps that were agreed, blocks of SACK
     /// perhaps, and nothing else.
     #[inline]
     fn is_usual(&self, now: Instant, segment: &Segment) -> bool {
@@ -155,14 +155,14 @@ impl Connection {
         Some(Taken::default())
     }
 
-    /// Gives the time that a segment echoes, as this side's clock told it.
+    /// Returns the time that a segment echoes, as this side's clock told it.
     #[inline]
     fn echoed(&self, segment: &Segment) -> Option<u32> {
         let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
         stamps.map(|stamps| stamps.echo.wrapping_sub(self.timestamp_offset))
     }
 
-    /// Gives the stream positions of a segment that may be believed, as far as its ACK may be; answers one that may not, or
+    /// Returns the stream positions of a segment that may be believed, as far as its ACK may be; answers one that may not, or
     /// acts on its reset.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK comes by, and a range is large to hand over")]
@@ -204,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// Says whether a segment has what each has: an ACK, and a timestamp if that was agreed (RFC 7323 §3.2: "SHOULD silently
+    /// Returns whether a segment has what each has: an ACK, and a timestamp if that was agreed (RFC 7323 §3.2: "SHOULD silently
     /// drop the segment").
     #[inline]
     fn is_complete(&mut self, segment: &Segment) -> bool {
@@ -261,7 +261,7 @@ impl Connection {
         }
     }
 
-    /// Says whether a segment brings new data to a connection that was left to itself.
+    /// Returns whether a segment brings new data to a connection that was left to itself.
     #[inline]
     fn nobody_reads(&self, range: &Range<u64>, has_fin: bool) -> bool {
         self.lifetime.is_orphan && range.end - u64::from(has_fin) > self.receiver.nxt()

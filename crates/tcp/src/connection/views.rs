@@ -9,140 +9,140 @@ use crate::trace::Statistics;
 use earlybird_units::{Duration, Instant, Rate};
 
 impl Connection {
-    /// Gives the state's name in RFC 9293.
+    /// Returns the state's name in RFC 9293.
     pub fn state(&self) -> RfcState {
         self.state.rfc()
     }
 
-    /// Says whether anything written waits to be sent or acknowledged.
+    /// Returns whether anything written waits to be sent or acknowledged.
     pub fn has_data(&self) -> bool {
         !self.sender.has_nothing_to_send()
     }
 
-    /// Gives the bytes received in order so far, without those stepped over.
+    /// Returns the bytes received in order so far, without those stepped over.
     pub fn received(&self) -> u64 {
         self.receiver.received()
     }
 
-    /// Gives the sender's counters.
+    /// Returns the sender's counters.
     pub fn statistics(&self) -> &Statistics {
         &self.sender.statistics
     }
 
-    /// Gives the congestion window in segments.
+    /// Returns the congestion window in segments.
     pub fn cwnd(&self) -> f64 {
         self.sender.cwnd()
     }
 
-    /// Gives the slow-start threshold in segments.
+    /// Returns the slow-start threshold in segments.
     pub fn ssthresh(&self) -> f64 {
         self.sender.control.ssthresh()
     }
 
-    /// Gives the segments sent and not acknowledged.
+    /// Returns the segments sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.sender.board.outstanding()
     }
 
-    /// Gives the estimate of the segments in the network; without SACK, those not acknowledged.
+    /// Returns the estimate of the segments in the network; without SACK, those not acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.sender.recovery.pipe(&self.sender.board)
     }
 
-    /// Gives the segments beyond the first gap that the peer has told it holds, by SACK.
+    /// Returns the segments beyond the first gap that the peer has told it holds, by SACK.
     pub fn sacked(&self) -> u64 {
         self.sender.board.sacked().total()
     }
 
-    /// Gives the segments that count as lost and were not sent again since.
+    /// Returns the segments that count as lost and were not sent again since.
     pub fn lost(&self) -> u64 {
         let (board, mut count) = (&self.sender.board, 0);
         self.sender.recovery.visit_lost(board, &mut |_| count += 1);
         count
     }
 
-    /// Gives the segments that were sent again and are still not known to have arrived.
+    /// Returns the segments that were sent again and are still not known to have arrived.
     pub fn sent_again(&self) -> u64 {
         self.sender.board.sent_again()
     }
 
-    /// Gives how far packets were seen to overtake others, in segments: 3 before any did, as Linux counts.
+    /// Returns how far packets were seen to overtake others, in segments: 3 before any did, as Linux counts.
     pub fn reordering(&self) -> u64 {
         self.sender.board.reordering()
     }
 
-    /// Says whether the window is on its way down to what a loss or a mark left of it.
+    /// Returns whether the window is on its way down to what a loss or a mark left of it.
     pub fn is_reducing(&self) -> bool {
         self.sender.is_falling()
     }
 
-    /// Gives how many bytes of the stream the peer has acknowledged, from the first one on: a driver needs them no more.
+    /// Returns how many bytes of the stream the peer has acknowledged, from the first one on: a driver needs them no more.
     pub fn acknowledged(&self) -> u64 {
         self.sender.board.acknowledged().min(self.sender.queue.fin_at.unwrap_or(u64::MAX)).saturating_sub(1)
     }
 
-    /// Gives the most payload bytes that a segment carries.
+    /// Returns the most payload bytes that a segment carries.
     pub fn effective_mss(&self) -> u64 {
         self.sender.queue.mss
     }
 
-    /// Gives the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
+    /// Returns the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
     pub fn highest_acknowledged(&self) -> Option<u64> {
         self.sender.board.una().checked_sub(1)
     }
 
-    /// Gives the state of the retransmission timer.
+    /// Returns the state of the retransmission timer.
     pub fn timer(&self) -> TimerValue {
         self.sender.timer.value()
     }
 
-    /// Gives the shortest round trip that the timer measured; `None` before the first sample.
+    /// Returns the shortest round trip that the timer measured; `None` before the first sample.
     pub fn shortest_round_trip(&self) -> Option<Duration> {
         self.sender.timer.shortest()
     }
 
-    /// Gives the mean deviation of round trips (RTTVAR of RFC 6298); `None` before the first sample.
+    /// Returns the mean deviation of round trips (RTTVAR of RFC 6298); `None` before the first sample.
     pub fn round_trip_variation(&self) -> Option<Duration> {
         self.sender.timer.variation()
     }
 
-    /// Gives the rate at which payload was acknowledged over the last round trip; `None` before that is over.
+    /// Returns the rate at which payload was acknowledged over the last round trip; `None` before that is over.
     pub fn delivery_rate(&self) -> Option<Rate> {
         Rate::from_bits_per_second(self.sender.delivered.rate()?)
     }
 
-    /// Gives what held the sender back until `now`, and for how long each.
+    /// Returns what held the sender back until `now`, and for how long each.
     pub fn limited_times(&self, now: Instant) -> LimitedTimes {
         self.sender.limited_times(now)
     }
 
-    /// Gives the early-retransmission threshold, if that rule is on and has a sample.
+    /// Returns the early-retransmission threshold, if that rule is on and has a sample.
     pub fn early_threshold(&self) -> Option<Duration> {
         self.sender.trigger.threshold()
     }
 
-    /// Gives the rate at which payload leaves, if it is paced and the rate is known.
+    /// Returns the rate at which payload leaves, if it is paced and the rate is known.
     pub fn pacing_rate(&self) -> Option<Rate> {
         let bits = self.sender.pacing_rate()? * self.sender.queue.mss as f64 * 8.0;
         Rate::from_bits_per_second(bits as u64)
     }
 
-    /// Gives the congestion control's inner values.
+    /// Returns the congestion control's inner values.
     pub fn gauges(&self) -> Gauges {
         self.sender.control.gauges()
     }
 
-    /// Says whether a loss is being repaired.
+    /// Returns whether a loss is being repaired.
     pub fn is_recovering(&self) -> bool {
         self.sender.recovery.is_recovering()
     }
 
-    /// Gives how many segments the peer's reader stepped over so far, as the peer tells.
+    /// Returns how many segments the peer's reader stepped over so far, as the peer tells.
     pub fn losses_reported(&self) -> u64 {
         self.sender.notices.losses()
     }
 
-    /// Gives the frames written, and neither acknowledged nor given up.
+    /// Returns the frames written, and neither acknowledged nor given up.
     pub fn frames_held(&self) -> u64 {
         self.sender.frames_held()
     }

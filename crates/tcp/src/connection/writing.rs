@@ -31,7 +31,7 @@ impl Connection {
         Ok(taken)
     }
 
-    /// Gives how many bytes a [`write`](Self::write) would take.
+    /// Returns how many bytes a [`write`](Self::write) would take.
     pub fn room(&self) -> u64 {
         let holds_unsent = self.config.unsent_limit.is_none_or(|limit| self.notsent() < limit);
         match self.config.send_buffer {
@@ -41,12 +41,12 @@ impl Connection {
         }
     }
 
-    /// Gives the bytes that were written and never sent.
+    /// Returns the bytes that were written and never sent.
     pub fn notsent(&self) -> u64 {
         self.sender.queue.unsent
     }
 
-    /// Gives the bytes that were written and not acknowledged.
+    /// Returns the bytes that were written and not acknowledged.
     fn held(&self) -> u64 {
         let queue = &self.sender.queue;
         let sent = queue.fin_at.unwrap_or(self.sender.board.end_position()).saturating_sub(1);
@@ -118,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// Gives the number of the next frame that was given up: before it was sent, or while it may still arrive. Frames that the
+    /// Returns the number of the next frame that was given up: before it was sent, or while it may still arrive. Frames that the
     /// peer is known to have are not among them. Who never asks finds the newest ones only; all are counted.
     pub fn poll_discarded(&mut self) -> Option<u64> {
         self.sender.poll_discarded()

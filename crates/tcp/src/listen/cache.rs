@@ -42,7 +42,7 @@ impl SynCache {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// Gives the one whose answer goes again first, if its time has come.
+    /// Returns the one whose answer goes again first, if its time has come.
     pub(super) fn due(&self, now: Instant) -> Option<&HalfOpen> {
         let (_, age) = self.deadlines.first().filter(|(at, _)| *at <= now)?;
         self.by_age.get(age)

@@ -32,7 +32,7 @@ fn count_at(now: Instant) -> u32 {
     (now.as_nanos() / COUNT.as_nanos()) as u32
 }
 
-/// Gives the number of a size that a peer takes which told `mss`.
+/// Returns the number of a size that a peer takes which told `mss`.
 fn size_index(mss: u16) -> Option<u32> {
     SIZES.iter().rposition(|size| *size <= mss).map(|index| index as u32)
 }
@@ -97,7 +97,7 @@ impl Secret {
     }
 }
 
-/// Gives how long ago a cookie's timestamp was written, if that is short enough to be true. Six bits of it are not time.
+/// Returns how long ago a cookie's timestamp was written, if that is short enough to be true. Six bits of it are not time.
 fn age_of(told: u32, now: Instant) -> Option<Duration> {
     let age = Duration::from_millis(u64::from(clock::timestamp(now).wrapping_sub(told)));
     (age <= VALID + Duration::from_millis(u64::from(OPTION_BITS) + 1)).then_some(age)
@@ -117,7 +117,7 @@ impl HalfOpen {
         }
     }
 
-    /// Gives the timestamp whose lowest bits tell the options, not later than the clock is.
+    /// Returns the timestamp whose lowest bits tell the options, not later than the clock is.
     fn stamp(&self, now: Instant) -> u32 {
         let clock = clock::timestamp(now).wrapping_add(self.identity.timestamp_offset);
         let scale = self.window_scale.map_or(NOT_SCALED, u32::from);

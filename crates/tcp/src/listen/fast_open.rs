@@ -31,17 +31,17 @@ impl core::fmt::Debug for FastOpenServer {
 }
 
 impl FastOpenServer {
-    /// Gives the cookie for the sender of a segment: eight bytes, those that Linux would give.
+    /// Returns the cookie for the sender of a segment: eight bytes, those that Linux would give.
     pub fn cookie(&self, addresses: &Addresses) -> FastOpen {
         cookie_under(&self.key, addresses)
     }
 
-    /// Says whether a cookie is one that is given out now.
+    /// Returns whether a cookie is one that is given out now.
     fn is_right(&self, shown: &FastOpen, addresses: &Addresses) -> bool {
         cookie_under(&self.key, addresses).as_slice() == shown.as_slice()
     }
 
-    /// Says whether a cookie is one that was given out before the keys changed.
+    /// Returns whether a cookie is one that was given out before the keys changed.
     fn was_right(&self, shown: &FastOpen, addresses: &Addresses) -> bool {
         self.backup_key.is_some_and(|key| cookie_under(&key, addresses).as_slice() == shown.as_slice())
     }
@@ -84,7 +84,7 @@ impl Pending {
         }
     }
 
-    /// Says whether there is room for one more.
+    /// Returns whether there is room for one more.
     fn has_room(&mut self, now: Instant, most: usize) -> bool {
         self.reset.retain(|until| *until > now);
         self.peers.len() + self.reset.len() < most

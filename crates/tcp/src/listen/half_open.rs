@@ -52,7 +52,7 @@ impl HalfOpen {
         }
     }
 
-    /// Gives the SYN back, without data.
+    /// Returns the SYN back, without data.
     fn syn(&self) -> Segment {
         Segment {
             seq: self.origin,
@@ -90,7 +90,7 @@ impl HalfOpen {
         (connection, answer.map(|transmit| transmit.segment))
     }
 
-    /// Gives the answer that is due now, and notes when the next one is.
+    /// Returns the answer that is due now, and notes when the next one is.
     pub(super) fn answer(&mut self, config: &Config) -> Option<Segment> {
         let (connection, answer) = self.relive(config, SeedTree::new(0));
         self.deadline = connection.poll_timeout().unwrap_or(Instant::NEVER);

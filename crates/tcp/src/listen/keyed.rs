@@ -40,7 +40,7 @@ impl Secret {
 }
 
 impl Identity {
-    /// Gives what no stranger can guess who does not know `secret`: a sequence number that grows with the time (RFC 6528),
+    /// Returns what no stranger can guess who does not know `secret`: a sequence number that grows with the time (RFC 6528),
     /// timestamps that are the same for all connections with one host (RFC 7323 §5.4). `addresses` are those of what arrives.
     pub fn keyed(secret: &[u8; 16], addresses: &Addresses, now: Instant) -> Self {
         let secret = Secret(*secret);

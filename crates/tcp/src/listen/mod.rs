@@ -62,7 +62,7 @@ pub struct ListenConfig {
 }
 
 impl Default for ListenConfig {
-    /// Gives Linux's: 128 to be accepted, five repetitions, cookies under pressure; 1024 half-open handshakes.
+    /// Returns Linux's: 128 to be accepted, five repetitions, cookies under pressure; 1024 half-open handshakes.
     fn default() -> Self {
         Self { backlog: 128, half_open: 1024, syn_cookies: SynCookies::WhenFull, repeats: 5, fast_open: None }
     }
@@ -214,7 +214,7 @@ impl Listener {
         }
     }
 
-    /// Says whether there are connections enough for the application to accept; counts if so.
+    /// Returns whether there are connections enough for the application to accept; counts if so.
     fn is_backlogged(&mut self) -> bool {
         let is_full = self.accepted.len() >= self.settings.backlog;
         self.statistics.overflows += u64::from(is_full);
@@ -313,7 +313,7 @@ impl Listener {
         self.secret.read_cookie(addresses, &self.config, self.identity(addresses, now), now, ack)
     }
 
-    /// Gives the next answer that goes again, and to whom: its addresses are those of what it answers.
+    /// Returns the next answer that goes again, and to whom: its addresses are those of what it answers.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(Addresses, Segment)> {
         while let Some(entry) = self.half_open.due(now).copied() {
@@ -332,23 +332,23 @@ impl Listener {
         None
     }
 
-    /// Gives the time at which to call [`Self::poll_transmit`].
+    /// Returns the time at which to call [`Self::poll_transmit`].
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.half_open.deadline().filter(|at| *at < Instant::NEVER)
     }
 
-    /// Gives the addresses of the next connection for the application, in the order in which they were opened.
+    /// Returns the addresses of the next connection for the application, in the order in which they were opened.
     pub fn accept(&mut self) -> Option<Addresses> {
         self.accepted.pop_front()
     }
 
-    /// Gives how many connections wait to be accepted.
+    /// Returns how many connections wait to be accepted.
     pub fn waiting(&self) -> usize {
         self.accepted.len()
     }
 
-    /// Gives how many handshakes are half-open.
+    /// Returns how many handshakes are half-open.
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
@@ -369,7 +369,7 @@ impl Listener {
         self.settings.backlog = backlog;
     }
 
-    /// Gives the counters.
+    /// Returns the counters.
     pub fn statistics(&self) -> &ListenStatistics {
         &self.statistics
     }

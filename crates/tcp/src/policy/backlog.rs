@@ -7,7 +7,7 @@ use earlybird_units::Duration;
 pub enum Backlog {
     /// Refuses the write while full: ordinary TCP.
     Block(SendLimit),
-    /// Gives up the oldest frames it still holds, sent or not, and takes the write (TCP-RTM; MTCP paper).
+    /// Abandons the oldest frames it still holds, sent or not, and takes the write (TCP-RTM; MTCP paper).
     DiscardOldest(SendLimit),
     /// Takes every write, and gives up what was written longer ago than this (TLTCP).
     DiscardPastDeadline(Duration),
@@ -40,7 +40,7 @@ impl Default for Backlog {
 }
 
 impl SendLimit {
-    /// Gives the most segments that may be held while the congestion window is `cwnd`; never less than one.
+    /// Returns the most segments that may be held while the congestion window is `cwnd`; never less than one.
     pub fn segments(self, cwnd: f64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,

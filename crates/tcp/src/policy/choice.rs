@@ -41,7 +41,7 @@ macro_rules! controls {
         }
 
         impl Control {
-            /// Gives what makes it.
+            /// Returns what makes it.
             pub fn factory(&self) -> &dyn ControlFactory {
                 match self {
                     $(Self::$plain => &$rules,)*
@@ -230,29 +230,29 @@ impl Recovery {
         }
     }
 
-    /// Says whether it belongs to a control, and works with that alone.
+    /// Returns whether it belongs to a control, and works with that alone.
     pub(crate) const fn belongs_to_control(self) -> bool {
         matches!(self, Self::Tahoe | Self::Vegas)
     }
 
-    /// Says whether it reads SACK: senders without get none, their peers are not asked for it.
+    /// Returns whether it reads SACK: senders without get none, their peers are not asked for it.
     pub const fn uses_sack(self) -> bool {
         matches!(self, Self::Sack1 | Self::Rfc6675 | Self::Rack)
     }
 
-    /// Says whether it knows which segments are lost and which in the network, so that a retransmission may wait. Where
+    /// Returns whether it knows which segments are lost and which in the network, so that a retransmission may wait. Where
     /// segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for: schemes made to
     /// send at once forget it then.
     pub(crate) const fn remembers_waiting(self) -> bool {
         matches!(self, Self::Rfc6675 | Self::Rack)
     }
 
-    /// Gives the scheme for a peer without SACK.
+    /// Returns the scheme for a peer without SACK.
     pub(crate) fn without_sack() -> Self {
         Self::NewReno(NewRenoFlags::default())
     }
 
-    /// Gives what Reno's window rules halve beside this scheme.
+    /// Returns what Reno's window rules halve beside this scheme.
     pub(crate) fn halved(self, rules: Rules, is_precise: bool) -> Halved {
         let halves_flight = match self {
             Self::Sack1 | Self::Vegas => false,

@@ -18,7 +18,7 @@ pub enum Delivery {
 }
 
 impl Delivery {
-    /// Says whether anything may be stepped over.
+    /// Returns whether anything may be stepped over.
     pub const fn skips(self) -> bool {
         matches!(self, Self::SkipWhenWaiting | Self::SkipAtDeadline(_))
     }

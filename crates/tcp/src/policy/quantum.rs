@@ -5,7 +5,7 @@ const QUANTUM_SECONDS: f64 = 1e-3;
 /// At least two segments at a time, and at most 64 KB, here as 44 of Ethernet's.
 const QUANTUM_SEGMENTS: (f64, f64) = (2.0, 44.0);
 
-/// Gives how many segments may leave at once at a rate of so many segments per second.
+/// Returns how many segments may leave at once at a rate of so many segments per second.
 pub(crate) fn send_quantum(rate: f64) -> f64 {
     let (least, most) = QUANTUM_SEGMENTS;
     (rate * QUANTUM_SECONDS).clamp(least, most)

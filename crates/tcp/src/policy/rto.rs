@@ -7,11 +7,11 @@ use earlybird_units::{Duration, Instant};
 pub trait RtoEstimator: Debug + Send {
     /// Takes a sample: a segment sent at `sent` was acknowledged at `now`.
     fn on_sample(&mut self, sent: Instant, now: Instant);
-    /// Gives the timeout; `None` before the first sample.
+    /// Returns the timeout; `None` before the first sample.
     fn base(&self) -> Option<Duration>;
-    /// Gives the smoothed round-trip time; `None` before the first sample.
+    /// Returns the smoothed round-trip time; `None` before the first sample.
     fn smoothed(&self) -> Option<Duration>;
-    /// Gives the mean deviation of samples from it; `None` before the first sample.
+    /// Returns the mean deviation of samples from it; `None` before the first sample.
     fn variation(&self) -> Option<Duration>;
     /// Learns that the timer was backed off to `factor`.
     fn on_back_off(&mut self, _factor: u64) {}
@@ -36,7 +36,7 @@ impl CoarseEstimator {
         Self { tick, phase, scaled_rtt: 0, scaled_deviation: 0, base_ticks: None }
     }
 
-    /// Gives the state (S, V) in ticks.
+    /// Returns the state (S, V) in ticks.
     pub const fn state(&self) -> (i64, i64) {
         (self.scaled_rtt, self.scaled_deviation)
     }

@@ -23,7 +23,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Gives the largest segment size of a peer that tells none (RFC 9293 §3.7.1, MUST-15).
+    /// Returns the largest segment size of a peer that tells none (RFC 9293 §3.7.1, MUST-15).
     pub const fn default_mss(self) -> u16 {
         match self {
             Self::V4 => 536,
@@ -31,7 +31,7 @@ impl IpVersion {
         }
     }
 
-    /// Gives the least packet that a router is believed to ask for. IPv6's links carry 1280 bytes (RFC 8200 §5), and what
+    /// Returns the least packet that a router is believed to ask for. IPv6's links carry 1280 bytes (RFC 8200 §5), and what
     /// reports less is not to be believed (RFC 8201 §4). An IPv4 link need carry 68 only (RFC 791 §3.2), but none that is used does,
     /// and a liar could make us send little more than headers: Linux's `ip_rt_min_pmtu`.
     pub(crate) const fn least_path_mtu(self) -> u16 {
@@ -41,7 +41,7 @@ impl IpVersion {
         }
     }
 
-    /// Gives the largest segment size in packets of up to `mtu` bytes: what follows the headers without options.
+    /// Returns the largest segment size in packets of up to `mtu` bytes: what follows the headers without options.
     pub const fn mss_within(self, mtu: u16) -> u16 {
         let ip_header = match self {
             Self::V4 => 20,

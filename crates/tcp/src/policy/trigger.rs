@@ -32,7 +32,7 @@ impl LossTrigger {
         }
     }
 
-    /// Says whether the `count`-th duplicate means that the missing packet is lost.
+    /// Returns whether the `count`-th duplicate means that the missing packet is lost.
     pub(crate) fn is_loss(&self, count: u32, age: &Age) -> bool {
         match self {
             Self::ThreeDuplicates | Self::FewOutstanding | Self::ThinStream => count == DUPLICATE_THRESHOLD,
@@ -40,7 +40,7 @@ impl LossTrigger {
         }
     }
 
-    /// Gives how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
+    /// Returns how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
     /// more could be sent to cause duplicates. Where few are outstanding and no new one can follow, all but the missing one
     /// are enough (RFC 5827 §3.2, 3.a, 3.b), or one is.
     pub(crate) fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
@@ -51,7 +51,7 @@ impl LossTrigger {
         }
     }
 
-    /// Gives the age above which an early duplicate means loss, if there is such a rule.
+    /// Returns the age above which an early duplicate means loss, if there is such a rule.
     pub(crate) fn threshold(&self) -> Option<Duration> {
         if let Self::EarlyRetransmission(early) = self { early.estimator.threshold() } else { None }
     }
@@ -121,7 +121,7 @@ impl DelayEstimator {
         state.smoothed = (15.0 * state.smoothed + rtt) / 16.0;
     }
 
-    /// Gives the age above which a duplicate ACK is late; `None` before the first sample.
+    /// Returns the age above which a duplicate ACK is late; `None` before the first sample.
     pub fn threshold(&self) -> Option<Duration> {
         self.state.map(|state| Duration::from_nanos((state.smoothed + 2.0 * state.variation + state.smallest) as u64))
     }

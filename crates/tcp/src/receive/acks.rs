@@ -60,7 +60,7 @@ impl Acks {
         Self { acking: config.acking, told: 0, full: mss.min(FULL_AT_FIRST), mss, memory }
     }
 
-    /// Says whether the policy asks for the circumstances.
+    /// Returns whether the policy asks for the circumstances.
     #[inline]
     pub(super) fn remembers(&self) -> bool {
         self.memory.is_some()
@@ -80,22 +80,22 @@ impl Acks {
         }
     }
 
-    /// Says whether ns-2's sink is meant.
+    /// Returns whether ns-2's sink is meant.
     pub(super) fn is_ns2_sink(&self) -> bool {
         matches!(self.acking, Acking::SecondSegment(_))
     }
 
-    /// Says whether ACKs keep their distance, though something is missing.
+    /// Returns whether ACKs keep their distance, though something is missing.
     pub(super) fn is_spaced(&self) -> bool {
         matches!(self.acking, Acking::Spaced { .. })
     }
 
-    /// Says whether the ACK of a segment that was stored does.
+    /// Returns whether the ACK of a segment that was stored does.
     pub(super) fn keeps_distance(&mut self, now: Instant, opens_hole: bool) -> bool {
         self.spaced().is_some_and(|spaced| spaced.keeps_distance(now, opens_hole))
     }
 
-    /// Gives the delay that adapts.
+    /// Returns the delay that adapts.
     pub(super) fn delay(&self) -> Option<Duration> {
         match self.memory.as_deref()? {
             Memory::Adaptive(adaptive) => adaptive.delay(),
@@ -174,7 +174,7 @@ impl Acks {
         }
     }
 
-    /// Says whether what was read has to be acknowledged now.
+    /// Returns whether what was read has to be acknowledged now.
     #[inline]
     pub(super) fn on_read(&self, nxt: u64, has_emptied: bool) -> bool {
         let Some(Memory::Adaptive(adaptive)) = self.memory.as_deref() else { return false };

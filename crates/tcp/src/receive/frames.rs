@@ -35,17 +35,17 @@ impl Frames {
         true
     }
 
-    /// Gives the lowest frame, behind a hole or not.
+    /// Returns the lowest frame, behind a hole or not.
     pub(super) fn first(&self) -> Option<Range<u64>> {
         self.held.front().cloned()
     }
 
-    /// Gives the highest frame, behind holes or not.
+    /// Returns the highest frame, behind holes or not.
     pub(super) fn last(&self) -> Option<Range<u64>> {
         self.held.back().cloned()
     }
 
-    /// Gives the bytes of all frames.
+    /// Returns the bytes of all frames.
     pub(super) fn bytes(&self) -> u64 {
         self.held.iter().map(|frame| frame.end - frame.start).sum()
     }

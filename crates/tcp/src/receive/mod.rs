@@ -98,28 +98,28 @@ impl Receiver {
         self.due = AckDue::Now;
     }
 
-    /// Gives the next position expected.
+    /// Returns the next position expected.
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// Gives the bytes received in order: without the SYN, the FIN, and what was stepped over.
+    /// Returns the bytes received in order: without the SYN, the FIN, and what was stepped over.
     pub(crate) fn received(&self) -> u64 {
         self.nxt.saturating_sub(1) - u64::from(self.is_finished()) - self.skipped
     }
 
-    /// Says whether everything up to the peer's FIN arrived.
+    /// Returns whether everything up to the peer's FIN arrived.
     pub(crate) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Gives the first position for which there is no room. It never moves back, so that nothing is refused that fitted
+    /// Returns the first position for which there is no room. It never moves back, so that nothing is refused that fitted
     /// when the peer was told so.
     fn limit(&self) -> u64 {
         self.nxt + self.room.free(self.unread)
     }
 
-    /// Says whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first). Of a closed one it is the next:
+    /// Returns whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first). Of a closed one it is the next:
     /// what else its segment tells is believed.
     pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
         let end = self.limit();
@@ -152,7 +152,7 @@ impl Receiver {
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
-    /// Says whether the next `len` bytes in order go a simple way: nothing is missing, all of them fit, the buffer does not
+    /// Returns whether the next `len` bytes in order go a simple way: nothing is missing, all of them fit, the buffer does not
     /// grow, and nobody reads frame by frame.
     #[inline]
     pub(crate) fn has_simple_place(&self, len: u64) -> bool {
@@ -168,7 +168,7 @@ impl Receiver {
         self.unread += len;
     }
 
-    /// Says whether what arrived goes a simple way behind a hole: it fits, lies beyond all that came, and else as
+    /// Returns whether what arrived goes a simple way behind a hole: it fits, lies beyond all that came, and else as
     /// [`Self::has_simple_place`] asks.
     #[inline]
     pub(crate) fn has_simple_place_above(&self, range: &Range<u64>) -> bool {
@@ -228,7 +228,7 @@ impl Receiver {
         self.acks.on_data(now, self.due, (self.nxt, len, window), &self.circumstances)
     }
 
-    /// Says whether the ACK of a segment up to `end` may wait though it came before: ns-2's sink looks at nothing but whether
+    /// Returns whether the ACK of a segment up to `end` may wait though it came before: ns-2's sink looks at nothing but whether
     /// it ends all that arrived (`DelAckSink::recv`, with `RFC2581_immediate_ack_`).
     fn waits_again(&self, end: u64) -> bool {
         end == self.nxt && self.above.is_empty() && self.acks.is_ns2_sink()
@@ -261,7 +261,7 @@ impl Receiver {
         self.due = if self.waits_again(range.end) { self.plain_due(now, 0) } else { AckDue::Now };
     }
 
-    /// Gives what of it was stored.
+    /// Returns what of it was stored.
     fn store(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         if self.reader.is_some() {
             return self.store_for_reader(now, range);
@@ -274,7 +274,7 @@ impl Receiver {
         range
     }
 
-    /// Says whether there is a place for what would be stored. What is refused for want of one was never told of as there, so
+    /// Returns whether there is a place for what would be stored. What is refused for want of one was never told of as there, so
     /// that nothing has to be taken back (RFC 2018 §8), and what is next in order always has one.
     #[inline]
     fn has_place(&self, range: &Range<u64>) -> bool {
@@ -293,7 +293,7 @@ impl Receiver {
         }
     }
 
-    /// Gives the position up to which something can be taken: as far as there is room, but nothing behind the peer's FIN,
+    /// Returns the position up to which something can be taken: as far as there is room, but nothing behind the peer's FIN,
     /// which itself needs none.
     fn end(&self) -> u64 {
         let limit = self.limit();
@@ -337,7 +337,7 @@ impl Receiver {
         }
     }
 
-    /// Says whether an ACK has more to say than a number and a window.
+    /// Returns whether an ACK has more to say than a number and a window.
     pub(crate) fn has_more_to_tell(&self) -> bool {
         !self.recent.is_empty() || self.duplicate.is_some() || self.reader.is_some()
     }
@@ -373,7 +373,7 @@ impl Receiver {
         self.due = AckDue::Nothing;
     }
 
-    /// Gives the window that a segment tells; an opening one's is not scaled.
+    /// Returns the window that a segment tells; an opening one's is not scaled.
     #[inline]
     pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
         let start = self.window_start();
@@ -381,12 +381,12 @@ impl Receiver {
         self.room.field(start, is_opening)
     }
 
-    /// Gives where the room begins: the peer's FIN takes none.
+    /// Returns where the room begins: the peer's FIN takes none.
     fn window_start(&self) -> u64 {
         self.nxt - u64::from(self.is_finished())
     }
 
-    /// Gives the bits by which the window is to be scaled.
+    /// Returns the bits by which the window is to be scaled.
     pub(crate) fn wanted_shift(&self) -> u8 {
         self.room.wanted_shift()
     }
@@ -396,13 +396,13 @@ impl Receiver {
         self.room.scale(if is_scaled { self.wanted_shift() } else { 0 });
     }
 
-    /// Says whether [`Self::circumstances`] are read.
+    /// Returns whether [`Self::circumstances`] are read.
     #[inline]
     pub(crate) fn asks_for_circumstances(&self) -> bool {
         self.acks.remembers() || self.tuning.is_some()
     }
 
-    /// Gives the delay of ACKs, where it adapts.
+    /// Returns the delay of ACKs, where it adapts.
     pub(crate) fn ack_delay(&self) -> Option<Duration> {
         self.acks.delay()
     }
@@ -415,7 +415,7 @@ impl Receiver {
         }
     }
 
-    /// Gives the time at which a delayed ACK must go, or the reader steps over what is missing.
+    /// Returns the time at which a delayed ACK must go, or the reader steps over what is missing.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let ack = match self.due {
             AckDue::By(at) => Some(at),

@@ -46,7 +46,7 @@ struct Wait {
 }
 
 impl Reader {
-    /// Gives nothing for ordinary TCP, which needs none of this.
+    /// Returns nothing for ordinary TCP, which needs none of this.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let real_time = &config.real_time;
         if !real_time.framing && !real_time.delivery.skips() {
@@ -101,13 +101,13 @@ impl Reader {
         self.delivery == Delivery::Unordered && self.frames.is_some()
     }
 
-    /// Gives the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
+    /// Returns the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
     #[cold]
     pub(super) fn smallest_window(&self) -> u64 {
         if self.frames.is_some() { self.mss } else { 0 }
     }
 
-    /// Gives the length of a segment as far as it is known.
+    /// Returns the length of a segment as far as it is known.
     fn segment_bytes(&self) -> u64 {
         if self.longest > 0 { self.longest } else { self.mss }
     }
@@ -117,7 +117,7 @@ impl Reader {
         self.waits.front().map(|wait| wait.since + patience)
     }
 
-    /// Gives the first of an ACK's deadline and the reader's.
+    /// Returns the first of an ACK's deadline and the reader's.
     #[cold]
     pub(super) fn earliest(&self, ack: Option<Instant>) -> Option<Instant> {
         [ack, self.deadline()].into_iter().flatten().min()
@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Gives the number of frames and of waits that are held.
+    /// Returns the number of frames and of waits that are held.
     #[cfg(test)]
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.frames.as_ref().map_or(0, Frames::len), self.waits.len()]
@@ -146,7 +146,7 @@ impl Reader {
 
 // The functions that ordinary TCP asks for and never needs are marked as cold: they must not burden its path.
 impl Receiver {
-    /// Says whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate, nothing that
+    /// Returns whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate, nothing that
     /// DSACK tells of: the sender would take its reduction back.
     #[cold]
     pub(super) fn is_late(&mut self, range: &Range<u64>) -> bool {
@@ -158,7 +158,7 @@ impl Receiver {
     }
 
     /// Takes an arrival and does what it means for a reader that waits (R2), or may wait too long.
-    /// Gives what of it was stored.
+    /// Returns what of it was stored.
     #[cold]
     pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         let before = self.nxt;
@@ -190,7 +190,7 @@ impl Receiver {
         }
     }
 
-    /// Gives what of an arrival can be taken. A frame is taken whole or not at all, not even to probe a closed window.
+    /// Returns what of an arrival can be taken. A frame is taken whole or not at all, not even to probe a closed window.
     fn fitting(&self, range: Range<u64>) -> Range<u64> {
         let cut = range.start.max(self.nxt)..range.end.min(self.end());
         if self.reader.as_ref().is_none_or(|reader| reader.frames.is_none()) {
@@ -201,7 +201,7 @@ impl Receiver {
         if fits { cut.start..range.end.min(behind_fin) } else { cut.start..cut.start }
     }
 
-    /// Gives the range without the peer's FIN.
+    /// Returns the range without the peer's FIN.
     fn payload_of(&self, range: &Range<u64>) -> Range<u64> {
         range.start..self.fin.map_or(range.end, |fin| range.end.min(fin))
     }
@@ -279,23 +279,23 @@ impl Receiver {
         payload.end.saturating_sub(payload.start)
     }
 
-    /// Gives the bytes that can be read without stepping over anything.
+    /// Returns the bytes that can be read without stepping over anything.
     pub(crate) fn readable(&self) -> u64 {
         let unordered = self.reader.as_ref().filter(|reader| reader.is_unordered());
         unordered.and_then(|reader| reader.frames.as_ref()).map_or(self.unread, Frames::bytes)
     }
 
-    /// Gives the position below which no frame is left to be read.
+    /// Returns the position below which no frame is left to be read.
     pub(crate) fn read_below(&self) -> u64 {
         self.peek_frame().map_or(self.nxt, |frame| frame.start.min(self.nxt))
     }
 
-    /// Gives the lowest frame that is there.
+    /// Returns the lowest frame that is there.
     pub(crate) fn peek_frame(&self) -> Option<Range<u64>> {
         self.reader.as_ref()?.frames.as_ref()?.first()
     }
 
-    /// Gives the highest frame that is there.
+    /// Returns the highest frame that is there.
     pub(crate) fn newest_frame(&self) -> Option<Range<u64>> {
         self.reader.as_ref()?.frames.as_ref()?.last()
     }
@@ -335,7 +335,7 @@ impl Receiver {
         self.reader.as_mut()?.skips.poll()
     }
 
-    /// Gives the notice that an ACK sent now carries, the peer's SYN having number `origin`.
+    /// Returns the notice that an ACK sent now carries, the peer's SYN having number `origin`.
     #[cold]
     pub(crate) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
         let reader = self.reader.as_mut()?;
@@ -344,7 +344,7 @@ impl Receiver {
         Some(notice)
     }
 
-    /// Gives the most SACK blocks beside a notice.
+    /// Returns the most SACK blocks beside a notice.
     #[cold]
     pub(super) fn sack_room_beside_notice(&self) -> usize {
         self.reader.as_ref().map_or(0, |reader| reader.sack_blocks)

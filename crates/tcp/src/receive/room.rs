@@ -45,7 +45,7 @@ impl Room {
         (self.shift, self.told_for) = (shift, NEVER_TOLD);
     }
 
-    /// Gives the first position beyond the window that was told last.
+    /// Returns the first position beyond the window that was told last.
     pub(super) fn edge(&self) -> u64 {
         self.told
     }
@@ -59,28 +59,28 @@ impl Room {
         }
     }
 
-    /// Gives the smallest shift with which the whole window can be told (RFC 7323 §2.3).
+    /// Returns the smallest shift with which the whole window can be told (RFC 7323 §2.3).
     pub(super) fn wanted_shift(&self) -> u8 {
         (0..14).find(|shift| self.largest.offered() >> shift <= LARGEST_UNSCALED).unwrap_or(14)
     }
 
-    /// Gives the bytes that still fit.
+    /// Returns the bytes that still fit.
     pub(super) fn free(&self, unread: u64) -> u64 {
         self.size.capacity.saturating_sub(unread)
     }
 
-    /// Gives the window that was told last; before the peer's numbers are known, a SYN tells it unscaled.
+    /// Returns the window that was told last; before the peer's numbers are known, a SYN tells it unscaled.
     pub(super) fn window(&self, nxt: u64) -> u64 {
         if self.told == 0 { self.size.offered().min(LARGEST_UNSCALED) } else { self.told.saturating_sub(nxt) }
     }
 
-    /// Gives the edge that could be told: it never moves back, for what arrives in order makes as much room less as it
+    /// Returns the edge that could be told: it never moves back, for what arrives in order makes as much room less as it
     /// moves the start of the window.
     fn offer(&self, nxt: u64, unread: u64) -> u64 {
         nxt + self.size.offered().saturating_sub(unread)
     }
 
-    /// Says whether the edge that could be told is far enough beyond the one that was.
+    /// Returns whether the edge that could be told is far enough beyond the one that was.
     fn is_step(&self, offer: u64) -> bool {
         offer >= self.told + self.step
     }
@@ -107,14 +107,14 @@ impl Room {
         self.told = if is_rounded_up { up } else { edge - rest };
     }
 
-    /// Gives the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
+    /// Returns the window that was told last, as a header has it; in a SYN it is not scaled (RFC 7323 §2.2).
     #[inline]
     pub(super) fn field(&self, nxt: u64, is_opening: bool) -> u16 {
         let window = self.window(nxt) >> if is_opening { 0 } else { self.shift };
         window.min(LARGEST_UNSCALED) as u16
     }
 
-    /// Says whether a window that was nearly closed is open again, half of it at least: that is told of unasked.
+    /// Returns whether a window that was nearly closed is open again, half of it at least: that is told of unasked.
     pub(super) fn has_reopened(&self, nxt: u64, unread: u64, smallest: u64) -> bool {
         let largest = self.size.offered().min(LARGEST_UNSCALED << self.shift);
         let offer = self.offer(nxt, unread);

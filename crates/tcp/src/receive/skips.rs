@@ -40,20 +40,20 @@ impl Skips {
         self.untold = (self.untold + 1).min(REMEMBERED);
     }
 
-    /// Gives the next range that the reader was not told of.
+    /// Returns the next range that the reader was not told of.
     pub(super) fn poll(&mut self) -> Option<Range<u64>> {
         let next = self.ranges.get(self.ranges.len() - self.untold).cloned()?;
         self.untold -= 1;
         Some(next)
     }
 
-    /// Says whether anything of the range is known to have been stepped over.
+    /// Returns whether anything of the range is known to have been stepped over.
     pub(super) fn touches(&self, range: &Range<u64>) -> bool {
         let place = self.ranges.partition_point(|skipped| skipped.end <= range.start);
         !range.is_empty() && self.ranges.get(place).is_some_and(|skipped| skipped.start < range.end)
     }
 
-    /// Gives what the next ACK tells of the newest skip, the peer's SYN having number `origin`.
+    /// Returns what the next ACK tells of the newest skip, the peer's SYN having number `origin`.
     pub(super) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
         self.notices_due = self.notices_due.checked_sub(1)?;
         let first = origin.at(self.ranges.back()?.start);

@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Says whether [`Self::on_plain_progress`] may act on an ACK up to stream position `ack` which tells nothing else beside
+    /// Returns whether [`Self::on_plain_progress`] may act on an ACK up to stream position `ack` which tells nothing else beside
     /// the receiver's window: it acknowledges a whole segment, and nothing unusual was agreed or is under way.
     #[inline]
     pub(crate) fn expects_progress(&self, ack: u64) -> bool {
@@ -119,25 +119,25 @@ impl Sender {
         is_plain
     }
 
-    /// Says whether ACKs tell nothing but the receiver's window: nothing was sent, or is to be.
+    /// Returns whether ACKs tell nothing but the receiver's window: nothing was sent, or is to be.
     #[inline]
     fn has_nothing_to_learn(&self) -> bool {
         self.has_nothing_to_send() && self.is_unmarked() && !self.needs_details()
     }
 
-    /// Says whether ACKs tell of neither frames nor marks.
+    /// Returns whether ACKs tell of neither frames nor marks.
     #[inline]
     pub(super) fn is_unmarked(&self) -> bool {
         self.queue.frames.is_none() && self.marks.feedback == Feedback::None
     }
 
-    /// Says whether a repeated ACK without blocks tells nothing, though ACKs may tell more than progress and duplicates.
+    /// Returns whether a repeated ACK without blocks tells nothing, though ACKs may tell more than progress and duplicates.
     #[inline(never)]
     fn reads_repetition_plainly(&mut self, now: Instant, echo: Option<u32>) -> bool {
         self.is_unmarked() && (!self.needs_details() || self.has_seen_all(now, echo))
     }
 
-    /// Says whether a repeated ACK without blocks leaves a timed recovery, and the watch for needless retransmissions, as the
+    /// Returns whether a repeated ACK without blocks leaves a timed recovery, and the watch for needless retransmissions, as the
     /// ACK left them that acknowledged everything; then only its echo is looked at. All others may count it.
     fn has_seen_all(&mut self, now: Instant, echo: Option<u32>) -> bool {
         let is_at_rest = self.is_timed
@@ -155,7 +155,7 @@ impl Sender {
         self.is_timed || self.spurious.is_some()
     }
 
-    /// Says whether it may count as a duplicate if it repeats an acknowledgement and tells of this window.
+    /// Returns whether it may count as a duplicate if it repeats an acknowledgement and tells of this window.
     #[inline]
     fn is_pure(&self, heard: &Heard<'_>, window: u64) -> bool {
         let is_same_window = window == self.peer_window.size || self.looks_past_window(heard.sack);
@@ -177,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// Gives the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
+    /// Returns the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
     #[inline]
     fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
         if !self.timer.samples_each_ack || ack.bytes == 0 || ack.skipped > 0 {
@@ -186,7 +186,7 @@ impl Sender {
         ack.rtt.or_else(|| Some(clock::since(now, self.believed_echo(now, heard.echo, ack)?)))
     }
 
-    /// Gives the echoed timestamp if it can be one: the clock has told it already, and not before the oldest segment that is
+    /// Returns the echoed timestamp if it can be one: the clock has told it already, and not before the oldest segment that is
     /// newly acknowledged was first sent. A peer that echoes nonsense, or zero, would make a round trip of all the time since.
     #[inline]
     fn believed_echo(&mut self, now: Instant, echo: Option<u32>, ack: &Acknowledgement) -> Option<u32> {
@@ -197,7 +197,7 @@ impl Sender {
         is_possible.then_some(echo)
     }
 
-    /// Says whether the timestamp clock has told a time since the oldest segment that is outstanding was first sent.
+    /// Returns whether the timestamp clock has told a time since the oldest segment that is outstanding was first sent.
     pub(crate) fn has_told(&self, now: Instant, echo: u32) -> bool {
         clock::age(now, echo) <= clock::age(now, self.board.oldest_told())
     }
@@ -354,7 +354,7 @@ impl Sender {
         }
     }
 
-    /// Gives by how many segments an ACK may grow the window. Behind one that was sent again others may have waited, known by
+    /// Returns by how many segments an ACK may grow the window. Behind one that was sent again others may have waited, known by
     /// SACK or not: that one alone counts then (RFC 3465 §2.3).
     #[inline]
     fn growth(&self, ack: &Acknowledgement) -> f64 {
@@ -382,7 +382,7 @@ impl Sender {
         }
     }
 
-    /// Gives what is known of the first missing segment.
+    /// Returns what is known of the first missing segment.
     fn missing(&self, now: Instant, duplicates: u32) -> Missing {
         let transmissions = self.board.segment(self.board.una()).map_or(0, |(_, sent)| sent.transmissions);
         let sent = Instant::from_nanos(now.as_nanos() - self.board.age(now).missing.as_nanos());
@@ -427,7 +427,7 @@ impl Sender {
         }
     }
 
-    /// Says whether an ACK without progress restarts the timer. Data that repeats an acknowledgement, such as a heartbeat, is no
+    /// Returns whether an ACK without progress restarts the timer. Data that repeats an acknowledgement, such as a heartbeat, is no
     /// sign that anything of ours arrived, though the fine-grained RTO study takes it for one – as often as something of ours may
     /// have arrived: a peer that goes on repeating itself must not put off the timer for ever.
     fn restarts_on(&self, ack: &Acknowledgement) -> bool {
@@ -439,7 +439,7 @@ impl Sender {
         }
     }
 
-    /// Says whether SACK newly tells of what had left before the first missing segment left last, so that nothing can have told
+    /// Returns whether SACK newly tells of what had left before the first missing segment left last, so that nothing can have told
     /// yet whether that one arrived.
     fn tells_of_before_repair(&self) -> bool {
         let arrived = self.board.delivered().iter().find(|segment| segment.transmissions == 1);

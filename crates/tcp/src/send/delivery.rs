@@ -221,7 +221,7 @@ impl DeliverySampler {
         self.first_sent = self.news.newest.sent;
     }
 
-    /// Gives the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
+    /// Returns the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
     pub(crate) fn sample(&mut self, now: Instant, smax: u64) -> Option<RateSample> {
         let News { segments, newest, rtt } = &self.news;
         if *segments == 0 {

@@ -27,12 +27,12 @@ impl Falling {
 }
 
 impl Sender {
-    /// Says whether the window is on its way down.
+    /// Returns whether the window is on its way down.
     pub(crate) fn is_falling(&self) -> bool {
         self.reduction.proportional.is_some()
     }
 
-    /// Gives the congestion window: the control's, unless it is on the way down to that.
+    /// Returns the congestion window: the control's, unless it is on the way down to that.
     pub(crate) fn cwnd(&self) -> f64 {
         self.reduction.proportional.map_or_else(|| self.control.cwnd(), |proportional| proportional.cwnd())
     }

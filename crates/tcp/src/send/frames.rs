@@ -78,7 +78,7 @@ impl Frames {
         self.discarded
     }
 
-    /// Gives the number of the next discarded frame that was not asked for yet.
+    /// Returns the number of the next discarded frame that was not asked for yet.
     pub(super) fn next_note(&mut self) -> Option<u64> {
         let note = self.notes.front_mut()?;
         let number = note.next();
@@ -103,12 +103,12 @@ impl Frames {
         number
     }
 
-    /// Says whether the frame just written waits.
+    /// Returns whether the frame just written waits.
     pub(super) fn ends_with(&self, number: u64) -> bool {
         self.queue.back().is_some_and(|frame| frame.number == number)
     }
 
-    /// Gives the bytes of the next frame to send for the first time.
+    /// Returns the bytes of the next frame to send for the first time.
     #[cold]
     pub(super) fn next_bytes(&self) -> Option<u64> {
         self.queue.get(self.sent).map(|frame| u64::from(frame.bytes))
@@ -128,13 +128,13 @@ impl Frames {
         }
     }
 
-    /// Gives the place of the frame that a segment on the board carries.
+    /// Returns the place of the frame that a segment on the board carries.
     fn index(&self, segment: u64) -> Option<usize> {
         let index = segment.checked_sub(self.first)? as usize;
         (index < self.sent).then_some(index)
     }
 
-    /// Gives the number of the frame that a segment on the board carries.
+    /// Returns the number of the frame that a segment on the board carries.
     #[cold]
     pub(super) fn number(&self, segment: u64) -> Option<u64> {
         self.index(segment).map(|index| self.queue[index].number)
@@ -170,7 +170,7 @@ impl Frames {
         frames.take_while(is_grounded).count() as u64
     }
 
-    /// Gives the place of the oldest frame that may be given up, and when it was written.
+    /// Returns the place of the oldest frame that may be given up, and when it was written.
     pub(super) fn oldest(&self, bounds: &Bounds<'_>) -> Option<(usize, Instant)> {
         let from = if self.gives_up_sent { 0 } else { self.sent };
         let mut frames = self.queue.iter().enumerate().skip(from);
@@ -179,12 +179,12 @@ impl Frames {
             .map(|(index, frame)| (index, frame.written))
     }
 
-    /// Gives the place of the first frame that was never sent, and when it was written.
+    /// Returns the place of the first frame that was never sent, and when it was written.
     pub(super) fn oldest_waiting(&self) -> Option<(usize, Instant)> {
         self.queue.get(self.sent).map(|frame| (self.sent, frame.written))
     }
 
-    /// Gives when the frame of a segment on the board was written.
+    /// Returns when the frame of a segment on the board was written.
     pub(super) fn written_at(&self, segment: u64) -> Option<Instant> {
         self.index(segment).map(|index| self.queue[index].written)
     }
@@ -194,12 +194,12 @@ impl Frames {
         index >= self.sent || (self.gives_up_sent && !(is_last_sent && bounds.keeps_last))
     }
 
-    /// Gives up the frame of a segment on the board.
+    /// Abandons the frame of a segment on the board.
     pub(super) fn give_up_segment(&mut self, segment: u64, bounds: &Bounds<'_>) -> u64 {
         self.index(segment).map_or(0, |index| self.give_up(index, bounds))
     }
 
-    /// Gives up frames that wait and have more bytes than this.
+    /// Abandons frames that wait and have more bytes than this.
     pub(super) fn give_up_longer(&mut self, mss: u64, bounds: &Bounds<'_>) -> u64 {
         let mut bytes = 0;
         while let Some(index) = self.queue.iter().skip(self.sent).position(|frame| u64::from(frame.bytes) > mss) {
@@ -208,7 +208,7 @@ impl Frames {
         bytes
     }
 
-    /// Gives up a frame with all of its unit, as far as that may be; gives the bytes of those that were never sent, which
+    /// Abandons a frame with all of its unit, as far as that may be; gives the bytes of those that were never sent, which
     /// leave no trace in the stream.
     pub(super) fn give_up(&mut self, index: usize, bounds: &Bounds<'_>) -> u64 {
         if index < self.sent && bounds.sacked.contains(self.first + index as u64) {
@@ -243,7 +243,7 @@ impl Frames {
         }
     }
 
-    /// Gives up the frame of a segment on the board for the oldest one that waits, has its length and was written no earlier than
+    /// Abandons the frame of a segment on the board for the oldest one that waits, has its length and was written no earlier than
     /// `limit`; gives the bytes that wait no more.
     #[cold]
     pub(super) fn replace(&mut self, segment: u64, limit: Instant) -> u64 {

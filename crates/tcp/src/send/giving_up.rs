@@ -44,7 +44,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Gives up what was written too long ago, where the policy says so.
+    /// Abandons what was written too long ago, where the policy says so.
     pub(super) fn expire(&mut self, now: Instant) {
         match self.real_time.backlog {
             Backlog::DiscardPastDeadline(deadline) => while self.give_up_oldest(before(now, deadline)) {},
@@ -54,13 +54,13 @@ impl Sender {
         }
     }
 
-    /// Gives how long after its writing a frame can leave and be there by its deadline.
+    /// Returns how long after its writing a frame can leave and be there by its deadline.
     fn lifetime(&self, deadline: Duration) -> Duration {
         let way = self.timer.smoothed().unwrap_or(Duration::ZERO) / 2;
         deadline.saturating_sub(way)
     }
 
-    /// Gives up the oldest frame that was never sent if it was written before `limit`; says whether it did.
+    /// Abandons the oldest frame that was never sent if it was written before `limit`; says whether it did.
     fn give_up_waiting(&mut self, limit: Instant) -> bool {
         self.giving_up(|frames, bounds| {
             let index = frames.oldest_waiting().filter(|(_, written)| *written < limit)?.0;
@@ -68,14 +68,14 @@ impl Sender {
         })
     }
 
-    /// Says whether it is too late to send a segment again.
+    /// Returns whether it is too late to send a segment again.
     fn is_hopeless(&self, now: Instant, number: u64) -> bool {
         let Backlog::DiscardHopeless(deadline) = self.real_time.backlog else { return false };
         let written = self.queue.frames.as_ref().and_then(|frames| frames.written_at(number));
         written.is_some_and(|written| written < before(now, self.lifetime(deadline)))
     }
 
-    /// Gives up the oldest frame if it was written before `limit`; says whether it did.
+    /// Abandons the oldest frame if it was written before `limit`; says whether it did.
     fn give_up_oldest(&mut self, limit: Instant) -> bool {
         self.giving_up(|frames, bounds| {
             let (index, _) = frames.oldest(bounds).filter(|(_, written)| *written < limit)?;
@@ -118,7 +118,7 @@ impl Sender {
         }
     }
 
-    /// Says whether a segment must not be sent, or not again.
+    /// Returns whether a segment must not be sent, or not again.
     fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
         let may_give_up = self.queue.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
         let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
@@ -181,13 +181,13 @@ impl Sender {
         }
     }
 
-    /// Says whether an ACK may count as a duplicate although it tells another window: a reader that plays frames by the clock
+    /// Returns whether an ACK may count as a duplicate although it tells another window: a reader that plays frames by the clock
     /// changes its window all the time, and the SACK blocks tell what arrived (RFC 6675 §2 asks for no more).
     pub(super) fn looks_past_window(&self, blocks: &SackBlocks) -> bool {
         self.queue.frames.is_some() && !blocks.is_empty()
     }
 
-    /// Gives the number of the frame that a segment on the board carries.
+    /// Returns the number of the frame that a segment on the board carries.
     pub(crate) fn frame(&self, segment: u64) -> Option<u64> {
         self.queue.frames.as_ref()?.number(segment)
     }
@@ -210,7 +210,7 @@ impl Sender {
     }
 }
 
-/// Gives the moment `span` ago.
+/// Returns the moment `span` ago.
 fn before(now: Instant, span: Duration) -> Instant {
     Instant::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
 }

@@ -24,12 +24,12 @@ pub(crate) struct Holding {
 const CORK_LIMIT: Duration = Duration::from_millis(200);
 
 impl Holding {
-    /// Gives what of `len` bytes at `position` lies before the next end of a record.
+    /// Returns what of `len` bytes at `position` lies before the next end of a record.
     fn within_record(&self, position: u64, len: u64) -> u64 {
         self.records.front().map_or(len, |end| len.min(end - position))
     }
 
-    /// Says whether a short segment between these positions, the last one of what was written, is to wait.
+    /// Returns whether a short segment between these positions, the last one of what was written, is to wait.
     ///
     /// Nagle's algorithm (RFC 9293 §3.7.4, SHLD-7) in Minshall's variant, as Linux has it: only for a short one that is
     /// outstanding, so that a writer of large blocks does not wait for the peer's delayed ACK.
@@ -48,7 +48,7 @@ impl Sender {
         self.queue.holding.get_or_insert_default()
     }
 
-    /// Gives the stream position behind what was written.
+    /// Returns the stream position behind what was written.
     pub(super) fn written(&self) -> u64 {
         self.board.end_position().max(1) + self.queue.unsent
     }
@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Gives the most bytes of the next segment.
+    /// Returns the most bytes of the next segment.
     #[inline]
     pub(super) fn most_of_segment(&self) -> u64 {
         let len = self.queue.unsent.min(self.queue.mss);
@@ -95,13 +95,13 @@ impl Sender {
         }
     }
 
-    /// Says whether a segment of `len` bytes ends a record.
+    /// Returns whether a segment of `len` bytes ends a record.
     pub(super) fn ends_record(&self, len: u64) -> bool {
         let next = self.queue.holding.as_ref().and_then(|holding| holding.records.front());
         next.is_some_and(|end| *end == self.board.end_position() + len)
     }
 
-    /// Says whether the next segment, of `len` bytes, is to wait for more to be written. What probes a window is not, nor the
+    /// Returns whether the next segment, of `len` bytes, is to wait for more to be written. What probes a window is not, nor the
     /// last of all.
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
@@ -131,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// Says whether what waits is held back, and sees to it that a cork does so not for ever.
+    /// Returns whether what waits is held back, and sees to it that a cork does so not for ever.
     pub(super) fn watch_held(&mut self, now: Instant) -> bool {
         if self.queue.unsent == 0 || !self.is_held_back(self.most_of_segment()) {
             return false;
@@ -143,7 +143,7 @@ impl Sender {
         true
     }
 
-    /// Gives the time at which what a cork holds back leaves; [`Instant::NEVER`] if there is no such time.
+    /// Returns the time at which what a cork holds back leaves; [`Instant::NEVER`] if there is no such time.
     #[inline]
     pub(crate) fn held_until(&self) -> Instant {
         let held = self.queue.holding.as_ref().and_then(|holding| holding.deadline);

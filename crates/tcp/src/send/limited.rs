@@ -22,7 +22,7 @@ pub struct LimitedTimes {
 }
 
 impl LimitedTimes {
-    /// Gives the time in which something was outstanding or waited (`tcpi_busy_time`).
+    /// Returns the time in which something was outstanding or waited (`tcpi_busy_time`).
     pub fn busy(&self) -> Duration {
         self.application + self.send_buffer + self.receiver + self.largest_window + self.network
     }
@@ -162,7 +162,7 @@ impl Delivered {
         }
     }
 
-    /// Gives it in bits per second.
+    /// Returns it in bits per second.
     pub(crate) fn rate(&self) -> Option<u64> {
         self.last.map(|(bytes, time)| (bytes as f64 * 8.0 / time.as_secs_f64()) as u64)
     }

@@ -30,7 +30,7 @@ pub(crate) fn flags_of(count: u8) -> Flags {
     Flags::from_bits_truncate(u16::from(count) << SHIFT) & Flags::ACE
 }
 
-/// Gives the marks that a change of the counter means, if the ACK delivered so many segments: as many as it may have
+/// Returns the marks that a change of the counter means, if the ACK delivered so many segments: as many as it may have
 /// gone round (RFC 9768 §3.2.2.5.2 and appendix A.2).
 fn safest_marks(before: u8, after: u8, delivered: u64) -> u64 {
     let change = (u64::from(after) + COUNTS - u64::from(before)) % COUNTS;
@@ -53,7 +53,7 @@ impl ToldMarks {
         !core::mem::replace(&mut self.has_told, true) && count_in(flags) == 0
     }
 
-    /// Gives the marks that are news. An ACK that delivers nothing may be old (RFC 9768 §3.2.2.5).
+    /// Returns the marks that are news. An ACK that delivers nothing may be old (RFC 9768 §3.2.2.5).
     pub(super) fn on_ack(&mut self, flags: Flags, delivered: u64) -> u64 {
         if delivered == 0 {
             return 0;

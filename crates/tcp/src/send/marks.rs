@@ -50,12 +50,12 @@ impl MarkResponse {
         self.answered_at = Some(smax);
     }
 
-    /// Says whether `una` lies in the window for which a mark has already been answered.
+    /// Returns whether `una` lies in the window for which a mark has already been answered.
     pub(crate) fn has_answered(&self, una: u64) -> bool {
         self.answered_at.is_some_and(|number| una <= number)
     }
 
-    /// Says whether the window was reduced since segment `number` was first sent.
+    /// Returns whether the window was reduced since segment `number` was first sent.
     pub(crate) fn was_reduced_after(&self, number: u64) -> bool {
         self.reduced_at.is_some_and(|reduced_at| number < reduced_at)
     }

@@ -31,7 +31,7 @@ impl Notices {
         self.losses
     }
 
-    /// Says whether ACKs below segment `una` may grow the window: not while SACK would still repair what was stepped over.
+    /// Returns whether ACKs below segment `una` may grow the window: not while SACK would still repair what was stepped over.
     pub(crate) fn lets_grow(&self, una: u64) -> bool {
         una >= self.grows_from
     }
@@ -42,7 +42,7 @@ impl Notices {
         statistics.skip_reductions = self.reductions;
     }
 
-    /// Gives by how much the peer's total, which wraps, has grown: 0 for a notice that comes again, `None` for one that goes
+    /// Returns by how much the peer's total, which wraps, has grown: 0 for a notice that comes again, `None` for one that goes
     /// back, or beyond the `sent` bytes.
     fn growth(&self, total: u32, sent: u64) -> Option<u64> {
         let growth = total.wrapping_sub(self.losses as u32);
@@ -73,7 +73,7 @@ impl Sender {
         (growth > 0).then_some(Skip { segments: growth, lost })
     }
 
-    /// Gives the highest of so many segments from stream position `first` on that are not `SACKed`, and end by `ack`. The
+    /// Returns the highest of so many segments from stream position `first` on that are not `SACKed`, and end by `ack`. The
     /// peer counts segments that it has not seen; the next one that arrived ends what it stepped over.
     fn highest_lost(&self, first: u64, segments: u64, ack: u64) -> Option<u64> {
         let start = self.board.number_from(first);

@@ -63,7 +63,7 @@ impl Sender {
         }
     }
 
-    /// Gives the round trip of an answer that was sent before what is on the board.
+    /// Returns the round trip of an answer that was sent before what is on the board.
     pub(crate) fn answered_rtt(&self, now: Instant) -> Duration {
         self.board.age(now).last_in_order
     }

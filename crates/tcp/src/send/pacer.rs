@@ -21,7 +21,7 @@ impl Pacer {
         self.holds
     }
 
-    /// Gives the time at which a segment that was held back may leave; [`Instant::NEVER`] if none was.
+    /// Returns the time at which a segment that was held back may leave; [`Instant::NEVER`] if none was.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         if self.holds { self.release } else { Instant::NEVER }

@@ -19,18 +19,18 @@ pub(crate) struct Persist {
 }
 
 impl Persist {
-    /// Says whether the timer runs for a closed window.
+    /// Returns whether the timer runs for a closed window.
     #[inline]
     pub(crate) fn is_running(&self) -> bool {
         self.intervals.is_some()
     }
 
-    /// Says whether the window was asked for the first time.
+    /// Returns whether the window was asked for the first time.
     pub(crate) fn is_first(&self) -> bool {
         self.intervals == Some(1)
     }
 
-    /// Says whether an empty segment is to leave that the peer must answer.
+    /// Returns whether an empty segment is to leave that the peer must answer.
     #[inline]
     pub(crate) fn is_empty_due(&self) -> bool {
         self.is_empty_due
@@ -43,7 +43,7 @@ impl Persist {
 }
 
 impl Sender {
-    /// Says whether the receiver has no room for what waits.
+    /// Returns whether the receiver has no room for what waits.
     pub(super) fn is_window_closed(&self) -> bool {
         self.queue.unsent > 0 && !self.is_held_back(self.most_of_segment()) && self.new_segment().is_none()
     }
@@ -85,19 +85,19 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// Says whether the receiver has to open its window before anything can be acknowledged. One that took back what it had
+    /// Returns whether the receiver has to open its window before anything can be acknowledged. One that took back what it had
     /// told leaves segments beyond it, which go on being repeated (RFC 9293 §3.8.6, SHLD-15 to SHLD-18).
     pub(crate) fn waits_for_window(&self) -> bool {
         let edge = self.board.acknowledged() + self.peer_window.size;
         self.persist.is_running() || self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.end > edge)
     }
 
-    /// Says whether what was sent last lies beyond the receiver's window.
+    /// Returns whether what was sent last lies beyond the receiver's window.
     fn is_beyond_window(&self) -> bool {
         self.board.end_position() > self.board.acknowledged() + self.peer_window.size
     }
 
-    /// Gives the number of the probe if one is due: of one byte, or what the window holds if it is open a little; a frame is
+    /// Returns the number of the probe if one is due: of one byte, or what the window holds if it is open a little; a frame is
     /// never split. A probe that was not acknowledged goes again.
     #[cold]
     pub(super) fn next_probe(&mut self, now: Instant) -> Option<u64> {
@@ -123,7 +123,7 @@ impl Sender {
         Some(number)
     }
 
-    /// Gives the number of what probes: the segment that has, or a new one. The last frame sent is not given up as long as
+    /// Returns the number of what probes: the segment that has, or a new one. The last frame sent is not given up as long as
     /// none fits behind it.
     fn cut_probe(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);

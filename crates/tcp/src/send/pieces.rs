@@ -34,7 +34,7 @@ impl Rest {
 }
 
 impl Pieces {
-    /// Says whether anything is left.
+    /// Returns whether anything is left.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.next.is_none() && self.waiting.is_none()
@@ -64,13 +64,13 @@ pub(crate) struct Piece {
 const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 
 impl Sender {
-    /// Gives the rest of a segment whose first piece has left, if there is one.
+    /// Returns the rest of a segment whose first piece has left, if there is one.
     #[inline]
     pub(super) fn next_rest(&mut self) -> Option<Rest> {
         if self.pieces.is_empty() { None } else { self.take_rest() }
     }
 
-    /// Gives that; `None` if nothing is left of it by now, or it must wait for the receiver's window.
+    /// Returns that; `None` if nothing is left of it by now, or it must wait for the receiver's window.
     #[cold]
     fn take_rest(&mut self) -> Option<Rest> {
         let end = self.window_end();
@@ -88,7 +88,7 @@ impl Sender {
         Some(rest)
     }
 
-    /// Gives what leaves now of a segment of which this is to leave: all of it, in most cases.
+    /// Returns what leaves now of a segment of which this is to leave: all of it, in most cases.
     #[inline]
     pub(super) fn piece(&mut self, rest: &Rest) -> Option<Piece> {
         let number = rest.number;
@@ -105,7 +105,7 @@ impl Sender {
         Some(Piece { number, part, flags, is_again })
     }
 
-    /// Gives where a part of a segment must end if not all of it may leave now; the rest leaves later.
+    /// Returns where a part of a segment must end if not all of it may leave now; the rest leaves later.
     #[inline(never)]
     fn cut_short(&mut self, number: u64, part: &Range<u64>) -> Option<u64> {
         let from = part.start + self.most_of_piece(part.start);
@@ -114,7 +114,7 @@ impl Sender {
         is_short.then_some(from)
     }
 
-    /// Gives how many bytes of what was sent before may leave from a position on: what the receiver's window holds
+    /// Returns how many bytes of what was sent before may leave from a position on: what the receiver's window holds
     /// (RFC 9293 §3.8.6, SHLD-15). The first byte missing is sent even into a closed one: somebody must ask it.
     fn most_of_piece(&self, start: u64) -> u64 {
         match self.window_end().saturating_sub(start) {
@@ -127,7 +127,7 @@ impl Sender {
         self.board.acknowledged() + self.peer_window.size
     }
 
-    /// Says whether a segment that was sent before lies beyond the window, which has shrunk since. The first one never does.
+    /// Returns whether a segment that was sent before lies beyond the window, which has shrunk since. The first one never does.
     pub(super) fn is_out_of_reach(&self, number: u64) -> bool {
         self.queue.is_real
             && self.queue.frames.is_none()

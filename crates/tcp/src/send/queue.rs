@@ -90,20 +90,20 @@ impl Queue {
         }
     }
 
-    /// Says whether options of any length fit beside so much payload.
+    /// Returns whether options of any length fit beside so much payload.
     #[inline]
     pub(crate) fn has_room_beside(&self, len: u16) -> bool {
         u64::from(len) + ALL_OPTIONS <= self.whole
     }
 
-    /// Says whether a FIN was written: nothing may follow it.
+    /// Returns whether a FIN was written: nothing may follow it.
     pub(crate) fn ends(&self) -> bool {
         self.fin_queued || self.fin_at.is_some()
     }
 }
 
 impl Sender {
-    /// Gives the length and flags of the next new segment, if there is one and the receiver has room for it.
+    /// Returns the length and flags of the next new segment, if there is one and the receiver has room for it.
     #[inline(never)]
     pub(super) fn new_segment(&self) -> Option<(u64, Flags)> {
         let room = self.room();
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Gives the length of the next new segment if nothing but its size and the room for it decides: frames, records and
+    /// Returns the length of the next new segment if nothing but its size and the room for it decides: frames, records and
     /// probes aside.
     #[inline]
     pub(super) fn plain_segment(&self) -> Option<u64> {
@@ -126,7 +126,7 @@ impl Sender {
         (is_plain && len <= self.room()).then_some(len)
     }
 
-    /// Says whether there is a next new segment for which the receiver has room: asked with every ACK.
+    /// Returns whether there is a next new segment for which the receiver has room: asked with every ACK.
     #[inline]
     pub(super) fn has_new_segment(&self) -> bool {
         self.plain_segment().is_some() || self.new_segment().is_some()
@@ -145,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// Says whether all that is left to send is a FIN: it waits for no congestion window, for it is no load (Linux,
+    /// Returns whether all that is left to send is a FIN: it waits for no congestion window, for it is no load (Linux,
     /// `tcp_cwnd_test`), but for what is to be sent again before it.
     pub(super) fn may_close(&self) -> bool {
         self.queue.is_real
@@ -156,7 +156,7 @@ impl Sender {
             && !self.recovery.is_recovering()
     }
 
-    /// Gives the length of the next new segment if the receiver's window leaves so much room.
+    /// Returns the length of the next new segment if the receiver's window leaves so much room.
     ///
     /// A frame is never split: what probes a closed window is a whole one (RFC 9293 §3.8.6.1 asks for one byte at least).
     #[inline]
@@ -174,12 +174,12 @@ impl Sender {
         if len > room && self.must_make_do(room) { room } else { len }
     }
 
-    /// Gives the bytes that the receiver's window leaves for new data.
+    /// Returns the bytes that the receiver's window leaves for new data.
     pub(super) fn room(&self) -> u64 {
         (self.board.acknowledged() + self.peer_window.size).saturating_sub(self.board.end_position())
     }
 
-    /// Says whether a part of a segment must do: nothing is outstanding whose ACK could open the window, and half the largest
+    /// Returns whether a part of a segment must do: nothing is outstanding whose ACK could open the window, and half the largest
     /// one is open (RFC 9293 §3.8.6.2.1, rule 3).
     fn must_make_do(&self, room: u64) -> bool {
         room > 0 && 2 * room >= self.peer_window.largest && self.board.outstanding() == 0

@@ -155,7 +155,7 @@ impl Sender {
         self.board.set_lists_delivered(self.is_timed || self.sampler.is_some());
     }
 
-    /// Gives what is in flight, where `outstanding` segments count as that.
+    /// Returns what is in flight, where `outstanding` segments count as that.
     pub(crate) fn flight(&self, outstanding: u64) -> Flight {
         let arrived = self.board.una() + self.board.sacked().total();
         Flight {
@@ -171,7 +171,7 @@ impl Sender {
         self.limits_with(self.plain_segment())
     }
 
-    /// Gives them where [`Self::plain_segment`] is known.
+    /// Returns them where [`Self::plain_segment`] is known.
     #[inline]
     fn limits_with(&self, plain: Option<u64>) -> Limits {
         let has_new = plain.is_some() || self.new_segment().is_some();
@@ -227,7 +227,7 @@ impl Sender {
         next.or_else(|| self.may_close().then(|| self.board.smax()))
     }
 
-    /// Says whether a pacer keeps all back; what grows old meanwhile is forgotten.
+    /// Returns whether a pacer keeps all back; what grows old meanwhile is forgotten.
     #[inline]
     fn is_kept_back(&mut self, now: Instant) -> bool {
         let is_held = self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now));
@@ -296,7 +296,7 @@ impl Sender {
         }
     }
 
-    /// Gives the rate in full segments per second; `None` before it is known, and without pacing.
+    /// Returns the rate in full segments per second; `None` before it is known, and without pacing.
     ///
     /// A control that has no rate of its own spreads its window over the round trip, with some room to grow.
     pub(crate) fn pacing_rate(&self) -> Option<f64> {
@@ -323,19 +323,19 @@ impl Sender {
         self.recovery.schedule(now, timing, &self.board);
     }
 
-    /// Gives the deadline of a timed recovery.
+    /// Returns the deadline of a timed recovery.
     #[inline]
     pub(crate) fn recovery_deadline(&self) -> Instant {
         if self.persist.is_running() { Instant::NEVER } else { self.recovery.deadline() }
     }
 
-    /// Says whether there can be deadlines beside that of the retransmission timer.
+    /// Returns whether there can be deadlines beside that of the retransmission timer.
     #[inline]
     pub(crate) fn has_more_deadlines(&self) -> bool {
         self.is_timed || self.pacer.is_some() || self.queue.holding.is_some()
     }
 
-    /// Gives the first of all deadlines. If the connection `is_open`, that of a timed recovery stands for that of the
+    /// Returns the first of all deadlines. If the connection `is_open`, that of a timed recovery stands for that of the
     /// retransmission timer while there is one (RFC 8985 §8).
     #[inline(never)]
     pub(crate) fn first_deadline(&self, is_open: bool) -> Instant {
@@ -346,7 +346,7 @@ impl Sender {
     }
 
     /// Sends the opening segment, number 0, for the first time or again.
-    /// Says whether it was sent before.
+    /// Returns whether it was sent before.
     pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) -> bool {
         let is_again = self.board.smax() > 0;
         if is_again {
@@ -386,12 +386,12 @@ impl Sender {
         self.recovery.on_opened(cx.now, handshake.rtt);
     }
 
-    /// Says whether neither new data nor repetitions can be due: so it is on the side that only receives.
+    /// Returns whether neither new data nor repetitions can be due: so it is on the side that only receives.
     pub(crate) fn has_nothing_to_send(&self) -> bool {
         self.queue.unsent == 0 && !self.queue.fin_queued && self.board.outstanding() == 0
     }
 
-    /// Says whether everything written was acknowledged; a FIN may still be outstanding.
+    /// Returns whether everything written was acknowledged; a FIN may still be outstanding.
     pub(crate) fn is_drained(&self) -> bool {
         let is_closing = self.queue.fin_at == Some(self.board.una_position());
         self.queue.unsent == 0 && (self.board.outstanding() == 0 || is_closing)

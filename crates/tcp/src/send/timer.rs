@@ -65,7 +65,7 @@ impl RetransmissionTimer {
         timer
     }
 
-    /// Gives when it runs out; [`Instant::NEVER`] while it stands still.
+    /// Returns when it runs out; [`Instant::NEVER`] while it stands still.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
@@ -145,12 +145,12 @@ impl RetransmissionTimer {
         base
     }
 
-    /// Gives the shortest round trip that was measured.
+    /// Returns the shortest round trip that was measured.
     pub(crate) fn shortest(&self) -> Option<Duration> {
         self.shortest
     }
 
-    /// Gives the mean deviation of round trips.
+    /// Returns the mean deviation of round trips.
     pub(crate) fn variation(&self) -> Option<Duration> {
         self.estimator.variation()
     }
@@ -175,12 +175,12 @@ impl RetransmissionTimer {
         self.set_back_off(1);
     }
 
-    /// Gives up the running measurement: its segment may have been retransmitted (Karn's rule).
+    /// Abandons the running measurement: its segment may have been retransmitted (Karn's rule).
     pub(crate) fn cancel_measurement(&mut self) {
         self.measuring = None;
     }
 
-    /// Gives up a measurement of something below `una`: what was acknowledged was stepped over.
+    /// Abandons a measurement of something below `una`: what was acknowledged was stepped over.
     pub(crate) fn skip_measurement(&mut self, una: u64) {
         self.measuring.take_if(|(number, _)| *number < una);
     }

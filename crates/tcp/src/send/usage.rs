@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Says whether enough of the window was used for it to grow, if that is watched.
+    /// Returns whether enough of the window was used for it to grow, if that is watched.
     #[inline]
     pub(super) fn is_window_used(&self) -> Option<bool> {
         let used = |usage: &Usage| usage.is_full || self.control.cwnd() < self.control.headroom() * usage.peak as f64;

@@ -12,7 +12,7 @@ pub(crate) struct PeerWindow {
 }
 
 impl Sender {
-    /// Gives the receiver's window after a segment with this acknowledgement and start told `window`: a late segment tells
+    /// Returns the receiver's window after a segment with this acknowledgement and start told `window`: a late segment tells
     /// an old one (RFC 9293 §3.10.7.4, fifth; but an ACK that goes forward is new even on a retransmission).
     #[inline]
     pub(crate) fn window_told(&mut self, ack: u64, start: u64, window: u64) -> u64 {

@@ -46,12 +46,12 @@ impl Assembler {
         self.capacity = capacity;
     }
 
-    /// Gives the offset of the first byte that was not read.
+    /// Returns the offset of the first byte that was not read.
     pub const fn position(&self) -> u64 {
         self.read
     }
 
-    /// Gives how many bytes can be read.
+    /// Returns how many bytes can be read.
     pub const fn readable(&self) -> usize {
         (self.missing - self.read) as usize
     }
@@ -156,7 +156,7 @@ mod tests {
             new.map(|(offset, byte)| self.held[offset] = Some(*byte)).count()
         }
 
-        /// Gives a part if all of it is there and was not read.
+        /// Returns a part if all of it is there and was not read.
         fn peek(&self, start: usize, len: usize) -> Vec<u8> {
             let part = self.held.get(start..start + len).filter(|_| start >= self.read).unwrap_or_default();
             part.iter().copied().collect::<Option<_>>().unwrap_or_default()

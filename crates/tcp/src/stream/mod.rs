@@ -9,7 +9,7 @@ pub use ring::Ring;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-/// Gives a part of a queue as the two pieces in which it lies; it must be there.
+/// Returns a part of a queue as the two pieces in which it lies; it must be there.
 fn pieces(bytes: &VecDeque<u8>, part: Range<usize>) -> [&[u8]; 2] {
     let (front, back) = bytes.as_slices();
     let split = front.len();

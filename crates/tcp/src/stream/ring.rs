@@ -33,17 +33,17 @@ impl Ring {
         Self { bytes: VecDeque::new(), acknowledged: 0, capacity }
     }
 
-    /// Gives the offset of the first byte held: all before it are acknowledged.
+    /// Returns the offset of the first byte held: all before it are acknowledged.
     pub const fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// Gives the offset behind the last byte written.
+    /// Returns the offset behind the last byte written.
     pub fn written(&self) -> u64 {
         self.acknowledged + self.bytes.len() as u64
     }
 
-    /// Gives how many bytes it would take.
+    /// Returns how many bytes it would take.
     pub fn room(&self) -> usize {
         self.capacity.saturating_sub(self.bytes.len())
     }
@@ -61,7 +61,7 @@ impl Ring {
         taken
     }
 
-    /// Gives a part as the two pieces in which it lies, the second one mostly empty; `None` unless all of it is held. Nothing,
+    /// Returns a part as the two pieces in which it lies, the second one mostly empty; `None` unless all of it is held. Nothing,
     /// as a segment without payload carries, is always held.
     pub fn slices(&self, part: Range<u64>) -> Option<[&[u8]; 2]> {
         if part.is_empty() {

@@ -17,7 +17,7 @@ fn ns2() -> Config {
 }
 
 /// A connection that has seen round trips of 50 ms, then 80 ms until the estimate rests: 80 + 2·0 + 50 = 130 ms.
-/// Gives the time and the number of the next segment.
+/// Returns the time and the number of the next segment.
 fn settled(config: &Config) -> (Host, u64, u64) {
     let mut host = Host::connect(config);
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
@@ -32,7 +32,7 @@ fn settled(config: &Config) -> (Host, u64, u64) {
     (host, time, number)
 }
 
-/// Gives the counts of the duplicates and the ages of the missing packet in milliseconds.
+/// Returns the counts of the duplicates and the ages of the missing packet in milliseconds.
 fn duplicates(host: &Host) -> Vec<(u32, u64)> {
     let told = host.decisions().iter().filter_map(|event| match event {
         TraceEvent::Duplicate { count, age, .. } => Some((*count, age.as_nanos() / 1_000_000)),

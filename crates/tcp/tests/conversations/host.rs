@@ -156,7 +156,7 @@ impl Host {
         self.receives_segment(&segment)
     }
 
-    /// Gives the number of our SYN.
+    /// Returns the number of our SYN.
     pub(crate) fn origin(&self) -> SeqNum {
         self.origin.expect("a SYN was sent")
     }
@@ -198,7 +198,7 @@ impl Host {
         self
     }
 
-    /// Gives the numbers of the frames sent since the last look.
+    /// Returns the numbers of the frames sent since the last look.
     pub(crate) fn take_frames(&mut self) -> Vec<u64> {
         self.take_sent().iter().filter_map(|sent| sent.frame).collect()
     }
@@ -273,7 +273,7 @@ impl Host {
         self
     }
 
-    /// Gives everything sent since the last look.
+    /// Returns everything sent since the last look.
     pub(crate) fn take_texts(&mut self) -> Vec<String> {
         self.take_sent().iter().map(|sent| self.text(&sent.segment)).collect()
     }
@@ -300,7 +300,7 @@ impl Host {
         self
     }
 
-    /// Gives the numbers of the segments sent since the last look.
+    /// Returns the numbers of the segments sent since the last look.
     pub(crate) fn take_numbers(&mut self) -> Vec<u64> {
         self.take_sent().iter().filter_map(|sent| sent.number).collect()
     }
@@ -310,7 +310,7 @@ impl Host {
         self
     }
 
-    /// Gives the right edges of the windows told since the last look, from the test's SYN on.
+    /// Returns the right edges of the windows told since the last look, from the test's SYN on.
     pub(crate) fn right_edges(&mut self, shift: u8) -> Vec<u64> {
         let edge =
             |segment: &Segment| u64::from(segment.ack.0.wrapping_sub(PEER.0)) + (u64::from(segment.window) << shift);
@@ -350,17 +350,17 @@ impl Host {
         self
     }
 
-    /// Gives the current timeout in milliseconds.
+    /// Returns the current timeout in milliseconds.
     pub(crate) fn timeout(&self) -> u64 {
         self.connection.timer().timeout.as_nanos() / 1_000_000
     }
 
-    /// Gives the time, in milliseconds, at which the connection wants to be woken.
+    /// Returns the time, in milliseconds, at which the connection wants to be woken.
     pub(crate) fn deadline(&self) -> Option<u64> {
         self.connection.poll_timeout().map(|deadline| deadline.as_nanos() / 1_000_000)
     }
 
-    /// Gives the decisions that were traced.
+    /// Returns the decisions that were traced.
     pub(crate) fn decisions(&self) -> &[TraceEvent] {
         &self.decisions.0
     }

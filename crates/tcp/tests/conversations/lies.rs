@@ -15,7 +15,7 @@ fn repeating(config: &Config) -> Host {
     host
 }
 
-/// Gives the smoothed round trip after the segment of [`repeating`] was acknowledged, another 400 ms later, with this echo.
+/// Returns the smoothed round trip after the segment of [`repeating`] was acknowledged, another 400 ms later, with this echo.
 fn smoothed_by(echo: u64) -> (Duration, u64) {
     let mut host = repeating(&Config::rfc());
     host.at(HOUR + 1400).receives(&format!(". 1:1(0) ack 1001 <TS 800/{echo}>"));

@@ -64,7 +64,7 @@ impl Port {
         }
     }
 
-    /// Gives what a connection sends.
+    /// Returns what a connection sends.
     fn transmits(&mut self, number: u32) -> Vec<String> {
         let cx = &mut Cx { now: self.now, trace: &mut () };
         let connection = &mut self.opened.get_mut(&number).expect("it is open").connection;
@@ -72,7 +72,7 @@ impl Port {
         sent.iter().map(|transmit| self.text(number, &transmit.segment)).collect()
     }
 
-    /// Gives the answers that go again at this time, and to whom.
+    /// Returns the answers that go again at this time, and to whom.
     fn repeats(&mut self) -> Vec<String> {
         let now = self.now;
         let answers: Vec<_> = std::iter::from_fn(|| self.listener.poll_transmit(now)).collect();

@@ -49,13 +49,13 @@ mod window;
 use earlybird_conformance::{Area, conforms};
 use earlybird_tcp::{Config, Segmentation};
 
-/// Gives the `rfc` profile as simulations have it and without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
+/// Returns the `rfc` profile as simulations have it and without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
 /// four of them at first (RFC 3390), timeouts of 1 s (RFC 6298 §2.1, §2.4).
 fn plain() -> Config {
     Config { timestamps: false, segmentation: Segmentation::Simulated, ..Config::rfc() }
 }
 
-/// Gives the same as real networks ask: PSH, a FIN with the last segment, pieces where a path shrinks.
+/// Returns the same as real networks ask: PSH, a FIN with the last segment, pieces where a path shrinks.
 fn real() -> Config {
     Config { segmentation: Segmentation::Real, ..plain() }
 }

@@ -5,7 +5,7 @@ use earlybird_tcp::{Config, Connection, Cx, Identity, Taken, Transmit};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
 
-/// Gives all that a connection wants to send.
+/// Returns all that a connection wants to send.
 fn sent(connection: &mut Connection, now: u64) -> Vec<Transmit> {
     let cx = &mut Cx { now: Instant::from_nanos(now), trace: &mut () };
     std::iter::from_fn(|| connection.poll_transmit(cx)).collect()
@@ -22,7 +22,7 @@ fn carry(from: &mut Connection, to: &mut Connection, now: u64) {
     }
 }
 
-/// Gives a client and a server whose handshake is done.
+/// Returns a client and a server whose handshake is done.
 fn pair(config: &Config, identities: [Identity; 2]) -> (Connection, Connection) {
     let seeds = SeedTree::new(1);
     let mut client = Connection::connect_as(config, identities[0], seeds);

@@ -50,7 +50,7 @@ fn host_in(state: RfcState) -> Host {
     host
 }
 
-/// Gives the number that is expected next of the peer, and the last one of ours that it may acknowledge.
+/// Returns the number that is expected next of the peer, and the last one of ours that it may acknowledge.
 fn numbers(state: RfcState) -> (u32, u32) {
     use RfcState::{CloseWait, Closing, FinWait1, FinWait2, LastAck, TimeWait};
     let has_peers_fin = matches!(state, CloseWait | Closing | LastAck | TimeWait);

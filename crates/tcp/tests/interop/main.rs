@@ -14,11 +14,11 @@ pub(crate) trait Host {
     fn receive(&mut self, now: Instant, packet: Vec<u8>);
     /// Does everything that is due, and gives the packets that leave.
     fn serve(&mut self, now: Instant) -> Vec<Vec<u8>>;
-    /// Gives the time at which to serve it again.
+    /// Returns the time at which to serve it again.
     fn next(&mut self, now: Instant) -> Option<Instant>;
-    /// Gives its application.
+    /// Returns its application.
     fn application(&self) -> &Application;
-    /// Says whether the connection is over: closed, or waiting out TIME-WAIT.
+    /// Returns whether the connection is over: closed, or waiting out TIME-WAIT.
     fn is_over(&mut self) -> bool;
 }
 
@@ -39,7 +39,7 @@ impl Application {
         now >= self.reads_from
     }
 
-    /// Says whether it is time to close, `peer_closed` being whether the other side has.
+    /// Returns whether it is time to close, `peer_closed` being whether the other side has.
     pub(crate) fn closes(&self, peer_closed: bool) -> bool {
         self.written == self.text.len() && (peer_closed || !self.closes_second)
     }

@@ -63,23 +63,23 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
-    /// Says whether everything arrives in order.
+    /// Returns whether everything arrives in order.
     pub(crate) fn is_clean(&self) -> bool {
         self.faults.fates.iter().all(Vec::is_empty)
     }
 
-    /// Says whether the faults of both directions are over.
+    /// Returns whether the faults of both directions are over.
     pub(crate) fn is_healed(&self) -> bool {
         self.faults.fates.iter().zip(self.carried).all(|(fates, carried)| fates.len() <= carried)
     }
 
-    /// Says whether all that arrives does so once and in order.
+    /// Returns whether all that arrives does so once and in order.
     pub(crate) fn keeps_order(&self) -> bool {
         let is_plain = |fate: &Fate| matches!(fate, Fate::Arrives | Fate::IsLost);
         self.faults.fates.iter().flatten().all(is_plain)
     }
 
-    /// Gives the segments on their way from side `from`.
+    /// Returns the segments on their way from side `from`.
     pub(crate) fn carried_from(&self, from: usize) -> impl Iterator<Item = &Segment> {
         self.on_the_way.values().filter(move |(to, _)| *to == 1 - from).map(|(_, segment)| segment)
     }
@@ -105,12 +105,12 @@ impl Cable {
         }
     }
 
-    /// Gives the time of the next arrival.
+    /// Returns the time of the next arrival.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.on_the_way.first_key_value().map(|((arrival, _), _)| *arrival)
     }
 
-    /// Gives the side that the next segment arrives at, and the segment.
+    /// Returns the side that the next segment arrives at, and the segment.
     pub(crate) fn arrive(&mut self) -> Option<(usize, Segment)> {
         self.on_the_way.pop_first().map(|(_, arrived)| arrived)
     }

@@ -58,7 +58,7 @@ impl Bytes {
         *end = taken.stream.end.max(*end);
     }
 
-    /// Says whether these are the first `count` bytes, and no others.
+    /// Returns whether these are the first `count` bytes, and no others.
     fn are_first(&self, count: u64) -> bool {
         let mut next = 0;
         let is_gapless = self.0.iter().all(|(start, end)| {
@@ -210,7 +210,7 @@ impl Town {
         self.served.insert(number, Served { connection, taken, is_early, was_accepted, has_given_up });
     }
 
-    /// Says whether a client has nothing left to do. One that has closed its half may wait for ever if its server, which
+    /// Returns whether a client has nothing left to do. One that has closed its half may wait for ever if its server, which
     /// heard no answer to its own FIN, gave up without a word (RFC 9293 §3.5.1, half-open connections).
     fn is_over(&self, number: usize) -> bool {
         match self.clients[number].connection.state() {

@@ -68,7 +68,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// Says whether the byte before `end` arrived.
+    /// Returns whether the byte before `end` arrived.
     fn has(&self, end: u64) -> bool {
         end <= self.in_order + 1 || self.above.iter().any(|(start, beyond)| *start < end && end <= *beyond)
     }
@@ -311,7 +311,7 @@ impl Pair {
         panic!("no end after {steps} steps: {states:?} at {:?}", self.now);
     }
 
-    /// Says whether both sides are closed, or in TIME-WAIT.
+    /// Returns whether both sides are closed, or in TIME-WAIT.
     pub(crate) fn is_over(&self) -> bool {
         self.sides.iter().all(Side::is_over)
     }

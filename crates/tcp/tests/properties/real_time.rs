@@ -109,7 +109,7 @@ impl Call {
         self.configs[0].real_time
     }
 
-    /// Says whether frames that were sent may be given up: the other end steps over them.
+    /// Returns whether frames that were sent may be given up: the other end steps over them.
     fn may_lose_sent(&self) -> bool {
         let [ours, theirs] = self.configs.map(|config| config.real_time);
         ours.delivery.skips() && (!ours.skip_notice || theirs.skip_notice)

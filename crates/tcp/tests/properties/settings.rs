@@ -40,7 +40,7 @@ impl Family {
     const ALL: [Self; 8] =
         [Self::Reno, Self::Pert, Self::Cubic, Self::Bbr, Self::Copa, Self::Prague, Self::Tahoe, Self::Vegas];
 
-    /// Gives every recovery that goes with the control: Tahoe's with that alone, and Vegas' too.
+    /// Returns every recovery that goes with the control: Tahoe's with that alone, and Vegas' too.
     pub(crate) fn repairs(self) -> Vec<Repair> {
         use Repair::{NewReno, Rack, Reno, Rfc6675, Sack1, Tahoe, Vegas};
         let common = vec![Sack1, Rfc6675, Rack, Reno, NewReno];
@@ -147,7 +147,7 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
         .boxed()
 }
 
-/// Gives a buffer of so many halves of a segment; a few grow; below one segment it is as large as the window.
+/// Returns a buffer of so many halves of a segment; a few grow; below one segment it is as large as the window.
 fn receive_buffer(mss: u16, halves: u64) -> ReceiveBuffer {
     let bytes = (u64::from(mss) * halves).div_ceil(2);
     match halves {
@@ -187,7 +187,7 @@ fn racks() -> impl Strategy<Value = RackConfig> {
     prop_oneof![Just(RackConfig::RFC), any_rack]
 }
 
-/// Gives a configuration what its recovery can do of reducing in proportion and of taking reductions back.
+/// Returns a configuration what its recovery can do of reducing in proportion and of taking reductions back.
 fn with_options(config: Config, [is_proportional, forward_rto]: [bool; 2], undo: Undo) -> Config {
     let knows_flight = matches!(config.recovery, Recovery::Rfc6675 | Recovery::Rack);
     let keeps_reductions =

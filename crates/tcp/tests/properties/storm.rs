@@ -15,7 +15,7 @@ fn gusts() -> impl Strategy<Value = Vec<Gust>> {
     vec((any::<u16>().prop_map(|flags| flags & !1), distances(), distances(), option::of(any::<(u32, u32)>())), 1..400)
 }
 
-/// Gives an open connection at time zero, and what it sent last.
+/// Returns an open connection at time zero, and what it sent last.
 fn open(config: &Config) -> (Connection, Segment) {
     let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
     let mut connection = Connection::listen(config, SeedTree::new(1));

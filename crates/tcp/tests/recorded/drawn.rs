@@ -8,12 +8,12 @@ use earlybird_tcp::{
 };
 use earlybird_units::{Duration, Random, SeedTree};
 
-/// Gives the numbers of those that are recorded.
+/// Returns the numbers of those that are recorded.
 pub(crate) fn numbers() -> impl Iterator<Item = u64> {
     0..400
 }
 
-/// Gives the sender and the road of a number.
+/// Returns the sender and the road of a number.
 pub(crate) fn draw(number: u64) -> (Config, Conditions) {
     let seeds = SeedTree::new(number);
     let mut chance = seeds.child("sender").random();
@@ -34,7 +34,7 @@ fn millis(chance: &mut Random, most: u64) -> Duration {
     Duration::from_millis(1 + chance.below(most))
 }
 
-/// Gives each value once.
+/// Returns each value once.
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.fold(Vec::new(), |mut known, value| {
         if !known.contains(&value) {

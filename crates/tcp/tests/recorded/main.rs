@@ -28,7 +28,7 @@ fn fingerprint(diary: &str) -> u64 {
     hasher.finish()
 }
 
-/// Gives what is driven over what, by name: every named sender over every named road, and what was drawn.
+/// Returns what is driven over what, by name: every named sender over every named road, and what was drawn.
 fn cases() -> impl Iterator<Item = (String, Config, Conditions)> {
     let named = senders::all().into_iter().flat_map(|(sender, config)| {
         road::all().into_iter().map(move |(road, conditions)| (format!("{sender}/{road}"), config, conditions))
@@ -40,7 +40,7 @@ fn cases() -> impl Iterator<Item = (String, Config, Conditions)> {
     named.chain(drawn)
 }
 
-/// Gives a row for each case: a fingerprint of its diary, and how many lines that has.
+/// Returns a row for each case: a fingerprint of its diary, and how many lines that has.
 fn rows() -> BTreeMap<String, String> {
     let shown = std::env::var("EARLYBIRD_DIARY").ok();
     let row = |(name, config, conditions): (String, Config, Conditions)| {

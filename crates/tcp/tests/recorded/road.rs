@@ -92,7 +92,7 @@ pub(crate) const CALM: Conditions = Conditions {
     seed: 7,
 };
 
-/// Gives every road with its name.
+/// Returns every road with its name.
 pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
     let between = |from, to| Some((Duration::from_millis(from), Duration::from_millis(to)));
     let narrow = |tells| Some(Narrow { from: Duration::from_millis(600), most: 900, tells });
@@ -151,7 +151,7 @@ impl Road {
         self.chance.below(1000) < thousandths
     }
 
-    /// Says whether a segment is too big, and lets a router say so where it does.
+    /// Returns whether a segment is too big, and lets a router say so where it does.
     fn swallows(&mut self, now: Instant, from: usize, segment: &Segment) -> bool {
         let is_over = |narrow: &Narrow| now - Instant::ZERO >= narrow.from && segment.len > narrow.most;
         let Some(narrow) = self.conditions.narrow.filter(is_over) else { return false };
@@ -162,7 +162,7 @@ impl Road {
         true
     }
 
-    /// Gives what a segment looks like at the road's end.
+    /// Returns what a segment looks like at the road's end.
     fn altered(&self, now: Instant, from: usize, ecn: Ecn, segment: Segment) -> Segment {
         let is_squeezed = from == 1 && is_between(self.conditions.squeezed, now);
         let window = if is_squeezed { segment.window / 8 } else { segment.window };
@@ -191,7 +191,7 @@ impl Road {
         }
     }
 
-    /// Gives when the bottleneck has sent a segment, and its mark; none if the queue is full.
+    /// Returns when the bottleneck has sent a segment, and its mark; none if the queue is full.
     fn queue(&mut self, now: Instant, segment: &Segment) -> Option<(Instant, Ecn)> {
         let service = self.conditions.service * u64::from(segment.len.max(100)) / 1460;
         let start = self.free.max(now);

@@ -7,7 +7,7 @@ use earlybird_tcp::{
 };
 use earlybird_units::Duration;
 
-/// Gives every sender: the parts that go together, in the profiles that have them.
+/// Returns every sender: the parts that go together, in the profiles that have them.
 pub(crate) fn all() -> Vec<(String, Config)> {
     let parts = [controls(), recoveries(), details(), real_time()];
     parts.into_iter().flatten().map(|(name, config)| (name.to_owned(), config)).collect()

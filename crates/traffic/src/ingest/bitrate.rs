@@ -52,12 +52,12 @@ impl Bitrate {
         }
     }
 
-    /// Gives the rate of the pictures in kilobits per second.
+    /// Returns the rate of the pictures in kilobits per second.
     pub(super) const fn current(&self) -> u64 {
         self.current
     }
 
-    /// Gives the size of a picture that has `bytes` at the rate of the beginning.
+    /// Returns the size of a picture that has `bytes` at the rate of the beginning.
     pub(super) fn scale(&self, bytes: u64) -> u64 {
         (bytes * self.current / self.original.max(1)).max(1)
     }
@@ -96,7 +96,7 @@ impl Bitrate {
         }
     }
 
-    /// Gives what the connection takes, if that is less than the rate, or else the rate before the last rise.
+    /// Returns what the connection takes, if that is less than the rate, or else the rate before the last rise.
     fn possible(&mut self) -> Option<u64> {
         let Some(estimate) = self.estimate.filter(|estimate| *estimate < self.current) else { return self.previous };
         self.sent.clear();

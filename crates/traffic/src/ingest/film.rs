@@ -46,7 +46,7 @@ impl Film {
         Self { packets, length }
     }
 
-    /// Gives packet `number`, counted from 0; `None` in an empty film.
+    /// Returns packet `number`, counted from 0; `None` in an empty film.
     pub fn packet(&self, number: u64) -> Option<Packet> {
         let count = self.packets.len() as u64;
         let packet = self.packets.get(number.checked_rem(count)? as usize)?;

@@ -49,7 +49,7 @@ impl Queue {
         self.packets.pop_front()
     }
 
-    /// Gives the playing time from the first picture that is no key frame to the newest; `None` where nothing is to be done
+    /// Returns the playing time from the first picture that is no key frame to the newest; `None` where nothing is to be done
     /// about it.
     pub(super) fn playing_time(&self) -> Option<Duration> {
         let is_picture = |packet: &&Waiting| matches!(packet.content, Content::Picture(kind) if kind < Picture::Key);

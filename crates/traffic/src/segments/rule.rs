@@ -22,7 +22,7 @@ pub enum RateRule {
 }
 
 impl RateRule {
-    /// Gives the number of the rate.
+    /// Returns the number of the rate.
     pub(crate) fn choose(&mut self, outlook: Outlook<'_>) -> usize {
         match self {
             Self::Throughput(rule) => rule.choose(outlook),

@@ -35,12 +35,12 @@ impl Buffer {
         }
     }
 
-    /// Gives when a unit is written; `None` behind the last one.
+    /// Returns when a unit is written; `None` behind the last one.
     pub(super) fn written(&self, unit: u64) -> Option<Instant> {
         self.timetable.written(self.start, unit)
     }
 
-    /// Gives the time from the unit before the next one to that one.
+    /// Returns the time from the unit before the next one to that one.
     pub(super) fn gap(&self) -> Option<Duration> {
         let next = self.written(self.next)?;
         Some(next - self.written(self.next.checked_sub(1)?)?)
@@ -50,7 +50,7 @@ impl Buffer {
         self.timetable.bytes(self.next).is_none()
     }
 
-    /// Gives how many units are still to be played; more than any buffer holds if there is no end.
+    /// Returns how many units are still to be played; more than any buffer holds if there is no end.
     pub(super) fn left(&self) -> u64 {
         self.timetable.count().map_or(u64::MAX, |count| count.saturating_sub(self.next))
     }
@@ -82,12 +82,12 @@ impl Buffer {
         &mut self.stock[index]
     }
 
-    /// Says whether the next unit is whole.
+    /// Returns whether the next unit is whole.
     pub(super) fn is_ready(&self) -> bool {
         self.stock.front().is_some_and(|stock| stock.unit == self.next && stock.missing == 0)
     }
 
-    /// Says whether anything of a later unit than the next one was read: what is missing of that one will not come.
+    /// Returns whether anything of a later unit than the next one was read: what is missing of that one will not come.
     pub(super) fn is_beyond(&self) -> bool {
         self.stock.back().is_some_and(|stock| stock.unit > self.next)
     }
@@ -96,12 +96,12 @@ impl Buffer {
         self.stock.is_empty()
     }
 
-    /// Gives how many units are whole.
+    /// Returns how many units are whole.
     pub(super) fn whole_units(&self) -> u64 {
         self.stock.iter().filter(|stock| stock.missing == 0).count() as u64
     }
 
-    /// Gives the playing time from the next unit to the last one of which anything was read.
+    /// Returns the playing time from the next unit to the last one of which anything was read.
     pub(super) fn playing_time(&self) -> Duration {
         let last = self.stock.back().and_then(|stock| self.written(stock.unit));
         last.zip(self.written(self.next)).map_or(Duration::ZERO, |(last, next)| last - next)

@@ -47,7 +47,7 @@ impl Deadline {
         }
     }
 
-    /// Says whether there is something to read whose time has come.
+    /// Returns whether there is something to read whose time has come.
     fn has_come(&self, io: &dyn ListenerIo) -> bool {
         io.peek().is_some_and(|part| part.unit <= self.buffer.next)
     }

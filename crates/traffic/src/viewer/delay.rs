@@ -2,7 +2,7 @@
 
 use earlybird_units::{Duration, Instant};
 
-/// Gives the smallest playback delay at which a lost segment can come a second time: 1.5·RTT + 3·period + margin.
+/// Returns the smallest playback delay at which a lost segment can come a second time: 1.5·RTT + 3·period + margin.
 ///
 /// The segments written one, two and three periods behind the lost one cause the duplicate ACKs; the third reaches the
 /// sender RTT + 3·period after the lost one was written, and the retransmission takes RTT/2 (MTCP paper).

@@ -51,7 +51,7 @@ impl Clock {
     }
 }
 
-/// Says whether a moment has come, and then sets the next one.
+/// Returns whether a moment has come, and then sets the next one.
 fn is_due(next: &mut Option<Instant>, distance: Option<Duration>, now: Instant) -> bool {
     let has_come = next.is_some_and(|at| at <= now);
     if has_come {

@@ -60,7 +60,7 @@ impl Rebuffer {
         Self { capacity: Some(capacity.max(Duration::from_nanos(1))), ..self }
     }
 
-    /// Gives when to look next, apart from when something arrives; nothing is due that lies behind.
+    /// Returns when to look next, apart from when something arrives; nothing is due that lies behind.
     pub(super) fn next_time(&self) -> Option<Instant> {
         match self.state {
             State::Playing { due } => Some(due),
@@ -69,7 +69,7 @@ impl Rebuffer {
         }
     }
 
-    /// Gives the playing time that waits: of whole units, and what is left of the one that is played. All are equally long.
+    /// Returns the playing time that waits: of whole units, and what is left of the one that is played. All are equally long.
     pub(super) fn waiting(&self, now: Instant) -> Duration {
         let left = match self.state {
             State::Playing { due } => due - now,

@@ -64,7 +64,7 @@ impl SegmentClient {
         }
     }
 
-    /// Says whether all that was asked for is there.
+    /// Returns whether all that was asked for is there.
     fn has_all(&self) -> bool {
         self.player.buffer.reception.highest.map_or(0, |unit| unit + 1) == self.asked * self.ladder.parts
     }

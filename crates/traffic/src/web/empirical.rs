@@ -9,7 +9,7 @@ impl Empirical {
         self.quantile(random.unit())
     }
 
-    /// Gives the value that a share of the draws does not exceed.
+    /// Returns the value that a share of the draws does not exceed.
     pub(super) fn quantile(self, share: f64) -> f64 {
         let above = self.0.partition_point(|(known, _)| *known <= share).clamp(1, self.0.len() - 1);
         let ((from, low), (to, high)) = (self.0[above - 1], self.0[above]);

@@ -47,7 +47,7 @@ impl Family {
     /// Both.
     pub const ALL: [Self; 2] = [Self::V4, Self::V6];
 
-    /// Gives the address of the programs.
+    /// Returns the address of the programs.
     fn kernel(self) -> IpAddr {
         let place = place(Side::Near, MTU);
         match self {
@@ -56,7 +56,7 @@ impl Family {
         }
     }
 
-    /// Gives an address in the network behind the router: 1 is the router's, 2 the stack's.
+    /// Returns an address in the network behind the router: 1 is the router's, 2 the stack's.
     const fn behind(self, host: u8) -> IpAddr {
         match self {
             Self::V4 => IpAddr::V4(Ipv4Addr::new(10, 78, 0, host)),
@@ -64,7 +64,7 @@ impl Family {
         }
     }
 
-    /// Gives the address of our stack.
+    /// Returns the address of our stack.
     const fn ours(self) -> IpAddr {
         self.behind(2)
     }
@@ -101,7 +101,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Says whether what was read is what was sent.
+    /// Returns whether what was read is what was sent.
     pub fn is_whole(&self) -> bool {
         self.sha256[0] == self.sha256[1]
     }

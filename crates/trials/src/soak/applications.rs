@@ -19,7 +19,7 @@ impl Tally {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Gives it.
+    /// Returns it.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,6 +1,6 @@
 //! How much memory a process has, and whether it has more and more.
 
-/// Gives the bytes of this process that are in memory.
+/// Returns the bytes of this process that are in memory.
 ///
 /// # Panics
 ///
@@ -27,14 +27,14 @@ impl Growth {
         bytes
     }
 
-    /// Gives the bytes of the looks that are asked about: those of the first third, and of the last.
+    /// Returns the bytes of the looks that are asked about: those of the first third, and of the last.
     fn most(&self) -> Option<[u64; 2]> {
         let third = self.0.len() / 3;
         let first = self.0.get(..third)?.iter().max()?;
         Some([*first, *self.0[self.0.len() - third..].iter().max()?])
     }
 
-    /// Says whether there was more in the last third than in the first; `None` before three looks.
+    /// Returns whether there was more in the last third than in the first; `None` before three looks.
     pub fn has_grown(&self) -> Option<bool> {
         self.most().map(|[first, last]| last > first + SLACK)
     }

@@ -30,7 +30,7 @@ pub struct Soak {
 const PORT: u16 = 4201;
 
 impl Soak {
-    /// Gives one over 20 Mb/s and 40 ms in which a hundredth of the packets is lost and as many are doubled and overtaken: so many
+    /// Returns one over 20 Mb/s and 40 ms in which a hundredth of the packets is lost and as many are doubled and overtaken: so many
     /// connections per second, of a quarter of a megabyte at most.
     pub fn lasting(seconds: u64, connections_per_second: f64) -> Self {
         let harm = Harm { lost: 0.01, doubled: 0.01, overtaken: 0.01 };

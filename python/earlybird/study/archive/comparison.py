@@ -101,7 +101,7 @@ def _of_columns(quantity: str, archived: Sequence[Any], repeated: Sequence[Any])
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Tell whether two values are equal; what is undefined in both is."""
+    """Return whether two values are equal; what is undefined in both is."""
     return one == other or (one != one and other != other)  # only NaN is not itself
 
 

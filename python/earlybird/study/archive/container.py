@@ -205,7 +205,7 @@ def _understood(path: Path, manifest: bytes) -> dict[str, Any]:
 
 
 def _is_complete(about: Mapping[str, Any]) -> bool:
-    """Tell whether a manifest says everything that is read of it."""
+    """Return whether a manifest says everything that is read of it."""
     texts = all(isinstance(about.get(name), str) for name in ("scale", "earlybird", "polars"))
     members, studies = about.get("members"), about.get("studies")
     return (
@@ -232,7 +232,7 @@ def _check_members(path: Path, file: zipfile.ZipFile, members: Mapping[str, Any]
 
 
 def _is_safe(name: str) -> bool:
-    """Tell whether a member's name is a plain path downwards."""
+    """Return whether a member's name is a plain path downwards."""
     path = PurePosixPath(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and not {*"\\:\0"} & {*name}
 

@@ -86,7 +86,7 @@ def observed(study: Study, part: Part) -> tuple[str, ...]:
 
 
 def _is_measured(key: str, study: Study, part: Part) -> bool:
-    """Tell whether the scenario, the part or an axis has a key of ``measure``."""
+    """Return whether the scenario, the part or an axis has a key of ``measure``."""
     path = f"measure.{key}"
     return (
         key in written(part.scenario).get("measure", {})

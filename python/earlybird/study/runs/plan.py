@@ -110,7 +110,7 @@ def seeds_text(study: Study, scale: str, part: str = "", shown: Mapping[str, Col
 
 
 def _is_among(study: Study, axes: Mapping[str, Scalar], shown: Mapping[str, Collection[Scalar]]) -> bool:
-    """Tell whether a cell has only values that are shown, or that points mean without saying so."""
+    """Return whether a cell has only values that are shown, or that points mean without saying so."""
     defaults = {name: axis.default for name, axis in study.axes.items()}
     return all(
         value in shown[name] if name in shown else defaults[name] in (None, value) for name, value in axes.items()

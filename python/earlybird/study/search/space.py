@@ -70,7 +70,7 @@ def _changed(run: StudyRun, search: Search, setting: Setting) -> StudyRun:
 
 
 def concerns(parameter: Parameter, run: StudyRun) -> bool:
-    """Tell whether a parameter matters for a run."""
+    """Return whether a parameter matters for a run."""
     place = {"part": run.part.name, **run.axes}
     return all(place.get(axis) in values for axis, values in parameter.at.items())
 

@@ -195,7 +195,7 @@ def _chance_outside(value: Estimate, check: Check) -> float:
 
 
 def _is_at_edge(holds: Holds, value: Estimate, check: Check) -> bool:
-    """Tell whether a mean fails though a bound lies within its interval."""
+    """Return whether a mean fails though a bound lies within its interval."""
     return holds == "no" and any(
         bound is not None and value.low <= bound <= value.high for bound in (check.least, check.most)
     )

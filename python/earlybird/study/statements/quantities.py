@@ -79,7 +79,7 @@ class Measurements:
         return self._selected[axes, group]
 
     def has_runs(self, point: Point) -> bool:
-        """Tell whether there are runs at a point, even if their load or losses put them outside of its group."""
+        """Return whether there are runs at a point, even if their load or losses put them outside of its group."""
         return all(map(self._has_runs, Quantity("", point).terms()))
 
     def _has_runs(self, term: Point) -> bool:
@@ -108,7 +108,7 @@ class Measurements:
         return next((n.value for table in tables for n in table if n.metric == name and n.point == own), math.nan)
 
     def is_exact(self, point: Point) -> bool:
-        """Tell whether nothing is random at a point."""
+        """Return whether nothing is random at a point."""
         return self.study.parts[str(self.complete(point)["part"])].deterministic
 
     def samples(self, quantities: Sequence[Quantity]) -> list[BySeed]:
@@ -191,14 +191,14 @@ class Measurements:
 
 
 def _matches(run: Observation, point: Point) -> bool:
-    """Tell whether a run has the part and the axes of a point."""
+    """Return whether a run has the part and the axes of a point."""
     return run.part == point["part"] and all(
         run.axes.get(name) == value for name, value in point.items() if name not in NOT_AXES
     )
 
 
 def is_member(run: Observation, group: Group) -> bool:
-    """Tell whether a run belongs to a group."""
+    """Return whether a run belongs to a group."""
     if group.load is not None and not group.load[0] <= run.load < group.load[1]:
         return False
     if group.drop is not None and not group.drop[0] <= run.values["drop-rate"] < group.drop[1]:
@@ -207,7 +207,7 @@ def is_member(run: Observation, group: Group) -> bool:
 
 
 def has_axes(run: Observation, group: Group) -> bool:
-    """Tell whether a run has the values of the axes that a group asks for."""
+    """Return whether a run has the values of the axes that a group asks for."""
     return all(run.axes.get(name) in values for name, values in group.axes.items())
 
 

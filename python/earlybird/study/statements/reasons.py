@@ -39,12 +39,12 @@ class Reason:
 
     @property
     def is_shown(self) -> bool:
-        """Tell whether the runs at this scale bear it out."""
+        """Return whether the runs at this scale bear it out."""
         return all(each.is_shown for each in self.evidence)
 
 
 def needs_reason(verdict: Verdict) -> bool:
-    """Tell whether a verdict calls for an explanation: a must or a claim that does not hold."""
+    """Return whether a verdict calls for an explanation: a must or a claim that does not hold."""
     return verdict.level != "report" and verdict.holds == "no"
 
 

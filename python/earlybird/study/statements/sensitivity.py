@@ -140,7 +140,7 @@ def _points(panel: Panel, check: Check, study: Study) -> Iterator[tuple[str, Map
 
 
 def _is_open(point: Mapping[str, Scalar], panel: Panel) -> bool:
-    """Tell whether the paper leaves open all that a setting changes."""
+    """Return whether the paper leaves open all that a setting changes."""
     return not any(value in panel.against.get(name, ()) for name, value in point.items())
 
 

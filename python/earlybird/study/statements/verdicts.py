@@ -110,7 +110,7 @@ def without_chance(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def was_run(verdict: Verdict) -> bool:
-    """Tell whether any of a verdict's cells had runs."""
+    """Return whether any of a verdict's cells had runs."""
     return any(finding.note != NO_RUNS for finding in verdict.findings)
 
 

@@ -77,7 +77,7 @@ def stated_text(number: Number) -> str:
 
 
 def is_in_points(check: Check) -> bool:
-    """Tell whether two quantities of an order are compared by their difference, as shares are, or by their ratio."""
+    """Return whether two quantities of an order are compared by their difference, as shares are, or by their ratio."""
     return metric(check.metric).is_share and not any("over" in point for point in (check.at, *check.points))
 
 

@@ -106,12 +106,12 @@ impl Tun {
         Self::with_offload(descriptor, mtu, flags)
     }
 
-    /// Gives the device away, to a process that may not make one: [`Self::from_descriptor`] takes it there.
+    /// Returns the device away, to a process that may not make one: [`Self::from_descriptor`] takes it there.
     pub fn into_descriptor(self) -> OwnedFd {
         self.descriptor
     }
 
-    /// Gives the kernel's end of the device of that name an address in a network of so many bits, at once: nobody else is there
+    /// Returns the kernel's end of the device of that name an address in a network of so many bits, at once: nobody else is there
     /// who could have it.
     ///
     /// # Errors

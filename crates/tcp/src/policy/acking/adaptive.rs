@@ -144,7 +144,7 @@ impl Adaptive {
         self.is_interactive = is_interactive;
     }
 
-    /// Gives the current delay.
+    /// Returns the current delay.
     pub(crate) fn delay(&self) -> Option<Duration> {
         self.delay
     }

@@ -35,7 +35,7 @@ impl Spaced {
         }
     }
 
-    /// Says whether the ACK of a segment that was stored does, though something is missing.
+    /// Returns whether the ACK of a segment that was stored does, though something is missing.
     pub(crate) fn keeps_distance(&mut self, now: Instant, opens_hole: bool) -> bool {
         let tells_hole = opens_hole || self.has_told_hole;
         self.has_told_hole = opens_hole;

@@ -38,19 +38,19 @@ pub(crate) struct BufferSize {
 }
 
 impl BufferSize {
-    /// Gives the buffer that has so many bytes in all, of which `largest` are offered at some time.
+    /// Returns the buffer that has so many bytes in all, of which `largest` are offered at some time.
     pub(crate) const fn holding(capacity: u64, largest: u64) -> Self {
         let kept_back = if largest > LARGEST_UNSCALED { capacity / KEPT_BACK } else { 0 };
         Self { capacity, kept_back }
     }
 
-    /// Gives the buffer of which so many bytes can be offered.
+    /// Returns the buffer of which so many bytes can be offered.
     const fn offering(bytes: u64) -> Self {
         let kept_back = if bytes > LARGEST_UNSCALED { bytes / KEPT_BACK } else { 0 };
         Self { capacity: bytes + kept_back, kept_back }
     }
 
-    /// Gives the largest window that is offered.
+    /// Returns the largest window that is offered.
     pub(crate) const fn offered(self) -> u64 {
         self.capacity - self.kept_back
     }
@@ -60,7 +60,7 @@ impl ReceiveBuffer {
     /// What Linux 6.18 does by default (`tcp_rmem`: 128 kB, half of which are offered, and 32 MB).
     pub const LINUX: Self = Self::Tuned { initial: 65_536, largest: 33_554_432 };
 
-    /// Gives the size that the buffer has at first, and the one that it may grow to, beside a largest window of so many bytes.
+    /// Returns the size that the buffer has at first, and the one that it may grow to, beside a largest window of so many bytes.
     pub(crate) fn sizes(self, window: u64) -> [BufferSize; 2] {
         match self {
             Self::LikeWindow => [BufferSize::offering(window); 2],

@@ -13,7 +13,7 @@ use earlybird_units::SeedTree;
 ///
 /// `docs/own-control.md` brings one from outside this crate, step by step.
 pub trait ControlFactory: Any + Debug + Send + Sync {
-    /// Gives its name, for messages.
+    /// Returns its name, for messages.
     fn name(&self) -> &'static str;
     /// Makes the control of one connection, with a window of one segment for the handshake.
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl>;

@@ -46,7 +46,7 @@ impl Progress {
         Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight, growth: acked as f64, is_used: None }
     }
 
-    /// Says whether a window of `cwnd` segments was used, for a control that asks for that even where the sender does not.
+    /// Returns whether a window of `cwnd` segments was used, for a control that asks for that even where the sender does not.
     pub fn used_up(&self, cwnd: f64) -> bool {
         self.is_used.unwrap_or(self.flight >= cwnd as u64)
     }
@@ -151,9 +151,9 @@ impl Window {
 /// shares of marks, and one of [`Self::on_progress`], [`Self::on_loss`], [`Self::inflate`] and [`Self::deflate`];
 /// [`Self::on_timeout`] and [`Self::on_idle`] when the timer runs out.
 pub trait CongestionControl: Debug + Send {
-    /// Gives the congestion window.
+    /// Returns the congestion window.
     fn cwnd(&self) -> f64;
-    /// Gives the slow-start threshold; infinite before the first loss where the profile has no initial one.
+    /// Returns the slow-start threshold; infinite before the first loss where the profile has no initial one.
     fn ssthresh(&self) -> f64;
     /// Starts with the given window once the handshake is done.
     ///
@@ -162,7 +162,7 @@ pub trait CongestionControl: Debug + Send {
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64);
     /// Learns how long the handshake took.
     fn on_handshake(&mut self, _cx: &mut Cx<'_>, _handshake: &Handshake) {}
-    /// Gives how many times what was used of the window it may be: beyond, it does not grow (RFC 7661; in slow start Linux's
+    /// Returns how many times what was used of the window it may be: beyond, it does not grow (RFC 7661; in slow start Linux's
     /// `tcp_is_cwnd_limited`, so that one round trip can double what it uses).
     fn headroom(&self) -> f64 {
         if self.cwnd() < self.ssthresh() { 2.0 } else { 1.0 }
@@ -175,7 +175,7 @@ pub trait CongestionControl: Debug + Send {
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.on_loss(cx, flight);
     }
-    /// Says whether it answers shares of marks: its segments are then for the L4S service (RFC 9331 §4.1), and
+    /// Returns whether it answers shares of marks: its segments are then for the L4S service (RFC 9331 §4.1), and
     /// [`Self::on_marks`] hears of every ACK.
     fn is_scalable(&self) -> bool {
         false
@@ -196,15 +196,15 @@ pub trait CongestionControl: Debug + Send {
     fn undo(&mut self, _window: &Window) {}
     /// Lowers the window to this one: nothing was sent for a time (RFC 5681 §4.1), or ns-2's idle timer ran out.
     fn on_idle(&mut self, window: &Window);
-    /// Says whether segments leave at [`Self::pacing_rate`].
+    /// Returns whether segments leave at [`Self::pacing_rate`].
     fn is_paced(&self) -> bool {
         false
     }
-    /// Gives the rate at which segments leave, in full segments per second; `None` as long as it is not known.
+    /// Returns the rate at which segments leave, in full segments per second; `None` as long as it is not known.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
-    /// Gives the control as one that models the path, if it does.
+    /// Returns the control as one that models the path, if it does.
     fn path_model(&mut self) -> Option<&mut dyn path::PathModel> {
         None
     }

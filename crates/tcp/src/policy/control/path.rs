@@ -76,6 +76,6 @@ pub trait PathModel {
     fn on_lost(&mut self, now: Instant, lost: &LostSegment);
     /// Learns what an ACK delivered.
     fn on_sample(&mut self, now: Instant, sample: &RateSample);
-    /// Says whether it now keeps the rate down on purpose, so that samples say little about the path.
+    /// Returns whether it now keeps the rate down on purpose, so that samples say little about the path.
     fn is_holding_back(&self) -> bool;
 }

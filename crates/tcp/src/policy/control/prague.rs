@@ -118,7 +118,7 @@ impl Prague {
         }
     }
 
-    /// Gives what a round trip adds to the window: less than a segment if it is shorter than the virtual one, of which
+    /// Returns what a round trip adds to the window: less than a segment if it is shorter than the virtual one, of which
     /// there are fewer (§2.4.4).
     fn increase(&self) -> f64 {
         let shortest = self.parameters.virtual_rtt.as_secs_f64();

@@ -46,7 +46,7 @@ pub(crate) struct Reno {
 /// The smallest slow-start threshold (RFC 5681 equation 4).
 pub(crate) const SMALLEST_SSTHRESH: f64 = 2.0;
 
-/// Gives how many of `growth` segments are slow start's: an ACK of many does not carry the window beyond the threshold
+/// Returns how many of `growth` segments are slow start's: an ACK of many does not carry the window beyond the threshold
 /// (RFC 3465 §2.1; Linux's `tcp_slow_start`), and the first of them is never divided.
 pub(crate) fn slow_start_share(growth: f64, cwnd: f64, ssthresh: f64) -> f64 {
     if cwnd < ssthresh { growth.min((ssthresh - cwnd).max(1.0)) } else { 0.0 }
@@ -60,12 +60,12 @@ impl Reno {
         Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved, counted: 0.0 }
     }
 
-    /// Gives the usable window as a real number.
+    /// Returns the usable window as a real number.
     pub(crate) fn usable(&self) -> f64 {
         self.cwnd.min(self.largest)
     }
 
-    /// Says whether the window still doubles every round trip.
+    /// Returns whether the window still doubles every round trip.
     pub(crate) fn is_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
@@ -123,7 +123,7 @@ impl Reno {
         self.counted = 0.0;
     }
 
-    /// Gives half of what the profile halves.
+    /// Returns half of what the profile halves.
     pub(crate) fn half(&self, flight: Flight) -> f64 {
         match self.halved {
             Halved::Window => self.usable() / 2.0,

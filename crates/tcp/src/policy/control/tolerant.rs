@@ -123,14 +123,14 @@ impl Delay {
         self.largest = self.largest.max(rtt.saturating_sub(smallest));
     }
 
-    /// Gives the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
+    /// Returns the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
     /// busy do not. `None` before any sample.
     fn standing(&self) -> Option<Duration> {
         let shortest = self.halves.into_iter().flatten().min()?;
         Some(shortest.saturating_sub(self.base.smallest?))
     }
 
-    /// Gives the queueing delay that the last sample met.
+    /// Returns the queueing delay that the last sample met.
     fn met(&self) -> Option<Duration> {
         Some(self.latest.saturating_sub(self.base.smallest?))
     }
@@ -186,7 +186,7 @@ impl Losses {
     }
 }
 
-/// Says whether a queueing delay is longer than the threshold; one of which nothing is known (`None`) may be.
+/// Returns whether a queueing delay is longer than the threshold; one of which nothing is known (`None`) may be.
 fn is_beyond(queueing: Option<Duration>, threshold: Duration) -> bool {
     queueing.is_none_or(|queueing| queueing > threshold)
 }
@@ -205,7 +205,7 @@ impl Tolerant {
         }
     }
 
-    /// Says whether losses tell of congestion: there is a queue, as far as is known, or too much is lost.
+    /// Returns whether losses tell of congestion: there is a queue, as far as is known, or too much is lost.
     fn is_congested(&self, is_queue: bool) -> bool {
         !self.has_sample || is_queue || self.losses.share > self.parameters.breaker
     }
@@ -218,7 +218,7 @@ impl Tolerant {
         is_beyond(queueing, self.parameters.queue_threshold)
     }
 
-    /// Gives the queueing delay up to which a queue that may have been full counts as gone: short buffers are full below the
+    /// Returns the queueing delay up to which a queue that may have been full counts as gone: short buffers are full below the
     /// threshold of long ones.
     fn emptied(&self) -> Duration {
         (self.delay.largest / EMPTIED).clamp(SHORT, self.parameters.queue_threshold)

@@ -12,14 +12,14 @@ pub enum Rules {
     Rfc,
 }
 
-/// Gives the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
+/// Returns the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
 /// new one.
 #[inline]
 pub(super) fn next_in_window(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
     next_sendable(board, limits).filter(|next| next - board.una() < window)
 }
 
-/// Gives it if it fits into the usable window.
+/// Returns it if it fits into the usable window.
 #[inline]
 pub(super) fn next_in_usable_window(board: &Board, limits: &Limits) -> Option<u64> {
     next_sendable(board, limits).filter(|next| limits.has_room_beside(next - board.una()))
@@ -36,14 +36,14 @@ pub(super) fn limited_transmit(board: &Board, limits: &Limits, duplicates: u32) 
     ((next - board.una() + 1) as f64 <= limits.cwnd + f64::from(duplicates)).then_some(next)
 }
 
-/// Says whether the segment that an ACK asked for, the `duplicates`-th, may leave: one sent before, whatever the window says;
+/// Returns whether the segment that an ACK asked for, the `duplicates`-th, may leave: one sent before, whatever the window says;
 /// a new one, by limited transmit, if the window has room that the same ACK may have shrunk (RFC 3042 §2, second condition).
 #[inline(never)]
 pub(super) fn may_leave(due: u64, board: &Board, limits: &Limits, duplicates: u32) -> bool {
     due < board.smax() || limited_transmit(board, limits, duplicates) == Some(due)
 }
 
-/// Says whether the last reduction, when `recover` was the next new number, concerned an earlier window (RFC 6582 §3.2
+/// Returns whether the last reduction, when `recover` was the next new number, concerned an earlier window (RFC 6582 §3.2
 /// step 2). The first data packet is exempt (ns-2's `bugfix_ss_`).
 pub(super) fn is_new_window(recover: Option<u64>, board: &Board) -> bool {
     recover.is_none_or(|recover| board.una() > recover) || board.una() == 1

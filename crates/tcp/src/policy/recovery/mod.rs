@@ -65,14 +65,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Gives the usable window in whole segments.
+    /// Returns the usable window in whole segments.
     #[inline]
     pub(crate) fn usable(&self) -> u64 {
         // Through `i64`: that conversion is shorter than the one to `u64`, and windows are never negative.
         (self.cwnd as i64 as u64).min(self.wnd)
     }
 
-    /// Says whether [`Self::usable`] is more than this: without the conversion, which has to think of all numbers.
+    /// Returns whether [`Self::usable`] is more than this: without the conversion, which has to think of all numbers.
     #[inline]
     pub(crate) fn has_room_beside(&self, in_flight: u64) -> bool {
         in_flight < self.wnd && (in_flight + 1).cast_signed() as f64 <= self.cwnd
@@ -92,7 +92,7 @@ pub(crate) struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
-    /// Says whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
+    /// Returns whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
     /// enough (RFC 5827 §3.2).
     pub(crate) fn is_loss(&self, count: u32, board: &Board) -> bool {
         let needed = self.trigger.duplicates_needed(board.outstanding(), self.limits.has_new);
@@ -112,7 +112,7 @@ pub(crate) struct Timing {
 
 /// Finds losses and decides what to send next.
 pub(crate) trait LossRecovery: Debug + Send {
-    /// Says whether it can do nothing with a peer that sends no SACK blocks.
+    /// Returns whether it can do nothing with a peer that sends no SACK blocks.
     fn needs_sack(&self) -> bool {
         false
     }
@@ -120,7 +120,7 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
     /// Reads one ACK, already entered into the board.
     fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
-    /// Says whether an ACK that moves the window forward, with nothing `SACKed` and nothing else to tell, would be nothing but
+    /// Returns whether an ACK that moves the window forward, with nothing `SACKed` and nothing else to tell, would be nothing but
     /// [`Outcome::Progress`] – one that finds losses by time may take [`Board::is_in_order`] for granted –: then
     /// [`Self::on_plain_progress`] may read it in place of [`Self::on_ack`].
     fn is_open(&self) -> bool {
@@ -134,7 +134,7 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_timeout(&mut self, now: Instant, board: &mut Board);
     /// Lets everything outstanding go again although nothing was lost: [`Board::nxt`] is at its beginning.
     fn repeat_all(&mut self, _board: &Board) {}
-    /// Gives the number of the segment to send now: one sent before, or `board.smax()` for a new one.
+    /// Returns the number of the segment to send now: one sent before, or `board.smax()` for a new one.
     ///
     /// `limits` already hold the reduced window when recovery has just begun.
     fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
@@ -156,15 +156,15 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
         (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(visit);
     }
-    /// Gives the estimate of the segments in the network.
+    /// Returns the estimate of the segments in the network.
     fn pipe(&self, board: &Board) -> u64 {
         board.outstanding()
     }
-    /// Says whether the last ACK told of a loss not known before.
+    /// Returns whether the last ACK told of a loss not known before.
     fn found_loss(&self) -> bool {
         false
     }
-    /// Says whether a recovery is under way.
+    /// Returns whether a recovery is under way.
     fn is_recovering(&self) -> bool;
 }
 

@@ -94,7 +94,7 @@ impl Reno {
         self.due = Some(board.una());
     }
 
-    /// Gives the window with its inflation, in whole segments.
+    /// Returns the window with its inflation, in whole segments.
     fn window(&self, limits: &Limits) -> u64 {
         let inflated = limits.usable().cast_signed() + self.inflation;
         // One segment may always be out: deflation never closes the window.

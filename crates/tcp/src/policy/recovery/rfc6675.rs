@@ -126,7 +126,7 @@ impl Rfc6675 {
     }
 }
 
-/// Gives the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
+/// Returns the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
 /// ranges are never fewer segments.
 fn lost_below(board: &Board) -> u64 {
     let threshold = u64::from(DUPLICATE_THRESHOLD);

@@ -79,13 +79,13 @@ impl Scheme {
 
 /// What only RACK-TLP has an answer to, which finds losses by time.
 impl Scheme {
-    /// Says whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, and DSACKs and
+    /// Returns whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, and DSACKs and
     /// echoed times are read.
     pub(crate) fn is_timed(&self) -> bool {
         matches!(self, Self::Rack(_))
     }
 
-    /// Says whether an ACK without blocks that repeats the last one, with nothing outstanding, would change nothing.
+    /// Returns whether an ACK without blocks that repeats the last one, with nothing outstanding, would change nothing.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         if let Self::Rack(rack) = self { rack.is_at_rest() } else { false }
@@ -99,7 +99,7 @@ impl Scheme {
         }
     }
 
-    /// Gives the time at which to call [`Self::on_deadline`], beside the retransmission timer; [`Instant::NEVER`] if there is
+    /// Returns the time at which to call [`Self::on_deadline`], beside the retransmission timer; [`Instant::NEVER`] if there is
     /// none.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {

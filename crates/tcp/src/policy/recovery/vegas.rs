@@ -93,7 +93,7 @@ impl Vegas {
         self.lagging.filter(|number| *number >= board.una()).unwrap_or_else(|| board.nxt())
     }
 
-    /// Says whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
+    /// Returns whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
     /// than the connection.
     fn is_expired(&self, now: Instant, board: &Board) -> bool {
         let unsent = || (now - self.origin) + Duration::from_secs(1);
@@ -170,12 +170,12 @@ impl Vegas {
     }
 }
 
-/// Gives the first segment that is not acknowledged, if there is one, or can be.
+/// Returns the first segment that is not acknowledged, if there is one, or can be.
 fn first_due(arrival: &Arrival<'_>, board: &Board) -> Option<u64> {
     (board.outstanding() > 0 || arrival.limits.has_new).then(|| board.una())
 }
 
-/// Says whether more is acknowledged than had been sent when `recover` was the next new number.
+/// Returns whether more is acknowledged than had been sent when `recover` was the next new number.
 fn is_later(recover: Option<u64>, board: &Board) -> bool {
     recover.is_none_or(|recover| board.una() > recover)
 }

@@ -28,7 +28,7 @@ impl Eifel {
         self.end = self.end.max(end);
     }
 
-    /// Says whether the ACK, which acknowledges what is in front of `una`, answers a transmission before the retransmission (RFC
+    /// Returns whether the ACK, which acknowledges what is in front of `una`, answers a transmission before the retransmission (RFC
     /// 3522 §3.2, steps 4 and 5).
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, una: u64) -> bool {
         let Some(stamp) = self.sent_again_at.filter(|_| ack.advanced > 0) else { return false };

@@ -40,7 +40,7 @@ impl ForwardRto {
         self.resumes = false;
     }
 
-    /// Says whether the timeout proves needless.
+    /// Returns whether the timeout proves needless.
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board, has_new: bool) -> bool {
         match self.step {
             Step::Idle => false,
@@ -78,7 +78,7 @@ impl ForwardRto {
         is_needless
     }
 
-    /// Says whether new data, and nothing else, may go: how many segments.
+    /// Returns whether new data, and nothing else, may go: how many segments.
     pub(crate) fn forward(&self) -> Option<u64> {
         match self.step {
             Step::Forward(segments) => Some(segments),
@@ -86,7 +86,7 @@ impl ForwardRto {
         }
     }
 
-    /// Says whether it waits for no ACK, and has nothing to tell.
+    /// Returns whether it waits for no ACK, and has nothing to tell.
     pub(super) fn is_idle(&self) -> bool {
         self.step == Step::Idle && !self.resumes
     }

@@ -95,7 +95,7 @@ impl Spurious {
         }
     }
 
-    /// Says whether an ACK that acknowledges nothing, and tells of no duplicate, changes nothing.
+    /// Returns whether an ACK that acknowledges nothing, and tells of no duplicate, changes nothing.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.forward.as_ref().is_none_or(ForwardRto::is_idle)
     }

@@ -18,7 +18,7 @@ impl Repeats {
         self.spans.push(span);
     }
 
-    /// Says whether this ACK's DSACK completes them.
+    /// Returns whether this ACK's DSACK completes them.
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement) -> bool {
         let place = |duplicate| self.spans.iter().position(|span| *span == duplicate);
         let Some(place) = ack.duplicate.and_then(place) else {

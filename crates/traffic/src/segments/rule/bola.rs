@@ -19,7 +19,7 @@ impl Bola {
         Self { low: low.as_secs_f64(), high: high.as_secs_f64() }
     }
 
-    /// Gives V in seconds, and γp less one: dash.js's utilities begin with 1, and its `gp` counts from there.
+    /// Returns V in seconds, and γp less one: dash.js's utilities begin with 1, and its `gp` counts from there.
     fn parameters(self, highest_utility: f64) -> (f64, f64) {
         let gp = highest_utility / (self.high / self.low - 1.0);
         (self.low / gp, gp)

@@ -27,12 +27,12 @@ const REACT: f64 = 2.0;
 /// `B_target`, in seconds.
 const TARGET: f64 = 1.5;
 
-/// Gives `vl`, how cautious choices are.
+/// Returns `vl`, how cautious choices are.
 fn caution() -> f64 {
     libm::pow(HORIZON, 0.99)
 }
 
-/// Gives `alpha`, how small the steps of the descent are.
+/// Returns `alpha`, how small the steps of the descent are.
 fn step_size() -> f64 {
     HORIZON.max(caution() * libm::sqrt(HORIZON))
 }
@@ -90,13 +90,13 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
-/// Gives the first of the values that are nearest.
+/// Returns the first of the values that are nearest.
 fn nearest(values: &[f64], target: f64) -> usize {
     let distance = |index: usize| (values[index] - target).abs();
     (1..values.len()).fold(0, |best, next| if distance(next) < distance(best) { next } else { best })
 }
 
-/// Gives the nearest probabilities, which are not negative and make one together (Chen and Ye, arXiv:1101.6081).
+/// Returns the nearest probabilities, which are not negative and make one together (Chen and Ye, arXiv:1101.6081).
 fn project(values: Vec<f64>) -> Vec<f64> {
     let mut falling = values.clone();
     falling.sort_by(|left, right| right.total_cmp(left));

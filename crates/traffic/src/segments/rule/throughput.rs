@@ -23,7 +23,7 @@ impl Throughput {
         Self { samples: if is_live { SAMPLES_LIVE } else { SAMPLES_STORED } }
     }
 
-    /// Gives over how many throughputs the mean is taken, of those that there are.
+    /// Returns over how many throughputs the mean is taken, of those that there are.
     fn width(self, throughputs: &[f64]) -> usize {
         let mut width = self.samples;
         let newest_first = throughputs.iter().rev().zip(throughputs.iter().rev().skip(1));

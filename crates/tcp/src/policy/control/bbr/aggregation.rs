@@ -36,7 +36,7 @@ impl Aggregation {
         self.extra.note((self.delivered - expected).at_most(most));
     }
 
-    /// Gives `BBR.extra_acked`: of the last ten rounds, or of one as long as the pipe was never full.
+    /// Returns `BBR.extra_acked`: of the last ten rounds, or of one as long as the pipe was never full.
     pub(super) fn extra(&self, was_full: bool) -> f64 {
         if was_full { self.extra.max() } else { self.extra.present() }
     }

@@ -1,7 +1,7 @@
 //! Arithmetic of the model's numbers: counts far below 2^63, and volumes and rates that are never NaN, for which `f64::max` and
 //! `f64::min` would look each time.
 
-/// Gives a count as a volume. Through `i64`: that conversion is shorter than the one from `u64`.
+/// Returns a count as a volume. Through `i64`: that conversion is shorter than the one from `u64`.
 #[inline]
 pub(super) const fn volume(count: u64) -> f64 {
     count.cast_signed() as f64
@@ -9,10 +9,10 @@ pub(super) const fn volume(count: u64) -> f64 {
 
 /// Bounds of a number.
 pub(super) trait Bounds {
-    /// Gives it, or `least` if that is larger.
+    /// Returns it, or `least` if that is larger.
     #[must_use]
     fn at_least(self, least: Self) -> Self;
-    /// Gives it, or `most` if that is smaller.
+    /// Returns it, or `most` if that is smaller.
     #[must_use]
     fn at_most(self, most: Self) -> Self;
 }

@@ -33,7 +33,7 @@ impl<const N: usize> SlotMax<N> {
         self.present().at_least(self.before)
     }
 
-    /// Gives the maximum of the present slot.
+    /// Returns the maximum of the present slot.
     pub(super) fn present(&self) -> f64 {
         self.slots[0]
     }

@@ -46,7 +46,7 @@ mod tests {
         RateSample { delivery_rate: Some(f64::from(rate)), is_app_limited, ..RateSample::default() }
     }
 
-    /// Gives whether the pipe counts as full after each round with these rates.
+    /// Returns whether the pipe counts as full after each round with these rates.
     fn verdicts<const N: usize>(rates: [u32; N]) -> [bool; N] {
         let mut pipe = FullPipe::default();
         rates.map(|rate| {

@@ -91,7 +91,7 @@ impl ShortTerm {
         self.last_lost = None;
     }
 
-    /// Gives how many runs of neighbours were lost in the round.
+    /// Returns how many runs of neighbours were lost in the round.
     pub(super) fn lost_runs(&self) -> u32 {
         self.runs
     }

@@ -25,7 +25,7 @@ const STARTUP_PACING_GAIN: f64 = 2.77;
 const DEFAULT_CWND_GAIN: f64 = 2.0;
 
 impl State {
-    /// Gives `BBR.pacing_gain`.
+    /// Returns `BBR.pacing_gain`.
     pub(super) const fn pacing_gain(self) -> f64 {
         match self {
             Self::Startup => STARTUP_PACING_GAIN,
@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    /// Gives `BBR.cwnd_gain`.
+    /// Returns `BBR.cwnd_gain`.
     pub(super) const fn cwnd_gain(self) -> f64 {
         match self {
             Self::Up => 2.25,

@@ -34,7 +34,7 @@ impl Bbr {
         self.min_rtt.seconds().map_or(self.initial_window, |min_rtt| gain * bw * min_rtt)
     }
 
-    /// Gives `BBR.bdp`.
+    /// Returns `BBR.bdp`.
     pub(super) fn bdp(&self) -> f64 {
         self.bdp_multiple(self.bw, 1.0)
     }

@@ -47,17 +47,17 @@ impl Delays {
         self.smoothed
     }
 
-    /// Gives `RTTstanding`; zero before the first sample.
+    /// Returns `RTTstanding`; zero before the first sample.
     pub(super) fn standing(&self) -> Duration {
         self.standing.best().unwrap_or(Duration::ZERO)
     }
 
-    /// Gives `dq`, the queueing delay.
+    /// Returns `dq`, the queueing delay.
     pub(super) fn queueing(&self) -> Duration {
         self.standing().saturating_sub(self.min.best().unwrap_or(Duration::ZERO))
     }
 
-    /// Says whether the queue was nearly empty in the last round trips, as flows of Copa alone leave it (§2.2). A queue that was
+    /// Returns whether the queue was nearly empty in the last round trips, as flows of Copa alone leave it (§2.2). A queue that was
     /// empty all the time is that too.
     pub(super) fn was_nearly_empty(&self) -> bool {
         let above_min = |recent: &Recent| recent.best().zip(self.min.best()).map(|(rtt, min)| rtt.saturating_sub(min));

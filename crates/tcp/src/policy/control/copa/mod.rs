@@ -92,13 +92,13 @@ impl Copa {
         }
     }
 
-    /// Says whether cwnd/RTTstanding ≤ 1/(δ·dq).
+    /// Returns whether cwnd/RTTstanding ≤ 1/(δ·dq).
     fn is_below_target(&self) -> bool {
         let (standing, queueing) = (self.delays.standing().as_secs_f64(), self.delays.queueing().as_secs_f64());
         self.cwnd * queueing <= self.mode.queued() * standing
     }
 
-    /// Gives v/δ, by which the window changes in a round trip.
+    /// Returns v/δ, by which the window changes in a round trip.
     fn change_per_round_trip(&self) -> f64 {
         self.velocity.value(self.cwnd, self.mode.queued()) * self.mode.queued()
     }

@@ -32,7 +32,7 @@ impl Recent {
         while self.samples.len() > 1 && self.samples.pop_front_if(|(at, _)| now - *at > window).is_some() {}
     }
 
-    /// Gives the best one; `None` before any sample.
+    /// Returns the best one; `None` before any sample.
     pub(super) fn best(&self) -> Option<Duration> {
         self.samples.front().map(|(_, rtt)| *rtt)
     }

@@ -25,7 +25,7 @@ impl Velocity {
         Self { value: 1.0, direction: Ordering::Equal, unchanged: 0, round_end: 0, began_with: 0.0 }
     }
 
-    /// Gives `v` for a window of which `queued` segments are to stand in the queue: it moves by no more than itself in a round trip
+    /// Returns `v` for a window of which `queued` segments are to stand in the queue: it moves by no more than itself in a round trip
     /// (genericCC, `update_intersend_time`; the paper sets no bound).
     pub(super) fn value(&self, cwnd: f64, queued: f64) -> f64 {
         self.value.min(cwnd / queued).max(1.0)

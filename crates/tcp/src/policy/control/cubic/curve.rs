@@ -20,18 +20,18 @@ impl CubicCurve {
         Self { plateau, rise: libm::cbrt((plateau - cwnd) / AGGRESSIVENESS) }
     }
 
-    /// Gives the window in segments so many seconds after the start (RFC 9438 equation 1).
+    /// Returns the window in segments so many seconds after the start (RFC 9438 equation 1).
     pub fn at(&self, seconds: f64) -> f64 {
         let distance = seconds - self.rise;
         AGGRESSIVENESS * distance * distance * distance + self.plateau
     }
 
-    /// Gives K, the seconds from the start to the plateau.
+    /// Returns K, the seconds from the start to the plateau.
     pub fn seconds_to_plateau(&self) -> f64 {
         self.rise
     }
 
-    /// Gives the window at the plateau, `W_max`.
+    /// Returns the window at the plateau, `W_max`.
     pub fn plateau(&self) -> f64 {
         self.plateau
     }

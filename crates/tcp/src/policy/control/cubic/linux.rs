@@ -139,7 +139,7 @@ impl Epoch {
         ((now - self.start) << TICKS_SHIFT) / CLOCK
     }
 
-    /// Gives the window on the curve after so many ticks.
+    /// Returns the window on the curve after so many ticks.
     fn target(&self, ticks: u64) -> u32 {
         let distance = ticks.abs_diff(self.rise);
         let cube = distance.saturating_mul(distance).saturating_mul(distance).saturating_mul(SCALED_C);
@@ -237,7 +237,7 @@ impl LinuxCubic {
         self.cwnd < self.ssthresh || (self.cwnd == self.ssthresh && !self.version.counts_segments)
     }
 
-    /// Gives the segments that are left for avoidance.
+    /// Returns the segments that are left for avoidance.
     fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) -> u32 {
         let step = self.slow_start.on_progress(now, progress, f64::from(self.cwnd));
         if step.is_over {

@@ -43,14 +43,14 @@ pub struct CubicConfig {
 }
 
 impl CubicConfig {
-    /// Gives the standard.
+    /// Returns the standard.
     pub const RFC9438: Self =
         Self { version: CubicVersion::Rfc9438, fast_convergence: true, slow_start: SlowStartRule::Standard };
-    /// Gives Linux 2.6.22.
+    /// Returns Linux 2.6.22.
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
-    /// Gives Linux 2.6.38, which had `HyStart` on.
+    /// Returns Linux 2.6.38, which had `HyStart` on.
     pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
-    /// Gives Linux 6.x, with a `HyStart` that leaves slow start less easily.
+    /// Returns Linux 6.x, with a `HyStart` that leaves slow start less easily.
     pub const LINUX: Self =
         Self { version: CubicVersion::Linux, slow_start: SlowStartRule::HystartLinux, ..Self::RFC9438 };
 }

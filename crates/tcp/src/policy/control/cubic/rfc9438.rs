@@ -117,7 +117,7 @@ impl Cubic {
         }
     }
 
-    /// Gives the threshold after a loss or timeout, and remembers the window as it was (RFC 9438 §4.6).
+    /// Returns the threshold after a loss or timeout, and remembers the window as it was (RFC 9438 §4.6).
     ///
     /// What is outstanding counts up to the window, which that section allows and RFC 5681 §3.2 asks for as to limited
     /// transmit: while a hole stays open, segments that have arrived behind it pile up far beyond any window, and 0.7 of that
@@ -129,7 +129,7 @@ impl Cubic {
         (BETA * self.cwnd.min(most)).max(SMALLEST_SSTHRESH)
     }
 
-    /// Gives `W_max` after a loss (RFC 9438 §4.7).
+    /// Returns `W_max` after a loss (RFC 9438 §4.7).
     fn next_plateau(&self) -> f64 {
         if self.config.fast_convergence && self.cwnd < self.plateau {
             self.cwnd * (1.0 + BETA) / 2.0
@@ -300,7 +300,7 @@ mod tests {
         (100_000_000, 33_325.0),
     ];
 
-    /// Gives the segments per round trip over so many loss intervals.
+    /// Returns the segments per round trip over so many loss intervals.
     fn mean_window(driver: &mut Driver, interval: u32, intervals: u32) -> f64 {
         let start = driver.now;
         for _ in 0..intervals {

@@ -39,7 +39,7 @@ impl Conditions {
         self.queueing.as_nanos() as f64 / self.largest.as_nanos() as f64
     }
 
-    /// Gives 1 + p′/p; `None` before the first loss.
+    /// Returns 1 + p′/p; `None` before the first loss.
     fn balance(&self) -> Option<f64> {
         (self.loss_rate > 0.0).then(|| 1.0 + self.response_rate / self.loss_rate)
     }
@@ -54,7 +54,7 @@ pub(super) struct Alpha {
     updated: Instant,
 }
 
-/// Gives the target of α in compete mode: `balance` = 1 + p′/p when the queue is fuller than 0.65, less on a steep
+/// Returns the target of α in compete mode: `balance` = 1 + p′/p when the queue is fuller than 0.65, less on a steep
 /// hyperbola from 0.5 on (the ports).
 ///
 /// `fullness` is the queueing delay as a share of the largest one.
@@ -165,7 +165,7 @@ mod tests {
         Conditions { queueing: Duration::from_millis(millis), ..PATH }
     }
 
-    /// Gives α after each of so many ACKs, one every 50 ms, from `value` on; the last update was at 0.
+    /// Returns α after each of so many ACKs, one every 50 ms, from `value` on; the last update was at 0.
     fn after_acks(rule: AlphaRule, value: f64, conditions: &Conditions, count: u64) -> Vec<f64> {
         let mut alpha = Alpha { value, ..Alpha::new(rule) };
         let acks = (1..=count).map(|number| {

@@ -40,7 +40,7 @@ impl Curve {
         Self { third_threshold: (SECOND_THRESHOLD * 2).max(largest.mul_f64(THIRD_SHARE)), tail }
     }
 
-    /// Gives the probability of an early response per ACK at this queueing delay.
+    /// Returns the probability of an early response per ACK at this queueing delay.
     pub fn probability(&self, queueing: Duration) -> f64 {
         if queueing < FIRST_THRESHOLD {
             0.0

@@ -30,7 +30,7 @@ impl IntervalHistory {
         self.open = 0;
     }
 
-    /// Gives the weighted mean interval; the open one counts if it raises the mean. `None` before the first event.
+    /// Returns the weighted mean interval; the open one counts if it raises the mean. `None` before the first event.
     pub fn mean(&self) -> Option<f64> {
         let closed = weighted_mean(self.closed[..self.count].iter().copied())?;
         // As many intervals as there are closed ones: the open one pushes the oldest out.
@@ -39,7 +39,7 @@ impl IntervalHistory {
         Some(closed.max(with_open))
     }
 
-    /// Gives the events per packet; 0 before the first event.
+    /// Returns the events per packet; 0 before the first event.
     pub fn rate(&self) -> f64 {
         self.mean().map_or(0.0, |mean| 1.0 / mean.max(1.0))
     }

@@ -51,7 +51,7 @@ impl PiDesign {
         self.capacity as f64 / (8.0 * f64::from(self.packet))
     }
 
-    /// Gives K per packet of queue and z (Hollot et al., proposition 2): z is the corner of TCP's window dynamics,
+    /// Returns K per packet of queue and z (Hollot et al., proposition 2): z is the corner of TCP's window dynamics,
     /// 2N/(R²C), and the loop's gain is one there.
     pub fn gain_and_zero(&self) -> (f64, f64) {
         let (flows, rtt, capacity) = (f64::from(self.flows), self.rtt.as_secs_f64(), self.packets_per_second());
@@ -62,7 +62,7 @@ impl PiDesign {
         (gain, zero)
     }
 
-    /// Gives the gains per second of queueing delay.
+    /// Returns the gains per second of queueing delay.
     pub fn gains(&self) -> PiGains {
         let (gain, zero) = self.gain_and_zero();
         PiGains::new(gain * self.packets_per_second(), zero, 1.0 / f64::from(self.frequency))
@@ -93,7 +93,7 @@ impl PiController {
         }
     }
 
-    /// Gives the probability of an early response per ACK.
+    /// Returns the probability of an early response per ACK.
     pub(super) fn probability(&self) -> f64 {
         self.probability
     }

@@ -18,7 +18,7 @@ pub enum MaxDelay {
     Raw,
 }
 
-/// Gives the share β = q/(q + Q) that a response cuts off: one half when the queue is as full as it ever was
+/// Returns the share β = q/(q + Q) that a response cuts off: one half when the queue is as full as it ever was
 /// (ER thesis).
 pub fn early_response_share(queueing: Duration, largest: Duration) -> f64 {
     let queueing = queueing.as_nanos() as f64;
@@ -62,17 +62,17 @@ impl Signals {
         }
     }
 
-    /// Gives the smoothed round-trip time.
+    /// Returns the smoothed round-trip time.
     pub(super) fn smoothed(&self) -> Duration {
         Duration::from_nanos(self.smoothed.unwrap_or(0.0) as u64)
     }
 
-    /// Gives q, the smoothed queueing delay.
+    /// Returns q, the smoothed queueing delay.
     pub(super) fn queueing(&self) -> Duration {
         self.smoothed().saturating_sub(self.smallest)
     }
 
-    /// Gives the largest queueing delay of the whole connection.
+    /// Returns the largest queueing delay of the whole connection.
     pub(super) fn largest(&self) -> Duration {
         match self.max_delay {
             MaxDelay::Smoothed => self.largest_queueing,
@@ -80,12 +80,12 @@ impl Signals {
         }
     }
 
-    /// Gives Q, the largest queueing delay, but no less than was asked for.
+    /// Returns Q, the largest queueing delay, but no less than was asked for.
     pub(super) fn largest_floored(&self) -> Duration {
         self.largest().max(self.least_largest)
     }
 
-    /// Gives β.
+    /// Returns β.
     pub(super) fn share(&self) -> f64 {
         self.share
     }

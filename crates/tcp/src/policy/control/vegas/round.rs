@@ -10,7 +10,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Gives what ns-2 takes for the segments in flight: one more than there are.
+    /// Returns what ns-2 takes for the segments in flight: one more than there are.
     pub(super) fn in_flight(self) -> f64 {
         (self.nxt + 1 - self.una) as f64
     }

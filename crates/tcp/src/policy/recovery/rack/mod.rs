@@ -203,7 +203,7 @@ impl Rack {
         (limits.has_new && board.outstanding() < limits.wnd).then(|| board.smax())
     }
 
-    /// Gives the new segment that may be sent now, in the room that the window has.
+    /// Returns the new segment that may be sent now, in the room that the window has.
     #[inline]
     fn next_new(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         let new = Self::new_segment(board, limits)?;
@@ -212,7 +212,7 @@ impl Rack {
         Some(new)
     }
 
-    /// Gives what is sent next where something may have to be repaired: nearly never that is out of turn.
+    /// Returns what is sent next where something may have to be repaired: nearly never that is out of turn.
     #[inline(never)]
     fn next_in_repair(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
         if self.probe.is_due() {
@@ -252,7 +252,7 @@ impl Rack {
         on_board(&self.lost) + on_board(&self.written_off)
     }
 
-    /// Says whether the window has room for one more, where so many are `gone`. Without limited transmit, `SACKed` segments make
+    /// Returns whether the window has room for one more, where so many are `gone`. Without limited transmit, `SACKed` segments make
     /// room in recovery only.
     #[inline]
     fn has_room(&self, board: &Board, limits: &Limits, gone: u64) -> bool {

@@ -106,7 +106,7 @@ impl Probe {
         self.is_measured = true;
     }
 
-    /// Says whether a probe is on its way, as far as is known.
+    /// Returns whether a probe is on its way, as far as is known.
     pub(super) fn is_flying(&self) -> bool {
         self.flying.is_some()
     }

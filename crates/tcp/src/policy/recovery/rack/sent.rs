@@ -13,7 +13,7 @@ pub(super) struct SentAt {
 }
 
 impl SentAt {
-    /// Says whether this is its segment's last transmission, and the segment is not known to have arrived.
+    /// Returns whether this is its segment's last transmission, and the segment is not known to have arrived.
     pub(super) fn is_current(&self, board: &Board) -> bool {
         let is_last = board.segment(self.number).is_some_and(|(_, sent)| sent.departed == self.departed);
         is_last && !board.sacked().contains(self.number)
@@ -89,7 +89,7 @@ impl Transmissions {
         self.overtaken.retain(|sent| sent.number != number);
     }
 
-    /// Gives the round trip of the last segment that arrived.
+    /// Returns the round trip of the last segment that arrived.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }

@@ -91,7 +91,7 @@ impl ReorderingWindow {
         }
     }
 
-    /// Gives the window. Before any reordering was seen there is none in recovery, and none after three segments arrived.
+    /// Returns the window. Before any reordering was seen there is none in recovery, and none after three segments arrived.
     pub(super) fn length(&self, is_repairing: bool, sacked: u64, smoothed: Option<Duration>) -> Duration {
         let is_sure = is_repairing || sacked >= u64::from(DUPLICATE_THRESHOLD) || !self.expects_reordering;
         if !self.has_seen_reordering && is_sure {
