@@ -66,7 +66,7 @@ def smaller_picture(picture: str) -> str:
 
 
 def _named_shortly(picture: str) -> str:
-    """Return what is referred to short names, and nothing else any. `href` alone is SVG 2, which every browser reads."""
+    """Return what is referred to short names, and nothing else. `href` alone is SVG 2, which every browser reads."""
     names = {name: f"r{number}" for number, name in enumerate(dict.fromkeys(REFERENCE.findall(picture)))}
     picture = NAME.sub(lambda name: f' id="{names[name[1]]}"' if name[1] in names else "", picture)
     return REFERENCE.sub(lambda name: names[name[0]], picture).replace("xlink:href", "href")
