@@ -60,13 +60,13 @@ pub struct Transmit {
     /// Number of the datagram among those of the sender; `None` for a report.
     pub number: Option<u64>,
     /// Whether its payload was sent before.
-    pub is_again: bool,
+    pub is_retransmission: bool,
 }
 
 impl Transmit {
     /// Makes a datagram without payload.
     pub(crate) fn control(header: DatagramHeader) -> Self {
-        Self { datagram: Datagram { header, ..Datagram::default() }, number: None, is_again: false }
+        Self { datagram: Datagram { header, ..Datagram::default() }, number: None, is_retransmission: false }
     }
 }
 

@@ -34,7 +34,7 @@ impl Udp {
         let datagram = self.outbox.pop()?;
         let number = self.sent;
         self.sent += 1;
-        Some(Transmit { datagram, number: Some(number), is_again: false })
+        Some(Transmit { datagram, number: Some(number), is_retransmission: false })
     }
 
     pub(crate) fn sent(&self) -> u64 {

@@ -3,7 +3,7 @@
 use crate::sequence::Sequence;
 use crate::{Files, OutputFiles, Outputs, RunError, Stage};
 use earlybird_sim::{Content, EndpointId, FlowId, HeaderSize, Observer, Packet, PacketEvent};
-use earlybird_tcp::{Carried, Connection, TraceEvent};
+use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
 use earlybird_units::Instant;
 use earlybird_wire::{Segment, SeqNum};
 use std::collections::BTreeMap;
@@ -91,12 +91,12 @@ impl Chronicle {
     }
 
     /// An opener sent a segment.
-    pub fn on_departure(&mut self, at: Instant, flow: FlowId, segment: &Segment, carried: &Carried) {
+    pub fn on_departure(&mut self, at: Instant, flow: FlowId, segment: &Segment, carried: &SegmentMeta) {
         let number = carried.number.map(|number| number as u32);
         if let Some(number) = number {
             self.streams[flow.0 as usize][0].enter(segment, number);
         }
-        let event = if carried.is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+        let event = if carried.is_retransmission { PacketEvent::Retransmitted } else { PacketEvent::Sent };
         self.tell(at, |files| files.on_packet(at, event, &packet(flow, false, segment, number)));
     }
 
@@ -144,7 +144,7 @@ impl Observer for Chronicle {
         let Some(segment) = packet.segment().copied() else { return };
         let is_to_opener = packet.to.is_opener();
         let stream = &mut self.streams[packet.flow.0 as usize][usize::from(is_to_opener)];
-        let (number, is_again) = match event {
+        let (number, is_retransmission) = match event {
             PacketEvent::Sent => stream.send(&segment),
             _ => (stream.number_of(&segment), false),
         };
@@ -153,7 +153,7 @@ impl Observer for Chronicle {
         if self.openers_tell && is_of_opener {
             return;
         }
-        let event = if is_again { PacketEvent::Retransmitted } else { event };
+        let event = if is_retransmission { PacketEvent::Retransmitted } else { event };
         let packet = Packet { number: number.unwrap_or(Packet::PURE_ACK), ..*packet };
         self.tell(at, |files| files.on_packet(at, event, &packet));
         if is_to_opener && is_of_opener {

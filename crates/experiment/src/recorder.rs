@@ -49,7 +49,7 @@ pub(crate) struct FlowRecord {
     pub(crate) statistics: Statistics,
     /// For how long what held its sender back.
     pub(crate) limited: LimitedTimes,
-    pub(crate) shortest_round_trip: Option<Duration>,
+    pub(crate) min_rtt: Option<Duration>,
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     pub(crate) bytes_at_warm_up: u64,
@@ -187,7 +187,7 @@ impl Recorder {
     pub fn end_flow(&mut self, id: FlowId, end: &FlowEnd) {
         let flow = self.flow(id);
         flow.limited += end.limited;
-        flow.shortest_round_trip = [flow.shortest_round_trip, end.shortest_round_trip].into_iter().flatten().min();
+        flow.min_rtt = [flow.min_rtt, end.min_rtt].into_iter().flatten().min();
         flow.statistics += end.statistics;
         flow.real_time = end.real_time;
         flow.early_responses += end.early_responses;
@@ -295,11 +295,8 @@ impl Observer for Recorder {
     }
 
     fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
-        let GuestState { statistics, shortest_round_trip, .. } = *sender;
-        self.end_flow(
-            flow,
-            &FlowEnd { statistics, shortest_round_trip, bytes_delivered: received, ..FlowEnd::default() },
-        );
+        let GuestState { statistics, min_rtt, .. } = *sender;
+        self.end_flow(flow, &FlowEnd { statistics, min_rtt, bytes_delivered: received, ..FlowEnd::default() });
     }
 
     fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {

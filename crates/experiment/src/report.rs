@@ -91,7 +91,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .whole("early_responses", records().map(|flow| flow.early_responses))
         .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
         .real("throughput_bps", records().map(throughput))
-        .real("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.shortest_round_trip)))
+        .real("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.min_rtt)))
         .real("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
         .real("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
         .real("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))

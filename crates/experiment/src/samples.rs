@@ -48,7 +48,7 @@ pub struct FlowEnd {
     /// For how long what held its sender back.
     pub limited: LimitedTimes,
     /// The shortest round-trip time that was measured.
-    pub shortest_round_trip: Option<Duration>,
+    pub min_rtt: Option<Duration>,
     /// Reductions of the window before there was a loss.
     pub early_responses: u64,
     /// What the real-time mode counted at the sender and at the receiver.
@@ -63,7 +63,7 @@ impl FlowEnd {
         Self {
             statistics: *opener.statistics(),
             limited: opener.limited_times(at),
-            shortest_round_trip: opener.shortest_round_trip(),
+            min_rtt: opener.min_rtt(),
             early_responses: opener.gauges().early_responses,
             real_time: [
                 opener.real_time_statistics(),

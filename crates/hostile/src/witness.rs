@@ -1,6 +1,6 @@
 //! What a receiver may have, as one who sees every segment knows.
 
-use earlybird_tcp::Taken;
+use earlybird_tcp::AcceptedRange;
 use earlybird_wire::{Segment, SeqNum};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) struct Witness {
 
 impl Witness {
     /// Checks that what was kept of a segment was in it, at the place where its number puts it. Gives the number of bytes.
-    pub(crate) fn keep(&mut self, segment: &Segment, taken: &Taken) -> u64 {
+    pub(crate) fn keep(&mut self, segment: &Segment, taken: &AcceptedRange) -> u64 {
         let length = taken.stream.end - taken.stream.start;
         if length == 0 {
             return 0;

@@ -224,12 +224,12 @@ impl Flow {
         let segment = &transmit.segment;
         let counts = &mut self.counts;
         counts.segments_out += 1;
-        counts.retransmissions += u32::from(transmit.is_again);
+        counts.retransmissions += u32::from(transmit.is_retransmission);
         if segment.len > 0 {
             counts.data_segments_out += 1;
             counts.data_sent_at = now;
             counts.bytes_sent += u64::from(segment.len);
-            counts.bytes_again += if transmit.is_again { u64::from(segment.len) } else { 0 };
+            counts.bytes_again += if transmit.is_retransmission { u64::from(segment.len) } else { 0 };
             self.queue.on_sent(transmit.data.end);
         }
     }
@@ -285,7 +285,7 @@ impl Flow {
 
 /// Returns whether a segment goes on where another ends.
 fn follows(this: &Transmit, next: &Transmit) -> bool {
-    next.segment.len > 0 && next.data.start == this.data.end && next.is_again == this.is_again
+    next.segment.len > 0 && next.data.start == this.data.end && next.is_retransmission == this.is_retransmission
 }
 
 /// Returns the endpoint's time.

@@ -87,15 +87,10 @@ fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
     let options = u8::from(flow.has_fast_data()) * OPTION_SYN_DATA;
     fields.bytes(&[state(connection.state()), congestion(flow), 0, 0, 0, options, flow.peer_shift, 0]);
     fields.words(&[micros(Some(timer.timeout)), 40_000, flow.mss(), u64::from(counts.largest_received.max(536))]);
-    let again = connection.sent_again();
+    let again = connection.retransmitted();
     fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
     fields.words(&[since(counts.data_sent_at), 0, since(counts.data_received_at), since(counts.ack_received_at)]);
-    fields.words(&[
-        u64::from(crate::device::mtu()),
-        65_535,
-        micros(timer.smoothed),
-        micros(connection.round_trip_variation()),
-    ]);
+    fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), micros(connection.rttvar())]);
     fields.words(&[
         if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
         connection.cwnd() as u64,
@@ -110,7 +105,7 @@ fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
         connection.received(),
     ]);
     fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent()]);
-    fields.words(&[micros(connection.shortest_round_trip())]);
+    fields.words(&[micros(connection.min_rtt())]);
     fields.words(&[u64::from(counts.data_segments_in), u64::from(counts.data_segments_out)]);
     fields.longs(&[bytes_per_second(connection.delivery_rate())]);
     fields.longs(&flow.limits.times(now));

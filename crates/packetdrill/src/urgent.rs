@@ -2,7 +2,7 @@
 //! (`SO_OOBINLINE`) keeps it out of what is read.
 
 use crate::flow::Flow;
-use earlybird_tcp::Taken;
+use earlybird_tcp::AcceptedRange;
 
 /// Where in what the peer sent its urgent byte is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,7 +10,7 @@ pub(crate) struct Urgent(Option<u64>);
 
 impl Urgent {
     /// Learns of a segment that was taken, and how far behind its beginning its urgent data end.
-    pub(crate) fn note(&mut self, taken: &Taken, end: Option<u16>) {
+    pub(crate) fn note(&mut self, taken: &AcceptedRange, end: Option<u16>) {
         let start = taken.stream.start.saturating_sub(u64::from(taken.skip));
         if let Some(end) = end.filter(|_| !taken.stream.is_empty()) {
             self.0 = Some(start + u64::from(end.max(1)) - 1);

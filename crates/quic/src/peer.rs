@@ -197,7 +197,7 @@ impl Guest for Peer {
             },
             cwnd: path.cwnd as f64 / f64::from(path.current_mtu.max(1)),
             srtt: is_measured.then(|| clock::span(path.rtt)),
-            shortest_round_trip: is_measured.then(|| clock::span(path.min_rtt)),
+            min_rtt: is_measured.then(|| clock::span(path.min_rtt)),
         }
     }
 }

@@ -133,11 +133,11 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// Reads everything there is, without an event; see [`Connection::read_untold`].
+    /// Reads everything there is, without an event; see [`Connection::drain_readable`].
     #[inline]
-    pub(crate) fn read_untold(&mut self) {
+    pub(crate) fn drain_readable(&mut self) {
         if let Self::Tcp(connection) = self {
-            connection.read_untold();
+            connection.drain_readable();
         }
     }
 

@@ -78,5 +78,5 @@ pub struct GuestState {
     /// Smoothed round-trip time, once there was a sample.
     pub srtt: Option<Duration>,
     /// The shortest one.
-    pub shortest_round_trip: Option<Duration>,
+    pub min_rtt: Option<Duration>,
 }

@@ -2,7 +2,7 @@
 
 use crate::endpoint::Agent;
 use crate::udp::UdpAgent;
-use earlybird_tcp::{Carried, Connection, Cx, Delivery, RealTime};
+use earlybird_tcp::{Connection, Cx, Delivery, RealTime, SegmentMeta};
 use earlybird_traffic::{Completion, Part, cut};
 use std::collections::VecDeque;
 use std::iter;
@@ -79,7 +79,7 @@ impl Ledger {
             let Ok(frame) = connection.write_frame(cx, size, part.unit) else { break };
             self.unsent.push_back((frame, part));
         }
-        while let Some(frame) = connection.poll_discarded() {
+        while let Some(frame) = connection.poll_abandoned() {
             if let Ok(index) = self.unsent.binary_search_by_key(&frame, |(number, _)| *number) {
                 self.unsent.remove(index);
             }
@@ -87,9 +87,9 @@ impl Ledger {
     }
 
     /// Learns that a segment carries this frame.
-    pub(crate) fn on_carried(&mut self, frame: u64, carried: &Carried) {
+    pub(crate) fn on_carried(&mut self, frame: u64, carried: &SegmentMeta) {
         let place = &carried.data;
-        if carried.is_again {
+        if carried.is_retransmission {
             self.on_sent_again(frame, place.start);
         } else {
             self.on_sent(frame, place.end - place.start);

@@ -56,7 +56,7 @@ impl UdpAgent {
             Self::Own(endpoint) => {
                 let transmit = endpoint.poll_transmit(now)?;
                 packet.content = Content::Datagram(transmit.datagram);
-                Some((transmit.number, transmit.is_again))
+                Some((transmit.number, transmit.is_retransmission))
             }
             Self::Guest(lodger) => lodger.write_packet(now, packet),
         }

@@ -232,7 +232,7 @@ impl<O: Observer> World<O> {
             | TcpEvent::Refused
             | TcpEvent::TimedOut
             | TcpEvent::Aborted
-            | TcpEvent::MadeWay
+            | TcpEvent::TimeWaitReused
             | TcpEvent::Unreachable => self.release(id),
             TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
                 self.read_impatiently(id);

@@ -7,7 +7,7 @@
 //!
 //! | what happened | call | and with the bytes |
 //! |---|---|---|
-//! | a segment came for this connection | [`Connection::on_segment`] | keep what [`Taken`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
+//! | a segment came for this connection | [`Connection::on_segment`] | keep what [`AcceptedRange`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
 //! | a router reports on a segment that was sent | [`Connection::on_path_mtu`], [`Connection::on_unreachable`] | |
 //! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
 //! | the application writes | [`Connection::write`] | no more than [`Connection::room`], then [`Ring::append`]; [`Config::send_buffer`] is as large as the ring |
@@ -34,8 +34,8 @@
 //! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
 //!
 //! A connection ends when both sides have closed, by a reset, or by itself when its peer is silent for longer than its
-//! [`Lifetimes`]; an event tells, and [`Connection::ending`] does later. [`Event::MadeWay`] says that the segment just given opens
-//! a new connection between the same ends. What came and was not believed is counted in [`Connection::refusals`]; it is answered
+//! [`Lifetimes`]; an event tells, and [`Connection::ending`] does later. [`Event::TimeWaitReused`] says that the segment just given opens
+//! a new connection between the same ends. What came and was not believed is counted in [`Connection::drop_counters`]; it is answered
 //! no more often than [`Config::challenge_interval`] says. That all connections together do not answer too often, resets
 //! by [`reject`] among them, is for the driver.
 //!
@@ -46,13 +46,13 @@
 
 extern crate alloc;
 
-mod board;
 mod config;
 mod connection;
 mod listen;
 mod policy;
 mod real_time;
 mod receive;
+mod scoreboard;
 mod send;
 mod stream;
 mod trace;
@@ -60,8 +60,8 @@ mod trace;
 pub use config::Config;
 pub use config::check::ConfigError;
 pub use connection::{
-    Carried, Connection, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, Refusals, RfcState, Taken, Transmit,
-    reject,
+    AcceptedRange, Connection, DropCounters, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, RfcState,
+    SegmentMeta, Transmit, reject,
 };
 pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opened, Response, SynCookies};
 pub use policy::acking::Acking;
@@ -95,7 +95,7 @@ pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::trigger::{AgeReference, DelayEstimator};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
-pub use send::limited::LimitedTimes;
+pub use send::busy_time::LimitedTimes;
 pub use send::timer::TimerValue;
 pub use stream::{Assembler, Ring};
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

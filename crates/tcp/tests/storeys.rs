@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The parts from the ground up; those of one storey do not know one another.
 const STOREYS: &[&[&str]] = &[
     &["trace"],
-    &["board"],
+    &["scoreboard"],
     &["policy", "stream"],
     &["real_time"],
     &["config"],

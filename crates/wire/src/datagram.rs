@@ -73,7 +73,7 @@ pub struct SrtData {
     /// When it was written.
     pub written: Instant,
     /// Whether it was sent before.
-    pub is_again: bool,
+    pub is_retransmission: bool,
 }
 
 /// What an SRT receiver acknowledges (§3.2.4).

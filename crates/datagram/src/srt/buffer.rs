@@ -30,7 +30,7 @@ pub(crate) struct Next {
     pub(crate) sequence: u32,
     pub(crate) datagram: Datagram,
     pub(crate) written: Instant,
-    pub(crate) is_again: bool,
+    pub(crate) is_retransmission: bool,
 }
 
 impl Buffer {
@@ -60,7 +60,7 @@ impl Buffer {
         } else {
             self.unsent += 1;
         }
-        Some(Next { sequence, datagram: packet.datagram, written: packet.written, is_again: loss.is_some() })
+        Some(Next { sequence, datagram: packet.datagram, written: packet.written, is_retransmission: loss.is_some() })
     }
 
     /// Forgets what the receiver has, or has given up.

@@ -76,7 +76,7 @@ impl Sender {
         let next = self.buffer.next(now)?;
         self.pace.on_sent(now, next.datagram.len);
         self.sent += 1;
-        self.repeated += u64::from(next.is_again);
+        self.repeated += u64::from(next.is_retransmission);
         Some(transmit(&next))
     }
 
@@ -112,10 +112,10 @@ impl Sender {
 }
 
 fn transmit(next: &Next) -> Transmit {
-    let header = SrtData { sequence: next.sequence, written: next.written, is_again: next.is_again };
+    let header = SrtData { sequence: next.sequence, written: next.written, is_retransmission: next.is_retransmission };
     Transmit {
         datagram: Datagram { header: DatagramHeader::SrtData(header), ..next.datagram },
         number: Some(u64::from(next.sequence)),
-        is_again: next.is_again,
+        is_retransmission: next.is_retransmission,
     }
 }

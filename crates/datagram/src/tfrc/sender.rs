@@ -110,7 +110,7 @@ impl Sender {
         let number = Some(self.sequence);
         self.sequence += 1;
         let datagram = Datagram { header: DatagramHeader::TfrcData(header), ecn: self.ecn, ..datagram };
-        Some(Transmit { datagram, number, is_again: false })
+        Some(Transmit { datagram, number, is_retransmission: false })
     }
 
     fn on_sent(&mut self, now: Instant, len: u16) {

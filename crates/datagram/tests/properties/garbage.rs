@@ -32,7 +32,9 @@ fn losses_that_were_never_sent_are_not_repaired() {
         assert_eq!(sender.poll_transmit(at(1)), None);
     }
     sender.on_datagram(at(1), &nak(0, u32::MAX));
-    assert!(sender.poll_transmit(at(1)).is_some_and(|transmit| transmit.is_again && transmit.number == Some(0)));
+    assert!(
+        sender.poll_transmit(at(1)).is_some_and(|transmit| transmit.is_retransmission && transmit.number == Some(0))
+    );
     assert_eq!((sender.poll_transmit(at(2)), sender.sent(), sender.repeated()), (None, 2, 1));
 }
 
@@ -54,7 +56,7 @@ fn an_ack_of_what_was_never_sent_leaves_the_unsent_alone() {
     let ack = SrtAck { number: 7, next: u32::MAX, rtt: Duration::MAX, variance: Duration::MAX };
     sender.on_datagram(at(0), &packet(DatagramHeader::SrtAck(ack)));
     let sent: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(at(0))).map(|sent| sent.datagram.header).collect();
-    let data = DatagramHeader::SrtData(SrtData { sequence: 0, written: at(0), is_again: false });
+    let data = DatagramHeader::SrtData(SrtData { sequence: 0, written: at(0), is_retransmission: false });
     assert_eq!(sent, [DatagramHeader::SrtAckAck(7), data]);
 }
 
@@ -81,7 +83,7 @@ proptest! {
             let written = if kind < 2 { Instant::from_nanos(written) } else { at(now) };
             let header = match kind {
                 7 => DatagramHeader::SrtAckAck(near % 50),
-                _ => DatagramHeader::SrtData(SrtData { sequence, written, is_again: false }),
+                _ => DatagramHeader::SrtData(SrtData { sequence, written, is_retransmission: false }),
             };
             receiver.on_timeout(at(now));
             receiver.on_datagram(at(now), &Datagram { unit, ..packet(header) });

@@ -23,7 +23,7 @@ impl Sending<'_> {
     /// Returns the number of a packet with payload, and whether it is a repair.
     pub(crate) fn data(&self) -> Option<(u32, bool)> {
         match self.datagram.header {
-            DatagramHeader::SrtData(header) => Some((header.sequence, header.is_again)),
+            DatagramHeader::SrtData(header) => Some((header.sequence, header.is_retransmission)),
             _ => None,
         }
     }
@@ -55,7 +55,11 @@ impl Log {
 
     /// Returns when a packet was sent once more.
     pub(crate) fn repairs_sent(&self, sequence: u32) -> Vec<Instant> {
-        self.sent.iter().filter(|(number, is_again, _)| *number == sequence && *is_again).map(|(.., at)| *at).collect()
+        self.sent
+            .iter()
+            .filter(|(number, is_retransmission, _)| *number == sequence && *is_retransmission)
+            .map(|(.., at)| *at)
+            .collect()
     }
 }
 
@@ -101,7 +105,7 @@ impl Line<'_> {
         while let Some(index) = self.under_way.iter().position(|(at, ..)| *at <= now) {
             let (_, to, datagram) = self.under_way.remove(index);
             if let DatagramHeader::SrtData(header) = datagram.header
-                && header.is_again
+                && header.is_retransmission
             {
                 self.log.repairs.push((header.sequence, now));
             }
@@ -137,7 +141,7 @@ impl Line<'_> {
         };
         let sending = Sending { at, datagram: &datagram, nth: self.counts[kind] };
         self.counts[kind] += 1;
-        self.log.sent.extend(sending.data().map(|(sequence, is_again)| (sequence, is_again, at)));
+        self.log.sent.extend(sending.data().map(|(sequence, is_retransmission)| (sequence, is_retransmission, at)));
         self.log.naks.extend(sending.is_nak().then_some(at));
         for delay in (self.fate)(&sending) {
             self.under_way.push((at + ONE_WAY + delay, to, datagram));

@@ -161,8 +161,8 @@ fn metrics(connection: &Connection) -> Map<String, Value> {
         ("ssthresh", threshold.map(|threshold| json!(bytes(threshold)))),
         ("bytes_in_flight", Some(json!(bytes(connection.in_flight() as f64)))),
         ("smoothed_rtt", time(connection.timer().smoothed)),
-        ("rtt_variance", time(connection.round_trip_variation())),
-        ("min_rtt", time(connection.shortest_round_trip())),
+        ("rtt_variance", time(connection.rttvar())),
+        ("min_rtt", time(connection.min_rtt())),
         ("pacing_rate", connection.pacing_rate().map(|rate| json!(rate.bits_per_second()))),
     ];
     values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

@@ -6,7 +6,7 @@ use super::{Door, Id, Stack};
 use crate::clock::Clock;
 use crate::device::{Arrival, Carriage, Device, Path};
 use crate::event::Kind;
-use earlybird_tcp::{Cx, Ending, Opened, Response, RfcState, Taken, reject};
+use earlybird_tcp::{AcceptedRange, Cx, Ending, Opened, Response, RfcState, reject};
 use earlybird_wire::{
     Addresses, Checksums, Flags, Icmp, Malformed, Martian, Parsed, Segment, Trouble, parse, parse_bare, parse_icmp,
 };
@@ -128,7 +128,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         }
     }
 
-    fn admit(&mut self, mut flow: Flow, taken: Taken, payload: &[u8]) {
+    fn admit(&mut self, mut flow: Flow, taken: AcceptedRange, payload: &[u8]) {
         flow.keep(taken, payload);
         flow.untold.add(Kind::Incoming);
         self.enter(flow);

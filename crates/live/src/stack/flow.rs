@@ -6,7 +6,7 @@ use super::watching::Teller;
 use crate::device::{Outbox, Path};
 use crate::event::{Kind, Untold};
 use earlybird_tcp as tcp;
-use earlybird_tcp::{Assembler, Carried, Connection, Cx, RfcState, Ring, Taken};
+use earlybird_tcp::{AcceptedRange, Assembler, Connection, Cx, RfcState, Ring, SegmentMeta};
 use earlybird_units::Instant;
 use earlybird_wire::{Addresses, Segment};
 use std::collections::VecDeque;
@@ -63,7 +63,7 @@ impl Flow {
     }
 
     /// Keeps what the connection took of a segment's payload.
-    pub(super) fn keep(&mut self, taken: Taken, payload: &[u8]) {
+    pub(super) fn keep(&mut self, taken: AcceptedRange, payload: &[u8]) {
         if !taken.stream.is_empty() && !self.is_released {
             self.incoming.put(taken.stream, &payload[usize::from(taken.skip)..]);
         }
@@ -82,7 +82,7 @@ impl Flow {
     /// Collects what the connection tells.
     pub(super) fn listen(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            self.has_made_way |= event == tcp::Event::MadeWay;
+            self.has_made_way |= event == tcp::Event::TimeWaitReused;
             if self.connection.ending().is_some() {
                 // Nothing of it leaves again; TIME-WAIT lasts a minute, and need not hold its room.
                 self.outgoing = Ring::new(usize::MAX);
@@ -110,7 +110,7 @@ impl Flow {
 
     fn note_discards(&mut self) {
         let Some(frames) = &mut self.frames else { return };
-        while let Some(number) = self.connection.poll_discarded() {
+        while let Some(number) = self.connection.poll_abandoned() {
             frames.discard(number);
         }
         frames.forget_below(self.connection.acknowledged());
@@ -189,7 +189,7 @@ impl Flow {
     }
 }
 
-fn payload_of<'a>(carried: &Carried, outgoing: &'a Ring, frames: Option<&'a mut Frames>) -> [&'a [u8]; 2] {
+fn payload_of<'a>(carried: &SegmentMeta, outgoing: &'a Ring, frames: Option<&'a mut Frames>) -> [&'a [u8]; 2] {
     match (carried.frame, frames) {
         (Some(number), Some(frames)) => [frames.send(number, carried.data.end), &[]],
         _ => outgoing.slices(carried.data.clone()).unwrap_or_default(),

@@ -221,7 +221,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// # Errors
     ///
     /// If the connection is gone.
-    pub fn poll_discarded(&mut self, id: Id) -> Result<Option<u64>, Error> {
+    pub fn poll_abandoned(&mut self, id: Id) -> Result<Option<u64>, Error> {
         Ok(open_flow(&mut self.flows, id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
     }
 

@@ -2,7 +2,7 @@
 
 use super::Id;
 use crate::device::Path;
-use earlybird_tcp::{Carried, Connection, Cx, Trace, TraceEvent};
+use earlybird_tcp::{Connection, Cx, SegmentMeta, Trace, TraceEvent};
 use earlybird_units::Instant;
 use earlybird_wire::Segment;
 use std::fmt;
@@ -29,7 +29,7 @@ pub trait Watch: Send {
     fn on_arrival(&mut self, _at: Instant, _id: Id, _segment: &Segment) {}
 
     /// A connection sends a segment, with this part of its stream.
-    fn on_departure(&mut self, _at: Instant, _id: Id, _segment: &Segment, _carried: &Carried) {}
+    fn on_departure(&mut self, _at: Instant, _id: Id, _segment: &Segment, _carried: &SegmentMeta) {}
 
     /// Something happened to a connection: a segment came, a timer ran out, or its application did something.
     fn on_state(&mut self, _at: Instant, _id: Id, _connection: &Connection) {}
@@ -57,7 +57,7 @@ impl Teller<'_> {
         Cx { now: self.now, trace: self }
     }
 
-    pub(super) fn on_departure(&mut self, segment: &Segment, carried: &Carried) {
+    pub(super) fn on_departure(&mut self, segment: &Segment, carried: &SegmentMeta) {
         if let Some(watch) = &mut self.watcher.0 {
             watch.on_departure(self.now, self.id, segment, carried);
         }

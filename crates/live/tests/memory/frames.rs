@@ -55,7 +55,7 @@ fn what_is_given_up_is_told_and_takes_no_memory() {
         line.step_until(next);
     }
     let held = line.hosts[0].connection(source).unwrap().frames_held();
-    let discarded = std::iter::from_fn(|| line.hosts[0].poll_discarded(source).unwrap()).count() as u64;
+    let discarded = std::iter::from_fn(|| line.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
     assert_eq!((held, held + discarded), (12, 100));
 }
 

@@ -62,5 +62,5 @@ fn a_round_trip_in_which_the_processor_was_taken_away_was_shorter_than_the_path(
     clock.advance(Duration::from_millis(100));
     is_away.set(true);
     client.receive().unwrap();
-    assert_eq!(client.connection(id).unwrap().shortest_round_trip(), Some(Duration::from_millis(140)));
+    assert_eq!(client.connection(id).unwrap().min_rtt(), Some(Duration::from_millis(140)));
 }

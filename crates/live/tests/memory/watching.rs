@@ -4,7 +4,7 @@ use crate::line::{Harm, Line};
 use crate::transfers::{exchange, pattern};
 use earlybird_live::device::{Carriage, Path};
 use earlybird_live::{Id, Watch, Way};
-use earlybird_tcp::{Carried, Config, Connection, TraceEvent};
+use earlybird_tcp::{Config, Connection, SegmentMeta, TraceEvent};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::Segment;
 use std::sync::{Arc, Mutex};
@@ -36,11 +36,11 @@ impl Watch for Notes {
         self.0.lock().unwrap().arrivals += 1;
     }
 
-    fn on_departure(&mut self, _: Instant, _: Id, segment: &Segment, carried: &Carried) {
+    fn on_departure(&mut self, _: Instant, _: Id, segment: &Segment, carried: &SegmentMeta) {
         assert_eq!(carried.number.is_some(), segment.takes_sequence_space());
         let mut seen = self.0.lock().unwrap();
         seen.departures += 1;
-        seen.sent_again += u64::from(carried.is_again);
+        seen.sent_again += u64::from(carried.is_retransmission);
     }
 
     fn on_state(&mut self, _: Instant, _: Id, connection: &Connection) {

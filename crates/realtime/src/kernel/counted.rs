@@ -38,7 +38,7 @@ pub(super) fn end(info: &TcpInfo, age: Duration, bytes_delivered: u64) -> FlowEn
             ..Statistics::default()
         },
         limited: limited(info, age),
-        shortest_round_trip: (info.min_rtt > 0 && info.min_rtt < u32::MAX).then(|| micros(info.min_rtt.into())),
+        min_rtt: (info.min_rtt > 0 && info.min_rtt < u32::MAX).then(|| micros(info.min_rtt.into())),
         bytes_delivered,
         ..FlowEnd::default()
     }

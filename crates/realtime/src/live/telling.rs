@@ -3,7 +3,7 @@
 use crate::chronicle::Shared;
 use earlybird_live::{Id, Watch};
 use earlybird_sim::FlowId;
-use earlybird_tcp::{Carried, Connection, TraceEvent};
+use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
 use earlybird_units::Instant;
 use earlybird_wire::Segment;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Watch for Teller {
         }
     }
 
-    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &Carried) {
+    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
         if let Some(openers) = &mut self.openers {
             openers.on_departure(at, id, segment, carried);
         }
@@ -79,7 +79,7 @@ impl Watch for Openers {
         }
     }
 
-    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &Carried) {
+    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
         if let Some(flow) = self.flow(id) {
             self.chronicle.lock().on_departure(at, flow, segment, carried);
         }

@@ -34,7 +34,7 @@ impl Endpoint {
             self.tell_state(now, Some(packet), &mut transit.observer);
         }
         if self.reads_untold {
-            self.agent.read_untold();
+            self.agent.drain_readable();
         }
         true
     }
@@ -59,9 +59,9 @@ impl Endpoint {
     fn next_segment<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<(Place, bool)> {
         let Transit { now, events, observer, .. } = transit;
         events.slots.fill(|packet| {
-            let (number, is_again) = self.write(now.at, packet, observer)?;
+            let (number, is_retransmission) = self.write(now.at, packet, observer)?;
             self.address(packet, id.peer(), number);
-            tell_sent(now.at, packet, is_again, observer);
+            tell_sent(now.at, packet, is_retransmission, observer);
             Some(number.is_some())
         })
     }
@@ -78,7 +78,7 @@ impl Endpoint {
         if let (Some(frame), Some(ledger)) = (carried.frame, &mut self.ledger) {
             ledger.on_carried(frame, &carried);
         }
-        Some((carried.number, carried.is_again))
+        Some((carried.number, carried.is_retransmission))
     }
 
     /// The same as [`Self::answer`] for an agent over UDP, of which data may follow a packet without.
@@ -94,9 +94,9 @@ impl Endpoint {
         let Transit { now, events, observer, parcels, .. } = transit;
         let (place, ()) = events.slots.fill(|packet| {
             let Agent::Udp(agent) = &mut self.agent else { return None };
-            let (number, is_again) = agent.write_packet(now.at, packet)?;
+            let (number, is_retransmission) = agent.write_packet(now.at, packet)?;
             self.address(packet, id.peer(), number);
-            tell_sent(now.at, packet, is_again, observer);
+            tell_sent(now.at, packet, is_retransmission, observer);
             Some(())
         })?;
         if let Agent::Udp(agent) = &mut self.agent {
@@ -155,9 +155,9 @@ fn read(connection: &mut Connection, cx: &mut Cx<'_>, content: &Content) {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as of `next_segment`")]
-fn tell_sent<O: Observer>(at: Instant, packet: &Packet, is_again: bool, observer: &mut O) {
+fn tell_sent<O: Observer>(at: Instant, packet: &Packet, is_retransmission: bool, observer: &mut O) {
     if O::PACKETS {
-        let event = if is_again { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+        let event = if is_retransmission { PacketEvent::Retransmitted } else { PacketEvent::Sent };
         observer.on_packet(at, event, packet);
     }
 }

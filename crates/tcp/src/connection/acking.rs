@@ -1,8 +1,8 @@
 //! What an application, and a segment's circumstances, have to say about when it is acknowledged.
 
 use super::Connection;
-use crate::board::clock;
 use crate::receive::Circumstances;
+use crate::scoreboard::clock;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, Segment};
 

@@ -2,8 +2,8 @@
 
 use super::Connection;
 use super::events::Event;
-use super::rejection::Rejection;
 use super::state::{FirstToClose, ReceiveSide, SendSide, Sides, State};
+use super::stray_reset::StrayReset;
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use earlybird_units::Instant;
@@ -90,7 +90,7 @@ impl Connection {
     /// would never stop.
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::RST) {
-            self.guard.refusals.resets += 1;
+            self.guard.drop_counters.resets += 1;
         } else if segment.flags & (Flags::SYN | Flags::ACK) == Flags::SYN {
             self.on_next_opening(now, segment);
         } else if segment.takes_sequence_space() {
@@ -99,7 +99,7 @@ impl Connection {
                 self.receiver.due = AckDue::Now;
                 self.begin_wait(now);
             } else {
-                self.guard.refusals.out_of_window += 1;
+                self.guard.drop_counters.out_of_window += 1;
                 self.challenge(now);
             }
         }
@@ -117,22 +117,22 @@ impl Connection {
         };
         if is_newer {
             self.state = State::Closed;
-            self.events.tell(Event::MadeWay);
+            self.events.tell(Event::TimeWaitReused);
         } else {
-            self.guard.refusals.openings += 1;
+            self.guard.drop_counters.openings += 1;
         }
         self.watch_limits(now);
     }
 
     /// Answers a segment that fits no connection with a reset that its sender will believe (RFC 9293 §3.10.7.1).
     pub(super) fn reject(&mut self, segment: &Segment) {
-        self.due.rejection = Rejection::of(segment);
+        self.due.rejection = StrayReset::of(segment);
     }
 
     /// The peer reset the connection. One that was opened from here and never came to be was refused (RFC 9293 §3.10.7.4).
     pub(super) fn on_reset(&mut self) {
         let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
-        self.end(if is_opening && self.is_opener { Ending::Refused } else { Ending::Reset });
+        self.end(if is_opening && self.is_active_opener { Ending::Refused } else { Ending::Reset });
     }
 
     /// Ends at once, and tells how.

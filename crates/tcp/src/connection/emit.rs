@@ -1,11 +1,11 @@
 //! From a decision to a segment.
 
 use super::events::Event;
-use super::rejection::Rejection;
-use super::{Carried, Connection};
-use crate::board::clock;
+use super::stray_reset::StrayReset;
+use super::{Connection, SegmentMeta};
 use crate::policy::acking::AckDue;
-use crate::send::pieces::Piece;
+use crate::scoreboard::clock;
+use crate::send::resegmentation::Piece;
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, Timestamps};
 
@@ -19,7 +19,7 @@ pub(super) struct Due {
     /// A segment that asks the peer whether it is there.
     pub(super) probe: bool,
     /// The answer to a segment that fits no connection.
-    pub(super) rejection: Option<Rejection>,
+    pub(super) rejection: Option<StrayReset>,
 }
 
 impl Due {
@@ -42,7 +42,7 @@ impl Due {
 impl Connection {
     /// Emits what goes before everything else.
     #[cold]
-    pub(super) fn emit_first(&mut self, now: Instant, segment: &mut Segment) -> Carried {
+    pub(super) fn emit_first(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
         if core::mem::take(&mut self.due.reset) {
             return self.emit_bare(now, Flags::RST | Flags::ACK, segment);
         }
@@ -52,7 +52,7 @@ impl Connection {
 
     /// Emits what goes where there are no data.
     #[inline]
-    pub(super) fn emit_beside(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
+    pub(super) fn emit_beside(&mut self, now: Instant, segment: &mut Segment) -> Option<SegmentMeta> {
         if self.sender.take_emptied() {
             self.events.tell(Event::Drained);
         }
@@ -67,7 +67,7 @@ impl Connection {
 
     /// Emits what goes where there is nothing else.
     #[cold]
-    fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
+    fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<SegmentMeta> {
         let asks = core::mem::take(&mut self.due.probe) | self.sender.persist.take_empty();
         if asks { Some(self.emit_probe(now, segment)) } else { self.emit_rejection(segment) }
     }
@@ -75,26 +75,26 @@ impl Connection {
     /// Emits a segment that lies below the receiver's window: it must be answered, with what the window is now
     /// (RFC 9293 §3.10.7.4). One that asks whether the peer is there looks the same (§3.8.4: SEG.SEQ = SND.NXT-1).
     #[inline(never)]
-    fn emit_probe(&mut self, now: Instant, segment: &mut Segment) -> Carried {
-        self.emit(now, Flags::ACK, self.sender.board.una_position() - 1, 0, segment);
-        Carried::NOTHING
+    fn emit_probe(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
+        self.emit(now, Flags::ACK, self.sender.scoreboard.una_position() - 1, 0, segment);
+        SegmentMeta::NOTHING
     }
 
-    fn emit_rejection(&mut self, segment: &mut Segment) -> Option<Carried> {
+    fn emit_rejection(&mut self, segment: &mut Segment) -> Option<SegmentMeta> {
         *segment = self.due.rejection?.segment();
         self.due.rejection = None;
-        Some(Carried::NOTHING)
+        Some(SegmentMeta::NOTHING)
     }
 
     #[inline(never)]
-    pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags, segment: &mut Segment) -> Carried {
-        self.emit(now, flags, self.sender.board.end_position(), 0, segment);
-        Carried::NOTHING
+    pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags, segment: &mut Segment) -> SegmentMeta {
+        self.emit(now, flags, self.sender.scoreboard.end_position(), 0, segment);
+        SegmentMeta::NOTHING
     }
 
     /// Emits the next segment of the stream, as the sender decides; else what may go without.
     #[inline(never)]
-    pub(super) fn emit_next(&mut self, now: Instant, segment: &mut Segment) -> Option<Carried> {
+    pub(super) fn emit_next(&mut self, now: Instant, segment: &mut Segment) -> Option<SegmentMeta> {
         if let Some(piece) = self.sender.next(now) {
             return Some(self.emit_piece(now, &piece, segment));
         }
@@ -103,17 +103,22 @@ impl Connection {
     }
 
     #[inline]
-    fn emit_piece(&mut self, now: Instant, piece: &Piece, segment: &mut Segment) -> Carried {
-        let Piece { number, part, flags, is_again } = piece;
+    fn emit_piece(&mut self, now: Instant, piece: &Piece, segment: &mut Segment) -> SegmentMeta {
+        let Piece { number, part, flags, is_retransmission } = piece;
         self.emit(now, *flags, part.start, (part.end - part.start) as u16, segment);
-        if !is_again {
+        if !is_retransmission {
             self.make_markable(segment, part.end);
         }
         if let Some(limit) = self.config.lifetimes.user_timeout {
             self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
         let frame = self.sender.frame(*number);
-        Carried { number: Some(*number), is_again: *is_again, frame, data: part.start - 1..part.end - 1 }
+        SegmentMeta {
+            number: Some(*number),
+            is_retransmission: *is_retransmission,
+            frame,
+            data: part.start - 1..part.end - 1,
+        }
     }
 
     #[inline(always)]

@@ -30,7 +30,7 @@ pub enum Event {
     Unanswered,
     /// In TIME-WAIT the peer opened a new connection between the same ports, and this one ended to make way: the segment that
     /// was just given is for whoever listens (RFC 6191).
-    MadeWay,
+    TimeWaitReused,
     /// There is room again for what a [`Connection::write`] could not take: at least a third of the send buffer.
     Writable,
     /// The peer cannot be reached, as a router said while the connection was yet to be opened.
@@ -50,7 +50,7 @@ const EVENTS: [Event; 14] = [
     Event::TimedOut,
     Event::Aborted,
     Event::Unanswered,
-    Event::MadeWay,
+    Event::TimeWaitReused,
     Event::Writable,
     Event::Unreachable,
 ];

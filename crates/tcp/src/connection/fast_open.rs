@@ -1,7 +1,7 @@
 //! TCP Fast Open (RFC 7413): data on the SYN, and a connection that is used before its handshake ends.
 
 use super::state::State;
-use super::{Connection, Identity, Taken};
+use super::{AcceptedRange, Connection, Identity};
 use crate::config::Config;
 use crate::policy::segmentation::{ALL_OPTIONS, IpVersion};
 use crate::trace::Cx;
@@ -90,7 +90,7 @@ impl Connection {
     /// Data on a SYN may reach the application of the server twice (RFC 7413 §2.1): it is for the application to allow that.
     /// Frames never ride on a SYN.
     pub fn open_fast(&mut self, offer: FastOpenOffer) {
-        if self.state == State::SynSent && self.sender.board.smax() == 0 {
+        if self.state == State::SynSent && self.sender.scoreboard.smax() == 0 {
             self.fast = Some(Box::new(Fast::Client { offer, outcome: FastOpenOutcome::default() }));
         }
     }
@@ -123,11 +123,11 @@ impl Connection {
         seeds: SeedTree,
         syn: &Segment,
         cookie: Option<FastOpen>,
-    ) -> (Self, Taken) {
+    ) -> (Self, AcceptedRange) {
         let mut connection = Self::listen_as(config, identity, seeds);
         connection.on_segment(cx, syn);
         if connection.state != State::SynReceived {
-            return (connection, Taken::default());
+            return (connection, AcceptedRange::default());
         }
         connection.fast = Some(Box::new(Fast::Server { cookie, is_repeating: false }));
         connection.sender.on_opened_early(cx, u64::from(syn.window));
@@ -136,9 +136,9 @@ impl Connection {
     }
 
     /// Takes what a SYN or SYN-ACK carries.
-    pub(super) fn take_opening_payload(&mut self, cx: &mut Cx<'_>, len: u16, has_fin: bool) -> Taken {
+    pub(super) fn take_opening_payload(&mut self, cx: &mut Cx<'_>, len: u16, has_fin: bool) -> AcceptedRange {
         let end = 1 + u64::from(len) + u64::from(has_fin);
-        let taken = if end > 1 { self.on_payload(cx, 1..end, has_fin) } else { Taken::default() };
+        let taken = if end > 1 { self.on_payload(cx, 1..end, has_fin) } else { AcceptedRange::default() };
         self.close_if_finished(cx.now);
         taken
     }
@@ -161,10 +161,10 @@ impl Connection {
 
     /// Puts onto an opening segment what Fast Open adds to it: the first time only (RFC 7413 §4.2.1). Gives the length of the
     /// data.
-    pub(super) fn add_fast_open(&mut self, is_again: bool, options: &mut Options) -> u64 {
+    pub(super) fn add_fast_open(&mut self, is_retransmission: bool, options: &mut Options) -> u64 {
         let carried = self.sender.queue.unsent.min(self.room_on_syn());
         match self.fast.as_deref_mut() {
-            Some(Fast::Client { outcome, .. }) if is_again => outcome.was_repeated = true,
+            Some(Fast::Client { outcome, .. }) if is_retransmission => outcome.was_repeated = true,
             Some(Fast::Client { offer, outcome }) => {
                 if let Some(option) = offer.option() {
                     let with_option = options.with_fast_open(option);
@@ -176,7 +176,7 @@ impl Connection {
                 outcome.carried = carried;
                 return carried;
             }
-            Some(Fast::Server { is_repeating, .. }) if is_again => *is_repeating = true,
+            Some(Fast::Server { is_repeating, .. }) if is_retransmission => *is_repeating = true,
             Some(Fast::Server { cookie: Some(cookie), .. }) => *options = options.with_fast_open(*cookie),
             Some(Fast::Server { cookie: None, .. }) | None => {}
         }
@@ -186,7 +186,7 @@ impl Connection {
     /// Returns the position behind the last byte that was ever sent, on the SYN too.
     pub(super) fn sent_end(&self) -> u64 {
         let carried = self.fast_open().map_or(0, |outcome| outcome.carried);
-        self.sender.board.end_position().max(1 + carried)
+        self.sender.scoreboard.end_position().max(1 + carried)
     }
 
     /// Learns what the server's answer says of the SYN, and that it took its data up to stream position `ack`. Gives how many

@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::state::{FirstToClose, SendSide, Sides, State};
-use super::{Carried, Connection, Taken};
+use super::{AcceptedRange, Connection, SegmentMeta};
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use core::num::NonZeroU16;
@@ -40,12 +40,12 @@ impl Connection {
         }
     }
 
-    pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         let accepted = self.opening_accepted(segment);
         if accepted.is_some() && self.is_echo_foreign(cx.now, segment) {
             self.sender.impossible_echoes += 1;
             self.reject_opening(cx.now, segment);
-            return Taken::default();
+            return AcceptedRange::default();
         }
         match (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::RST), accepted) {
             (_, true, Some(_)) => self.on_reset(),
@@ -66,7 +66,7 @@ impl Connection {
             (_, false, None) if segment.flags.contains(Flags::ACK) => self.reject_ack(cx.now, segment),
             _ => {}
         }
-        Taken::default()
+        AcceptedRange::default()
     }
 
     /// Returns the stream position that a segment acknowledges, if it acknowledges our opening segment and nothing that was
@@ -84,7 +84,7 @@ impl Connection {
         stamps.is_some_and(|stamps| !self.sender.has_told(now, stamps.echo.wrapping_sub(self.timestamp_offset)))
     }
 
-    pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         let opens = segment.flags & (Flags::SYN | Flags::RST) == Flags::SYN;
         let is_opening = opens && segment.seq == self.peer.origin;
         if is_opening && !segment.flags.contains(Flags::ACK) {
@@ -97,13 +97,13 @@ impl Connection {
             // Both sides opened at once if it is a SYN: RFC 9293 figure 7 takes it, though it starts before the window.
             return self.on_first_ack(cx, segment);
         }
-        Taken::default()
+        AcceptedRange::default()
     }
 
-    fn on_first_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    fn on_first_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         let Some(ack) = self.opening_accepted(segment) else {
             self.reject_ack(cx.now, segment);
-            return Taken::default();
+            return AcceptedRange::default();
         };
         self.learn_handshake_mark(segment);
         self.establish(cx, segment, ack);
@@ -116,7 +116,7 @@ impl Connection {
     /// An ACK of something else than our opening segment is one for an earlier connection, whose end hears of that
     /// (RFC 9293 §3.5.1, figures 8 and 9), but not for each that comes.
     fn reject_ack(&mut self, now: Instant, segment: &Segment) {
-        self.guard.refusals.acks_ahead += 1;
+        self.guard.drop_counters.acks_ahead += 1;
         self.reject_opening(now, segment);
     }
 
@@ -179,10 +179,10 @@ impl Connection {
         self.events.tell(Event::Established);
     }
 
-    /// Takes the opening segment off the board, and gives its round trip if that is known.
+    /// Takes the opening segment off the scoreboard, and gives its round trip if that is known.
     fn settle_opening(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
-        let board = &mut self.sender.board;
-        board.apply(board.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
+        let scoreboard = &mut self.sender.scoreboard;
+        scoreboard.apply(scoreboard.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
     }
 
     /// The window in a SYN is never scaled (RFC 7323 §2.2).
@@ -190,22 +190,22 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.window_shift }
     }
 
-    pub(super) fn emit_opening(&mut self, now: Instant, segment: &mut Segment) -> Carried {
+    pub(super) fn emit_opening(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
         if matches!(self.state, State::Transfer(_)) {
             return self.emit_handshake_ack(now, segment);
         }
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
-        let is_again = if self.is_fast_server() {
+        let is_retransmission = if self.is_fast_server() {
             self.sender.send_answer_early(flags, now)
         } else {
             self.sender.send_opening(flags, now)
         };
-        if !is_again {
+        if !is_retransmission {
             self.begin_wait(now);
         }
         let mut options = self.opening_options(now, is_answer);
-        let len = self.add_fast_open(is_again, &mut options);
+        let len = self.add_fast_open(is_retransmission, &mut options);
         self.receiver.on_sent(now, len > 0);
         let window = self.receiver.tell_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
@@ -218,7 +218,7 @@ impl Connection {
             ecn: Ecn::NotCapable,
             options,
         };
-        Carried { number: Some(0), is_again, frame: None, data: 0..len }
+        SegmentMeta { number: Some(0), is_retransmission, frame: None, data: 0..len }
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {

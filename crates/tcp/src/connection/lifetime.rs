@@ -7,7 +7,7 @@ use super::closing::Ending;
 use super::events::Event;
 use super::state::{ReceiveSide, SendSide, Sides, State};
 use crate::policy::lifetimes::KeepAlive;
-use crate::send::expiry::Expiry;
+use crate::send::rto::TimeoutKind;
 use crate::trace::Cx;
 use earlybird_units::{Duration, Instant};
 
@@ -114,10 +114,10 @@ impl Connection {
 
     /// The retransmission timer ran out, or the persist timer.
     #[cold]
-    pub(super) fn on_expiry(&mut self, now: Instant, expiry: Expiry) {
-        let first = self.sender.board.segment(self.sender.board.una());
+    pub(super) fn on_expiry(&mut self, now: Instant, expiry: TimeoutKind) {
+        let first = self.sender.scoreboard.segment(self.sender.scoreboard.una());
         let warns = first.is_some_and(|(_, sent)| sent.transmissions == 1 + RETRANSMISSIONS_BEFORE_WARNING);
-        if expiry == Expiry::Loss {
+        if expiry == TimeoutKind::Loss {
             self.due.opening = matches!(self.state, State::SynSent | State::SynReceived);
             if warns {
                 self.events.tell(Event::Unanswered);
@@ -151,7 +151,7 @@ impl Connection {
     /// Returns when the peer has left something unacknowledged, or a closed window unopened, for too long.
     fn patience(&self) -> Option<(Instant, Limit)> {
         let progress = self.sender.watch.last_progress;
-        let is_outstanding = self.sender.board.outstanding() > 0;
+        let is_outstanding = self.sender.scoreboard.outstanding() > 0;
         let (first_probe, last_probe) = self.lifetime.probes;
         let stuck_since = if self.sender.persist.is_running() {
             Some(self.lifetime.blocked.max(progress))

@@ -1,42 +1,42 @@
 //! The connection: what happens to it, what it wants to send, when it wants to be woken.
 
-mod accurate_marks;
+mod accecn;
+mod accessors;
 mod acking;
 mod closing;
+mod drop_counters;
+mod ecn;
 mod emit;
 mod events;
 mod fast_open;
 mod handshake;
+mod icmp;
 mod lifetime;
-mod marks;
-mod notices;
-mod path;
-mod reading;
-mod refusals;
-mod rejection;
+mod real_time_reader;
+mod snack;
 mod state;
+mod stray_reset;
 mod validate;
-mod views;
 mod writing;
 
 pub use self::closing::Ending;
+pub use self::drop_counters::DropCounters;
 pub use self::events::Event;
 pub use self::fast_open::{FastOpenOffer, FastOpenOutcome};
-pub use self::refusals::Refusals;
-pub use self::rejection::reject;
 pub use self::state::RfcState;
+pub use self::stray_reset::reject;
 
-use self::accurate_marks::Echo;
+use self::accecn::EcnEcho;
+use self::drop_counters::Guard;
 use self::emit::Due;
 use self::events::Events;
 use self::fast_open::Fast;
 use self::handshake::Peer;
 use self::lifetime::Lifetime;
-use self::refusals::Guard;
 use self::state::State;
 use crate::config::Config;
 use crate::receive::Receiver;
-use crate::send::expiry::Expiry;
+use crate::send::rto::TimeoutKind;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
 use alloc::boxed::Box;
@@ -58,7 +58,7 @@ pub struct Connection {
     /// What is to be sent before anything else, or in its place.
     due: Due,
     /// What every segment tells of the marks that came.
-    echo: Echo,
+    echo: EcnEcho,
     events: Events,
     /// Present with TCP Fast Open.
     fast: Option<Box<Fast>>,
@@ -66,7 +66,7 @@ pub struct Connection {
     /// How it ended.
     ending: Option<Ending>,
     /// This side opened the connection.
-    is_opener: bool,
+    is_active_opener: bool,
     /// A write was cut short since there was last room.
     wants_room: bool,
     trouble: Option<Trouble>,
@@ -80,7 +80,7 @@ pub struct Transmit {
     /// Number of the segment in the stream, the opening one being 0; `None` for a pure ACK or reset.
     pub number: Option<u64>,
     /// Whether it was sent before.
-    pub is_again: bool,
+    pub is_retransmission: bool,
     /// Number of the frame that it carries, the first one written being 0, where one write is one segment.
     pub frame: Option<u64>,
     /// Its payload, by offsets in what was sent: 0 is the first byte behind the SYN. A driver takes the bytes from there; with
@@ -90,24 +90,24 @@ pub struct Transmit {
 
 /// Which part of the stream a segment carries that leaves: the fields of [`Transmit`] without the segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct SegmentMeta {
     /// See [`Transmit::number`].
     pub number: Option<u64>,
-    /// See [`Transmit::is_again`].
-    pub is_again: bool,
+    /// See [`Transmit::is_retransmission`].
+    pub is_retransmission: bool,
     /// See [`Transmit::frame`].
     pub frame: Option<u64>,
     /// See [`Transmit::data`].
     pub data: Range<u64>,
 }
 
-impl Carried {
-    const NOTHING: Self = Self { number: None, is_again: false, frame: None, data: 0..0 };
+impl SegmentMeta {
+    const NOTHING: Self = Self { number: None, is_retransmission: false, frame: None, data: 0..0 };
 }
 
 /// The part of a segment's payload that was taken: a driver keeps these bytes, and none of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct AcceptedRange {
     /// Where they belong in what the peer sent: 0 is its first byte. Empty if nothing was taken.
     pub stream: Range<u64>,
     /// How many bytes of the segment's payload come before them.
@@ -168,12 +168,12 @@ impl Connection {
             local_origin: identity.origin,
             timestamp_offset: identity.timestamp_offset,
             due: Due::default(),
-            echo: Echo::default(),
+            echo: EcnEcho::default(),
             events: Events::default(),
             fast: None,
             lifetime: Lifetime::default(),
             ending: None,
-            is_opener: state == State::SynSent,
+            is_active_opener: state == State::SynSent,
             wants_room: false,
             trouble: None,
         }
@@ -181,7 +181,7 @@ impl Connection {
 
     /// Takes a segment from the network, and tells what of its payload is to be kept.
     #[inline]
-    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    pub fn on_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         if matches!(self.state, State::Transfer(_)) {
             self.on_transfer_segment(cx, segment)
         } else {
@@ -190,7 +190,7 @@ impl Connection {
     }
 
     #[cold]
-    fn on_segment_outside_transfer(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    fn on_segment_outside_transfer(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         match self.state {
             State::Transfer(_) => return self.on_transfer_segment(cx, segment),
             State::SynReceived => return self.on_syn_received_segment(cx, segment),
@@ -199,7 +199,7 @@ impl Connection {
             State::TimeWait => self.on_time_wait_segment(cx.now, segment),
             State::Closed => self.reject(segment),
         }
-        Taken::default()
+        AcceptedRange::default()
     }
 
     /// Acts on whatever deadline has come.
@@ -219,16 +219,16 @@ impl Connection {
         if recovery <= cx.now {
             self.sender.on_recovery_deadline(cx);
         } else if recovery == Instant::NEVER && self.sender.timer.deadline() <= cx.now {
-            self.on_silence(cx);
+            self.on_rto(cx);
         }
     }
 
     /// The retransmission timer ran out.
-    fn on_silence(&mut self, cx: &mut Cx<'_>) {
+    fn on_rto(&mut self, cx: &mut Cx<'_>) {
         let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
         if is_opening && self.is_fast_server() {
             self.sender.on_answer_lost(cx, self.lifetime.heard);
-            self.on_expiry(cx.now, Expiry::Loss);
+            self.on_expiry(cx.now, TimeoutKind::Loss);
         } else {
             let expiry = self.sender.on_timeout(cx, self.lifetime.heard);
             self.on_expiry(cx.now, expiry);
@@ -263,8 +263,8 @@ impl Connection {
     #[must_use]
     pub fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Option<Transmit> {
         let mut segment = Segment::default();
-        let Carried { number, is_again, frame, data } = self.poll_transmit_into(cx, &mut segment)?;
-        Some(Transmit { segment, number, is_again, frame, data })
+        let SegmentMeta { number, is_retransmission, frame, data } = self.poll_transmit_into(cx, &mut segment)?;
+        Some(Transmit { segment, number, is_retransmission, frame, data })
     }
 
     /// Writes the next segment to send into a place of the caller's, if there is one; else what is in that place has no
@@ -275,7 +275,7 @@ impl Connection {
         clippy::inline_always,
         reason = "it is asked twice for every packet, and what it gives is large to hand over"
     )]
-    pub fn poll_transmit_into(&mut self, cx: &mut Cx<'_>, segment: &mut Segment) -> Option<Carried> {
+    pub fn poll_transmit_into(&mut self, cx: &mut Cx<'_>, segment: &mut Segment) -> Option<SegmentMeta> {
         if self.due.is_first() {
             return Some(self.emit_first(cx.now, segment));
         }

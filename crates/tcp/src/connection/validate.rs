@@ -1,8 +1,8 @@
 //! What a segment in the transfer state must be to be believed (RFC 9293 §3.10.7.4), and what of it goes where.
 
 use super::events::Event;
-use super::{Connection, Taken};
-use crate::send::ack::Heard;
+use super::{AcceptedRange, Connection};
+use crate::send::ack::AckInfo;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
@@ -25,15 +25,15 @@ fn is_full_of_blocks(options: &Options) -> bool {
 impl Connection {
     /// Takes a segment in the transfer state.
     #[inline]
-    pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
+    pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         let expected = if self.is_usual(cx.now, segment) { self.take_expected(cx, segment) } else { None };
         expected.unwrap_or_else(|| self.examine(cx, segment))
     }
 
     /// Follows RFC 9293 §3.10.7.4: acceptability, reset, SYN, ACK, payload, FIN.
     #[inline(never)]
-    fn examine(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Taken {
-        let mut taken = Taken::default();
+    fn examine(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
+        let mut taken = AcceptedRange::default();
         let Some(range) = self.admitted(cx.now, segment) else { return taken };
         let Some(heard) = self.heard(segment, range.start) else {
             self.challenge(cx.now);
@@ -68,13 +68,13 @@ impl Connection {
     /// Takes a usual segment that is one of those that are expected, for which most of what follows has one outcome (header
     /// prediction, Jacobson, "4BSD TCP header prediction", CCR 20(2), 1990). Gives nothing if it has to be looked at closely.
     #[inline]
-    fn take_expected(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
+    fn take_expected(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<AcceptedRange> {
         let nxt = self.receiver.nxt();
         let is_next = segment.seq == self.peer.origin.at(nxt);
         if segment.len == 0 {
             return if is_next { self.take_acknowledgement(cx, segment, nxt) } else { None };
         }
-        let is_repetition = segment.ack == self.local_origin.at(self.sender.board.una_position());
+        let is_repetition = segment.ack == self.local_origin.at(self.sender.scoreboard.una_position());
         if !is_repetition || !segment.options.sack.is_empty() {
             return None;
         }
@@ -89,19 +89,19 @@ impl Connection {
     /// receives.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all payload comes by")]
-    fn take_next(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<Taken> {
+    fn take_next(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<AcceptedRange> {
         if !self.hears_nothing(now, segment, start) {
             return None;
         }
         let len = u64::from(segment.len);
         self.receiver.take_next(now, len);
         self.events.tell(Event::Readable);
-        Some(Taken { skip: 0, stream: start - 1..start - 1 + len })
+        Some(AcceptedRange { skip: 0, stream: start - 1..start - 1 + len })
     }
 
     /// Takes other payload with such an acknowledgement: out of order, and mostly beyond all that came.
     #[inline(never)]
-    fn take_payload(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<Taken> {
+    fn take_payload(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<AcceptedRange> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt())?;
         let range = start..start + u64::from(segment.len);
         let is_simple = self.receiver.has_simple_place_above(&range);
@@ -109,7 +109,7 @@ impl Connection {
             return None;
         }
         if is_simple {
-            let taken = Taken { skip: 0, stream: range.start - 1..range.end - 1 };
+            let taken = AcceptedRange { skip: 0, stream: range.start - 1..range.end - 1 };
             self.receiver.take_above(range);
             return Some(taken);
         }
@@ -136,10 +136,10 @@ impl Connection {
     /// Takes an acknowledgement alone, of something that was sent and not before the last one: nearly all that comes to a side
     /// that only sends. It mostly goes forward and has no blocks.
     #[inline(never)]
-    fn take_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<Taken> {
-        let una = self.sender.board.una_position();
+    fn take_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<AcceptedRange> {
+        let una = self.sender.scoreboard.una_position();
         let ack = segment.ack.unwrap_near(self.local_origin, una)?;
-        if ack < una || ack > self.sender.board.end_position() {
+        if ack < una || ack > self.sender.scoreboard.end_position() {
             return None;
         }
         self.lifetime.heard = cx.now;
@@ -152,7 +152,7 @@ impl Connection {
             self.sender.on_acknowledgement(cx, &self.plainly_heard(segment, ack, start));
         }
         self.tell_if_drained(was_drained);
-        Some(Taken::default())
+        Some(AcceptedRange::default())
     }
 
     /// Returns the time that a segment echoes, as this side's clock told it.
@@ -169,7 +169,7 @@ impl Connection {
     pub(super) fn admitted(&mut self, now: Instant, segment: &Segment) -> Option<Range<u64>> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
         let Some(start) = start else {
-            self.guard.refusals.out_of_window += 1;
+            self.guard.drop_counters.out_of_window += 1;
             return None;
         };
         let range = start..start + segment.sequence_len();
@@ -179,8 +179,8 @@ impl Connection {
         }
         let is_in_window = self.receiver.is_acceptable(&range);
         if !is_in_window || self.is_too_old(now, segment) {
-            self.guard.refusals.out_of_window += u64::from(!is_in_window);
-            self.guard.refusals.too_old += u64::from(is_in_window);
+            self.guard.drop_counters.out_of_window += u64::from(!is_in_window);
+            self.guard.drop_counters.too_old += u64::from(is_in_window);
             self.refuse(now, segment, &range);
             return None;
         }
@@ -192,12 +192,12 @@ impl Connection {
     #[cold]
     fn on_reset_or_opening(&mut self, now: Instant, segment: &Segment, range: &Range<u64>) {
         if !segment.flags.contains(Flags::RST) {
-            self.guard.refusals.openings += 1;
+            self.guard.drop_counters.openings += 1;
             self.challenge(now);
         } else if range.start == self.receiver.nxt() {
             self.on_reset();
         } else {
-            self.guard.refusals.resets += 1;
+            self.guard.drop_counters.resets += 1;
             if self.receiver.is_acceptable(range) {
                 self.challenge(now);
             }
@@ -211,8 +211,8 @@ impl Connection {
         let is_unstamped = self.peer.must_stamp && segment.options.timestamps.is_none();
         let has_ack = segment.flags.contains(Flags::ACK);
         if is_unstamped || !has_ack {
-            self.guard.refusals.unstamped += u64::from(is_unstamped);
-            self.guard.refusals.without_ack += u64::from(!has_ack);
+            self.guard.drop_counters.unstamped += u64::from(is_unstamped);
+            self.guard.drop_counters.without_ack += u64::from(!has_ack);
         }
         has_ack && !is_unstamped
     }
@@ -228,26 +228,26 @@ impl Connection {
     /// Reads a segment as an acknowledgement, if it is one of something sent, and not older than anything that can still be on
     /// its way (RFC 5961 §5.2).
     #[inline]
-    fn heard<'a>(&mut self, segment: &'a Segment, start: u64) -> Option<Heard<'a>> {
-        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.board.una_position());
-        let ack = ack.filter(|ack| ack + self.sender.peer_window.largest >= self.sender.board.acknowledged());
+    fn heard<'a>(&mut self, segment: &'a Segment, start: u64) -> Option<AckInfo<'a>> {
+        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.scoreboard.una_position());
+        let ack = ack.filter(|ack| ack + self.sender.peer_window.largest >= self.sender.scoreboard.acknowledged());
         let Some(ack) = ack else {
-            self.guard.refusals.acks_behind += 1;
+            self.guard.drop_counters.acks_behind += 1;
             return None;
         };
-        if ack > self.sender.board.end_position() {
-            self.guard.refusals.acks_ahead += 1;
+        if ack > self.sender.scoreboard.end_position() {
+            self.guard.drop_counters.acks_ahead += 1;
             return None;
         }
         let skip = segment.options.skip_notice.and_then(|notice| self.read_notice(notice, ack));
         let may_lack_blocks = self.peer.skip_notice && is_full_of_blocks(&segment.options);
-        Some(Heard { skip, may_lack_blocks, ..self.plainly_heard(segment, ack, start) })
+        Some(AckInfo { skip, may_lack_blocks, ..self.plainly_heard(segment, ack, start) })
     }
 
     /// Reads a segment that acknowledges up to stream position `ack` and starts at `start`, but for its skip notice.
     #[inline]
-    fn plainly_heard<'a>(&self, segment: &'a Segment, ack: u64, start: u64) -> Heard<'a> {
-        Heard {
+    fn plainly_heard<'a>(&self, segment: &'a Segment, ack: u64, start: u64) -> AckInfo<'a> {
+        AckInfo {
             ack,
             start,
             window: u64::from(segment.window) << self.peer.window_shift,
@@ -268,14 +268,17 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> Taken {
+    pub(super) fn on_payload(&mut self, cx: &mut Cx<'_>, range: Range<u64>, has_fin: bool) -> AcceptedRange {
         let start = range.start;
         let arrival = self.receiver.on_data(cx.now, range, has_fin);
         if arrival.delivered > 0 {
             self.events.tell(Event::Readable);
         }
         let taken = arrival.taken;
-        Taken { skip: taken.start.saturating_sub(start) as u16, stream: taken.start.max(1) - 1..taken.end.max(1) - 1 }
+        AcceptedRange {
+            skip: taken.start.saturating_sub(start) as u16,
+            stream: taken.start.max(1) - 1..taken.end.max(1) - 1,
+        }
     }
 
     /// PAWS: a timestamp older than the one to echo means an old duplicate (RFC 7323 §5.3), unless that one is so old itself

@@ -49,7 +49,7 @@ impl Connection {
     /// Returns the bytes that were written and not acknowledged.
     fn held(&self) -> u64 {
         let queue = &self.sender.queue;
-        let sent = queue.fin_at.unwrap_or(self.sender.board.end_position()).saturating_sub(1);
+        let sent = queue.fin_at.unwrap_or(self.sender.scoreboard.end_position()).saturating_sub(1);
         (sent - self.acknowledged().min(sent)).saturating_add(queue.unsent)
     }
 
@@ -120,8 +120,8 @@ impl Connection {
 
     /// Returns the number of the next frame that was given up: before it was sent, or while it may still arrive. Frames that the
     /// peer is known to have are not among them. Who never asks finds the newest ones only; all are counted.
-    pub fn poll_discarded(&mut self) -> Option<u64> {
-        self.sender.poll_discarded()
+    pub fn poll_abandoned(&mut self) -> Option<u64> {
+        self.sender.poll_abandoned()
     }
 
     /// Reads up to `bytes` of what arrived in order, and gives how many there were; with framing, of whole frames.
@@ -136,7 +136,7 @@ impl Connection {
     /// Reads everything that arrived in order, if [`Event::Readable`] is to be told, which then is not: for readers that take
     /// whatever comes, and only ask how much it was.
     #[inline]
-    pub fn read_untold(&mut self) {
+    pub fn drain_readable(&mut self) {
         if self.events.forget(Event::Readable) {
             self.receiver.read(u64::MAX);
         }

@@ -6,9 +6,9 @@
 
 use super::half_open::HalfOpen;
 use super::keyed::{Purpose, Secret};
-use crate::board::clock;
 use crate::config::Config;
 use crate::connection::Identity;
+use crate::scoreboard::clock;
 use core::num::NonZeroU16;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Addresses, Ecn, Flags, Segment, SeqNum};

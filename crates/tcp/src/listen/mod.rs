@@ -27,7 +27,7 @@ use self::fast_open::{Decision, Pending};
 use self::half_open::HalfOpen;
 use self::keyed::Secret;
 use crate::config::Config;
-use crate::connection::{Connection, Identity, RfcState, Taken, reject};
+use crate::connection::{AcceptedRange, Connection, Identity, RfcState, reject};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -102,7 +102,7 @@ pub struct Opened {
     /// The connection, from now on the driver's.
     pub connection: Box<Connection>,
     /// The part of the segment's payload that it took.
-    pub taken: Taken,
+    pub taken: AcceptedRange,
     /// Its handshake goes on: Fast Open.
     pub is_early: bool,
 }
@@ -281,7 +281,13 @@ impl Listener {
         self.open(addresses, connection, taken, true)
     }
 
-    fn open(&mut self, addresses: &Addresses, connection: Connection, taken: Taken, is_early: bool) -> Response {
+    fn open(
+        &mut self,
+        addresses: &Addresses,
+        connection: Connection,
+        taken: AcceptedRange,
+        is_early: bool,
+    ) -> Response {
         self.statistics.opened += 1;
         self.accepted.push_back(*addresses);
         Response::Opened(Opened { connection: Box::new(connection), taken, is_early })

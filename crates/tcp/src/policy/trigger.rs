@@ -1,6 +1,6 @@
 //! When duplicate ACKs mean loss: the third one, or an early one that comes late enough.
 
-use crate::board::age::Age;
+use crate::scoreboard::age::Age;
 use earlybird_units::Duration;
 
 /// The duplicate threshold of RFC 5681 §3.2.

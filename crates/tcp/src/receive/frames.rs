@@ -1,6 +1,6 @@
 //! Frames that arrived and were not read: one segment, one frame.
 
-use crate::board::ranges::Ranges;
+use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 

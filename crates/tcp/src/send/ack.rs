@@ -1,22 +1,22 @@
-//! The path of an ACK through the sender, one stage after the other: window → board → marks → recovery → timer and control →
+//! The path of an ACK through the sender, one stage after the other: window → scoreboard → marks → recovery → timer and control →
 //! undo → the control's model of the path.
 
-use super::notices::Skip;
 use super::sender::Sender;
-use crate::board::Acknowledgement;
-use crate::board::clock;
+use super::snack::Skip;
 use crate::policy::choice::Restart;
 use crate::policy::control::{Flight, Missing, Progress};
 use crate::policy::recovery::scheme::Scheme;
 use crate::policy::recovery::{Arrival, Deflated, Outcome};
-use crate::send::marks::Feedback;
+use crate::scoreboard::Acknowledgement;
+use crate::scoreboard::clock;
+use crate::send::ecn::Feedback;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
 /// What a segment says as an acknowledgement, its numbers in full.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard<'a> {
+pub(crate) struct AckInfo<'a> {
     /// The stream position that is acknowledged, and the one at which the segment starts.
     pub(crate) ack: u64,
     pub(crate) start: u64,
@@ -38,17 +38,17 @@ pub(crate) struct Heard<'a> {
 
 impl Sender {
     /// Acts on an ACK of something that was sent.
-    pub(crate) fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+    pub(crate) fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, heard: &AckInfo<'_>) {
         let window = self.window_told(heard.ack, heard.start, heard.window);
         if self.has_nothing_to_learn() {
             self.on_window(window);
             return;
         }
-        let flight = self.board.outstanding();
+        let flight = self.scoreboard.outstanding();
         let was_closed = self.persist.is_running();
         // Whether it is a duplicate, the window before it decides.
         let is_pure = self.is_pure(heard, window);
-        let mut ack = self.board.apply(heard.ack, heard.origin, heard.sack, is_pure, cx.now);
+        let mut ack = self.scoreboard.apply(heard.ack, heard.origin, heard.sack, is_pure, cx.now);
         self.complete(cx.now, heard, &mut ack);
         self.on_window(window);
         if was_closed {
@@ -70,22 +70,22 @@ impl Sender {
     /// the receiver's window: it acknowledges a whole segment, and nothing unusual was agreed or is under way.
     #[inline]
     pub(crate) fn expects_progress(&self, ack: u64) -> bool {
-        let is_open = !self.persist.is_running() && self.board.sacked().is_empty() && self.recovery.is_open();
-        let is_usual = self.reads_plainly || (self.is_unmarked() && self.board.is_in_order());
-        is_usual && is_open && self.board.is_advanced_by(ack)
+        let is_open = !self.persist.is_running() && self.scoreboard.sacked().is_empty() && self.recovery.is_open();
+        let is_usual = self.reads_plainly || (self.is_unmarked() && self.scoreboard.is_in_order());
+        is_usual && is_open && self.scoreboard.is_advanced_by(ack)
     }
 
     /// Acts on an ACK that [is expected](Self::expects_progress) as [`Self::on_acknowledgement`] would, most of whose questions
     /// have one answer then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is heard is large to hand over")]
-    pub(crate) fn on_plain_progress(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+    pub(crate) fn on_plain_progress(&mut self, cx: &mut Cx<'_>, heard: &AckInfo<'_>) {
         let window = self.window_told(heard.ack, heard.start, heard.window);
-        let ack = self.board.apply_advance(heard.ack, cx.now);
+        let ack = self.scoreboard.apply_advance(heard.ack, cx.now);
         self.on_window(window);
         self.note_times(cx.now, &ack);
         let rtt = self.round_trip(cx.now, heard, &ack);
-        self.recovery.on_plain_progress(cx.now, self.board.una() - ack.advanced, ack.rtt, &mut self.board);
+        self.recovery.on_plain_progress(cx.now, self.scoreboard.una() - ack.advanced, ack.rtt, &mut self.scoreboard);
         self.on_progress(cx, rtt);
         self.grow(cx, &ack);
         self.reduction.end();
@@ -113,7 +113,7 @@ impl Sender {
     pub(crate) fn on_repetition(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
         let is_plain = self.has_nothing_to_send() && (self.reads_plainly || self.reads_repetition_plainly(now, echo));
         if is_plain {
-            let window = self.window_told(self.board.una_position(), start, window);
+            let window = self.window_told(self.scoreboard.una_position(), start, window);
             self.learn_window(window);
         }
         is_plain
@@ -157,29 +157,29 @@ impl Sender {
 
     /// Returns whether it may count as a duplicate if it repeats an acknowledgement and tells of this window.
     #[inline]
-    fn is_pure(&self, heard: &Heard<'_>, window: u64) -> bool {
+    fn is_pure(&self, heard: &AckInfo<'_>, window: u64) -> bool {
         let is_same_window = window == self.peer_window.size || self.looks_past_window(heard.sack);
         // The answer to a probe repeats an acknowledgement, and nothing got lost.
         heard.is_bare && is_same_window && !self.persist.is_running()
     }
 
-    /// Adds to what it changed on the board what else it tells, where that is read.
+    /// Adds to what it changed on the scoreboard what else it tells, where that is read.
     #[inline]
-    fn complete(&mut self, now: Instant, heard: &Heard<'_>, ack: &mut Acknowledgement) {
+    fn complete(&mut self, now: Instant, heard: &AckInfo<'_>, ack: &mut Acknowledgement) {
         self.settle();
         ack.may_lack_blocks = heard.may_lack_blocks;
         if let Some(skip) = heard.skip {
             self.enter_skip(ack, skip);
         }
         if self.needs_details() {
-            ack.duplicate = self.board.duplicate(heard.origin, heard.sack);
+            ack.duplicate = self.scoreboard.duplicate(heard.origin, heard.sack);
             ack.echo = self.believed_echo(now, heard.echo, ack);
         }
     }
 
     /// Returns the round trip that it measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
     #[inline]
-    fn round_trip(&mut self, now: Instant, heard: &Heard<'_>, ack: &Acknowledgement) -> Option<Duration> {
+    fn round_trip(&mut self, now: Instant, heard: &AckInfo<'_>, ack: &Acknowledgement) -> Option<Duration> {
         if !self.timer.samples_each_ack || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
@@ -199,7 +199,7 @@ impl Sender {
 
     /// Returns whether the timestamp clock has told a time since the oldest segment that is outstanding was first sent.
     pub(crate) fn has_told(&self, now: Instant, echo: u32) -> bool {
-        clock::age(now, echo) <= clock::age(now, self.board.oldest_told())
+        clock::age(now, echo) <= clock::age(now, self.scoreboard.oldest_told())
     }
 
     /// Takes note of what it says about time: progress, an exact round trip, the end of back-off.
@@ -209,7 +209,7 @@ impl Sender {
         if ack.bytes > 0 {
             self.watch.last_progress = now;
             self.watch.restarts = 0;
-            self.delivered.on_progress(now, self.board.acknowledged(), self.board.end_position());
+            self.delivered.on_progress(now, self.scoreboard.acknowledged(), self.scoreboard.end_position());
         }
         if let Some(rtt) = ack.rtt {
             self.trigger.on_rtt(rtt);
@@ -252,11 +252,11 @@ impl Sender {
     #[inline]
     fn show_to_recovery(&mut self, now: Instant, ack: &Acknowledgement) -> Outcome {
         if let Scheme::Rack(rack) = &mut self.recovery {
-            return rack.read(now, ack, &self.board);
+            return rack.read(now, ack, &self.scoreboard);
         }
         let limits = self.limits();
         let arrival = Arrival { now, ack, limits: &limits, trigger: &self.trigger };
-        self.recovery.on_ack(&arrival, &mut self.board)
+        self.recovery.on_ack(&arrival, &mut self.scoreboard)
     }
 
     fn act_on(
@@ -291,7 +291,7 @@ impl Sender {
                 self.on_loss(cx, missing, flight);
             }
             Outcome::FineLoss(missing) => {
-                self.on_loss(cx, missing, self.board.outstanding());
+                self.on_loss(cx, missing, self.scoreboard.outstanding());
                 self.timer.back_off(cx.now);
             }
             Outcome::Repaired { flight } => {
@@ -308,7 +308,7 @@ impl Sender {
     /// Acts on the deadline that recovery asked for.
     pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
         self.note_gap();
-        let outcome = self.recovery.on_deadline(cx.now, &self.board);
+        let outcome = self.recovery.on_deadline(cx.now, &self.scoreboard);
         let nothing = Acknowledgement::default();
         self.act_on(cx, outcome, &nothing, None, true);
         // It stood still meanwhile, and begins anew, whether a probe leaves or not (RFC 8985 §7.3, §8).
@@ -322,7 +322,7 @@ impl Sender {
     pub(crate) fn on_progress(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
         let base = match echoed_rtt {
             Some(rtt) => self.timer.on_sample(cx.now, rtt),
-            None => self.timer.on_progress(cx.now, self.board.una()),
+            None => self.timer.on_progress(cx.now, self.scoreboard.una()),
         };
         if let Some(base) = base {
             cx.trace.record(cx.now, TraceEvent::BaseRto(base));
@@ -332,7 +332,7 @@ impl Sender {
 
     #[inline]
     fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement) {
-        if !self.notices.lets_grow(self.board.una()) {
+        if !self.notices.lets_grow(self.scoreboard.una()) {
             return;
         }
         let progress = self.progress(ack);
@@ -345,10 +345,10 @@ impl Sender {
         Progress {
             acked: ack.advanced,
             rtt: ack.rtt,
-            una: self.board.una(),
-            nxt: self.board.nxt(),
-            smax: self.board.smax(),
-            flight: self.board.outstanding() + ack.advanced,
+            una: self.scoreboard.una(),
+            nxt: self.scoreboard.nxt(),
+            smax: self.scoreboard.smax(),
+            flight: self.scoreboard.outstanding() + ack.advanced,
             growth: if is_used == Some(false) { 0.0 } else { self.growth(ack) },
             is_used,
         }
@@ -384,8 +384,8 @@ impl Sender {
 
     /// Returns what is known of the first missing segment.
     fn missing(&self, now: Instant, duplicates: u32) -> Missing {
-        let transmissions = self.board.segment(self.board.una()).map_or(0, |(_, sent)| sent.transmissions);
-        let sent = Instant::from_nanos(now.as_nanos() - self.board.age(now).missing.as_nanos());
+        let transmissions = self.scoreboard.segment(self.scoreboard.una()).map_or(0, |(_, sent)| sent.transmissions);
+        let sent = Instant::from_nanos(now.as_nanos() - self.scoreboard.age(now).missing.as_nanos());
         Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
     }
 
@@ -393,13 +393,13 @@ impl Sender {
         self.count_loss(cx, missing.duplicates);
         self.watch_reduction(false, flight);
         self.reduction.has_reduced = true;
-        if !self.marks.has_answered(self.board.una()) {
+        if !self.marks.has_answered(self.scoreboard.una()) {
             let cwnd = self.control.cwnd();
             let flight = Flight { missing: Some(missing), ..self.flight(flight) };
             self.control.on_loss(cx, &flight);
             self.reduction.has_reduced = self.control.cwnd() < cwnd;
         }
-        self.marks.on_reduced(self.board.smax());
+        self.marks.on_reduced(self.scoreboard.smax());
         self.reduction.proportional = None;
         self.timer.cancel_measurement();
         self.timer.restart(cx.now);
@@ -421,7 +421,7 @@ impl Sender {
         if let Some(count) = counted {
             self.record_duplicate(cx, count);
         }
-        if self.restarts_on(ack) && self.board.outstanding() > 0 {
+        if self.restarts_on(ack) && self.scoreboard.outstanding() > 0 {
             self.watch.restarts += 1;
             self.restart_timer(cx.now);
         }
@@ -433,7 +433,9 @@ impl Sender {
     fn restarts_on(&self, ack: &Acknowledgement) -> bool {
         match self.watch.restart {
             Restart::Progress => false,
-            Restart::Duplicates => !self.recovery.is_recovering() && self.watch.restarts < self.board.outstanding(),
+            Restart::Duplicates => {
+                !self.recovery.is_recovering() && self.watch.restarts < self.scoreboard.outstanding()
+            }
             Restart::Arrivals => ack.delivered > 0,
             Restart::Repairs => self.is_timed && self.tells_of_before_repair(),
         }
@@ -442,13 +444,13 @@ impl Sender {
     /// Returns whether SACK newly tells of what had left before the first missing segment left last, so that nothing can have told
     /// yet whether that one arrived.
     fn tells_of_before_repair(&self) -> bool {
-        let arrived = self.board.delivered().iter().find(|segment| segment.transmissions == 1);
-        let repair = self.board.segment(self.board.una());
+        let arrived = self.scoreboard.delivered().iter().find(|segment| segment.transmissions == 1);
+        let repair = self.scoreboard.segment(self.scoreboard.una());
         arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
     }
 
     fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32) {
-        let (age, threshold) = (self.board.age(cx.now).missing, self.trigger.threshold());
+        let (age, threshold) = (self.scoreboard.age(cx.now).missing, self.trigger.threshold());
         cx.trace.record(cx.now, TraceEvent::Duplicate { count, age, threshold });
     }
 }

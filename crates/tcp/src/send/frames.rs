@@ -1,6 +1,6 @@
 //! What a framing connection has written: frame by frame, each one segment.
 
-use crate::board::ranges::Ranges;
+use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use earlybird_units::Instant;
@@ -18,11 +18,11 @@ struct Held {
     is_flying: bool,
 }
 
-/// Frames in order of writing: first those on the board, then those that wait.
+/// Frames in order of writing: first those on the scoreboard, then those that wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     queue: VecDeque<Held>,
-    /// So many of them are on the board.
+    /// So many of them are on the scoreboard.
     sent: usize,
     /// Number of the segment that carries the first one.
     first: u64,
@@ -114,7 +114,7 @@ impl Frames {
         self.queue.get(self.sent).map(|frame| u64::from(frame.bytes))
     }
 
-    /// Takes note that the next frame is on the board.
+    /// Takes note that the next frame is on the scoreboard.
     #[cold]
     pub(super) fn on_cut(&mut self) {
         self.sent += 1;
@@ -128,13 +128,13 @@ impl Frames {
         }
     }
 
-    /// Returns the place of the frame that a segment on the board carries.
+    /// Returns the place of the frame that a segment on the scoreboard carries.
     fn index(&self, segment: u64) -> Option<usize> {
         let index = segment.checked_sub(self.first)? as usize;
         (index < self.sent).then_some(index)
     }
 
-    /// Returns the number of the frame that a segment on the board carries.
+    /// Returns the number of the frame that a segment on the scoreboard carries.
     #[cold]
     pub(super) fn number(&self, segment: u64) -> Option<u64> {
         self.index(segment).map(|index| self.queue[index].number)
@@ -162,7 +162,7 @@ impl Frames {
         self.queue.iter_mut().take(self.sent).for_each(|frame| frame.is_flying = false);
     }
 
-    /// Counts the first segments on the board that were given up and do not fly, and what the peer has behind them.
+    /// Counts the first segments on the scoreboard that were given up and do not fly, and what the peer has behind them.
     pub(super) fn grounded(&self, sacked: &Ranges) -> u64 {
         let frames = self.queue.iter().take(self.sent).zip(self.first..);
         let is_grounded =
@@ -184,7 +184,7 @@ impl Frames {
         self.queue.get(self.sent).map(|frame| (self.sent, frame.written))
     }
 
-    /// Returns when the frame of a segment on the board was written.
+    /// Returns when the frame of a segment on the scoreboard was written.
     pub(super) fn written_at(&self, segment: u64) -> Option<Instant> {
         self.index(segment).map(|index| self.queue[index].written)
     }
@@ -194,7 +194,7 @@ impl Frames {
         index >= self.sent || (self.gives_up_sent && !(is_last_sent && bounds.keeps_last))
     }
 
-    /// Abandons the frame of a segment on the board.
+    /// Abandons the frame of a segment on the scoreboard.
     pub(super) fn give_up_segment(&mut self, segment: u64, bounds: &Bounds<'_>) -> u64 {
         self.index(segment).map_or(0, |index| self.give_up(index, bounds))
     }
@@ -243,7 +243,7 @@ impl Frames {
         }
     }
 
-    /// Abandons the frame of a segment on the board for the oldest one that waits, has its length and was written no earlier than
+    /// Abandons the frame of a segment on the scoreboard for the oldest one that waits, has its length and was written no earlier than
     /// `limit`; gives the bytes that wait no more.
     #[cold]
     pub(super) fn replace(&mut self, segment: u64, limit: Instant) -> u64 {

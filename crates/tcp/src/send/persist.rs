@@ -77,7 +77,8 @@ impl Sender {
 
     /// An ACK came while a window was closed: goes on if that is open now, or nothing is left to ask for.
     pub(super) fn look_at_window(&mut self, now: Instant) {
-        let is_closed = if self.board.outstanding() > 0 { self.is_beyond_window() } else { self.is_window_closed() };
+        let is_closed =
+            if self.scoreboard.outstanding() > 0 { self.is_beyond_window() } else { self.is_window_closed() };
         if is_closed {
             return;
         }
@@ -88,13 +89,14 @@ impl Sender {
     /// Returns whether the receiver has to open its window before anything can be acknowledged. One that took back what it had
     /// told leaves segments beyond it, which go on being repeated (RFC 9293 §3.8.6, SHLD-15 to SHLD-18).
     pub(crate) fn waits_for_window(&self) -> bool {
-        let edge = self.board.acknowledged() + self.peer_window.size;
-        self.persist.is_running() || self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.end > edge)
+        let edge = self.scoreboard.acknowledged() + self.peer_window.size;
+        self.persist.is_running()
+            || self.scoreboard.segment(self.scoreboard.una()).is_some_and(|(_, sent)| sent.end > edge)
     }
 
     /// Returns whether what was sent last lies beyond the receiver's window.
     fn is_beyond_window(&self) -> bool {
-        self.board.end_position() > self.board.acknowledged() + self.peer_window.size
+        self.scoreboard.end_position() > self.scoreboard.acknowledged() + self.peer_window.size
     }
 
     /// Returns the number of the probe if one is due: of one byte, or what the window holds if it is open a little; a frame is
@@ -116,8 +118,8 @@ impl Sender {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(number);
         }
-        self.recovery.on_sent(now, number, &self.board);
-        self.board.go_past(number);
+        self.recovery.on_sent(now, number, &self.scoreboard);
+        self.scoreboard.go_past(number);
         self.sample_sending(now, number);
         self.wait_on(now);
         Some(number)
@@ -127,14 +129,14 @@ impl Sender {
     /// none fits behind it.
     fn cut_probe(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);
-        if self.board.outstanding() == 0 {
+        if self.scoreboard.outstanding() == 0 {
             self.queue.probes_window = true;
             let is_cut = self.cut_segment(now, self.plain_segment()).is_some();
             self.queue.probes_window = false;
             self.statistics.segments_sent += u64::from(is_cut);
-            return is_cut.then(|| self.board.una());
+            return is_cut.then(|| self.scoreboard.una());
         }
-        self.board.on_sent_again(now, self.board.una());
-        Some(self.board.una())
+        self.scoreboard.on_sent_again(now, self.scoreboard.una());
+        Some(self.scoreboard.una())
     }
 }

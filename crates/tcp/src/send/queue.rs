@@ -1,8 +1,8 @@
 //! What was written, and how it is cut into segments.
 
 use super::frames::Frames;
-use super::holding::Holding;
-use super::pieces::Piece;
+use super::nagle_cork::NagleCork;
+use super::resegmentation::Piece;
 use super::sender::Sender;
 use crate::config::Config;
 use crate::policy::segmentation::{ALL_OPTIONS, Segmentation, TIMESTAMPS};
@@ -34,7 +34,7 @@ pub(crate) struct Queue {
     /// The size below which no silent path is suspected; `None`: none ever is.
     pub(super) least_suspected: Option<u64>,
     /// Present if segments wait for more to be written, or end where records do.
-    pub(super) holding: Option<Box<Holding>>,
+    pub(super) holding: Option<Box<NagleCork>>,
     /// The next new segment is what the receiver's window holds, one byte at least.
     pub(super) probes_window: bool,
 }
@@ -151,8 +151,8 @@ impl Sender {
         self.queue.is_real
             && self.queue.fin_queued
             && self.queue.unsent == 0
-            && self.board.nxt() == self.board.smax()
-            && self.board.outstanding() < self.largest_window
+            && self.scoreboard.nxt() == self.scoreboard.smax()
+            && self.scoreboard.outstanding() < self.largest_window
             && !self.recovery.is_recovering()
     }
 
@@ -176,13 +176,13 @@ impl Sender {
 
     /// Returns the bytes that the receiver's window leaves for new data.
     pub(super) fn room(&self) -> u64 {
-        (self.board.acknowledged() + self.peer_window.size).saturating_sub(self.board.end_position())
+        (self.scoreboard.acknowledged() + self.peer_window.size).saturating_sub(self.scoreboard.end_position())
     }
 
     /// Returns whether a part of a segment must do: nothing is outstanding whose ACK could open the window, and half the largest
     /// one is open (RFC 9293 §3.8.6.2.1, rule 3).
     fn must_make_do(&self, room: u64) -> bool {
-        room > 0 && 2 * room >= self.peer_window.largest && self.board.outstanding() == 0
+        room > 0 && 2 * room >= self.peer_window.largest && self.scoreboard.outstanding() == 0
     }
 
     /// Cuts the next new segment, which leaves now; `plain` is its length as [`Self::plain_segment`] gives it.
@@ -193,12 +193,12 @@ impl Sender {
             Some(len) => (len, Flags::ACK),
             None => self.cut_special_segment()?,
         };
-        let (number, start) = (self.board.smax(), self.board.end_position());
+        let (number, start) = (self.scoreboard.smax(), self.scoreboard.end_position());
         let end = start + len;
         self.queue.probes_window = false;
         self.queue.unsent -= len;
-        self.board.push(now, end + u64::from(flags.contains(Flags::FIN)), flags);
-        Some(Piece { number, part: start..end, flags, is_again: false })
+        self.scoreboard.push(now, end + u64::from(flags.contains(Flags::FIN)), flags);
+        Some(Piece { number, part: start..end, flags, is_retransmission: false })
     }
 
     /// Takes note of a cut that is more than a length: gives that and the flags.
@@ -208,7 +208,7 @@ impl Sender {
         self.note_cut(len);
         if flags.contains(Flags::FIN) {
             self.queue.fin_queued = false;
-            self.queue.fin_at = Some(self.board.end_position() + len);
+            self.queue.fin_at = Some(self.scoreboard.end_position() + len);
         }
         if let Some(frames) = self.queue.frames.as_mut().filter(|_| len > 0) {
             frames.on_cut();

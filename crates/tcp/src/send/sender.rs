@@ -1,19 +1,18 @@
 //! The sending half of a connection.
 
-use super::delivery::DeliverySampler;
-use super::expiry::Watch;
-use super::falling::Falling;
-use super::limited::{Delivered, Limited};
-use super::marks::MarkResponse;
-use super::notices::Notices;
+use super::busy_time::{BusyTime, Delivered};
+use super::cwnd_reduction::CwndReduction;
+use super::cwnd_validation::CwndValidation;
+use super::ecn::EcnSender;
 use super::pacer::Pacer;
 use super::persist::Persist;
-use super::pieces::{Piece, Pieces, Rest};
 use super::queue::Queue;
+use super::rate_sampler::RateSampler;
+use super::resegmentation::{Piece, Resegmentation, Rest};
+use super::rto::Watch;
+use super::snack::Snack;
 use super::timer::RetransmissionTimer;
-use super::usage::Usage;
 use super::window::PeerWindow;
-use crate::board::Board;
 use crate::config::Config;
 use crate::policy::choice::Recovery;
 use crate::policy::control::{CongestionControl, Flight, Handshake};
@@ -24,6 +23,7 @@ use crate::policy::spurious::Spurious;
 use crate::policy::trigger::LossTrigger;
 use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
+use crate::scoreboard::Scoreboard;
 use crate::trace::{Cx, Statistics};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -35,9 +35,9 @@ pub(crate) struct Sender {
     /// Written, and not yet cut into segments.
     pub(crate) queue: Queue,
     /// Sent, and not acknowledged.
-    pub(crate) board: Board,
+    pub(crate) scoreboard: Scoreboard,
     /// What is left of segments that leave in pieces.
-    pub(crate) pieces: Pieces,
+    pub(crate) pieces: Resegmentation,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) watch: Watch,
     pub(crate) persist: Persist,
@@ -57,10 +57,10 @@ pub(crate) struct Sender {
     is_left_to_recovery: bool,
     /// Watches retransmissions that may prove needless.
     pub(crate) spurious: Option<Box<Spurious>>,
-    pub(crate) reduction: Falling,
-    pub(crate) marks: MarkResponse,
+    pub(crate) reduction: CwndReduction,
+    pub(crate) marks: EcnSender,
     /// Present if a window grows only as far as it is used.
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<CwndValidation>,
     /// ACKs grow the window by what they acknowledge.
     pub(super) counts_segments: bool,
     /// The window decays while nothing is sent.
@@ -69,15 +69,15 @@ pub(crate) struct Sender {
     pub(super) largest_window: u64,
     pub(super) initial_window: f64,
     /// Present if the control models the path.
-    pub(crate) sampler: Option<Box<DeliverySampler>>,
+    pub(crate) sampler: Option<Box<RateSampler>>,
     /// Present if segments leave at a rate.
     pub(crate) pacer: Option<Pacer>,
     pub(super) real_time: RealTime,
     /// Something was given up since the connection last asked.
     pub(super) was_emptied: bool,
-    pub(crate) notices: Notices,
+    pub(crate) notices: Snack,
     pub(crate) statistics: Statistics,
-    pub(super) limited: Limited,
+    pub(super) limited: BusyTime,
     pub(crate) delivered: Delivered,
     /// Echoed timestamps that were read and cannot be.
     pub(crate) impossible_echoes: u64,
@@ -92,11 +92,11 @@ impl Sender {
     pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
         let recovery = config.build_recovery(config.recovery);
         let mut control = config.build_control(seeds);
-        let sampler = control.path_model().map(|_| Box::new(DeliverySampler::new()));
+        let sampler = control.path_model().map(|_| Box::new(RateSampler::new()));
         let mut sender = Self {
             queue: Queue::new(config),
-            board: Board::new(recovery.is_timed() || sampler.is_some()),
-            pieces: Pieces::default(),
+            scoreboard: Scoreboard::new(recovery.is_timed() || sampler.is_some()),
+            pieces: Resegmentation::default(),
             sampler,
             timer: RetransmissionTimer::new(config.rto.estimator(seeds), config.rto),
             watch: Watch::new(config.restart, config.keeps_idle_timer),
@@ -109,11 +109,11 @@ impl Sender {
             is_plain: false,
             is_left_to_recovery: false,
             spurious: Spurious::new(config.spurious).map(Box::new),
-            reduction: Falling::new(config.window_reduction),
+            reduction: CwndReduction::new(config.window_reduction),
             recovery,
             trigger: config.trigger.build(),
-            marks: MarkResponse::default(),
-            usage: config.grows_only_when_used.then(Usage::default),
+            marks: EcnSender::default(),
+            usage: config.grows_only_when_used.then(CwndValidation::default),
             counts_segments: config.counts_segments,
             restarts_after_idle: config.restarts_after_idle,
             peer_window: PeerWindow::default(),
@@ -121,18 +121,18 @@ impl Sender {
             initial_window: f64::from(config.initial_window),
             real_time: config.real_time,
             was_emptied: false,
-            notices: Notices::default(),
+            notices: Snack::default(),
             statistics: Statistics::default(),
-            limited: Limited::default(),
+            limited: BusyTime::default(),
             delivered: Delivered::default(),
             impossible_echoes: 0,
         };
-        sender.look_at_choices();
+        sender.refresh_fast_path_flags();
         sender
     }
 
     /// Sees whether it is plain.
-    pub(super) fn look_at_choices(&mut self) {
+    pub(super) fn refresh_fast_path_flags(&mut self) {
         let is_cut_plainly = !self.queue.is_real && self.queue.frames.is_none() && self.queue.holding.is_none();
         let is_watched = self.is_timed || self.spurious.is_some() || self.sampler.is_some();
         let falls_at_once = self.reduction.rule == WindowReduction::Immediate;
@@ -151,13 +151,13 @@ impl Sender {
     pub(crate) fn do_without_sack(&mut self, config: &Config) {
         self.recovery = config.build_recovery(Recovery::without_sack());
         self.is_timed = self.recovery.is_timed();
-        self.look_at_choices();
-        self.board.set_lists_delivered(self.is_timed || self.sampler.is_some());
+        self.refresh_fast_path_flags();
+        self.scoreboard.set_lists_delivered(self.is_timed || self.sampler.is_some());
     }
 
     /// Returns what is in flight, where `outstanding` segments count as that.
     pub(crate) fn flight(&self, outstanding: u64) -> Flight {
-        let arrived = self.board.una() + self.board.sacked().total();
+        let arrived = self.scoreboard.una() + self.scoreboard.sacked().total();
         Flight {
             outstanding,
             sent: self.statistics.segments_sent,
@@ -186,7 +186,7 @@ impl Sender {
             Some(rest) => rest,
             None if self.persist.is_running() => Rest::whole(self.next_probe(now)?),
             None => {
-                if self.restarts_after_idle && self.board.outstanding() == 0 {
+                if self.restarts_after_idle && self.scoreboard.outstanding() == 0 {
                     self.restart_after_idle(now);
                 }
                 if !self.is_plain && self.is_kept_back(now) {
@@ -197,7 +197,7 @@ impl Sender {
                     self.watch_closed_window(now);
                     return None;
                 };
-                if number == self.board.smax() {
+                if number == self.scoreboard.smax() {
                     let piece = self.cut_segment(now, plain)?;
                     self.on_departure(now, piece.number, false);
                     return Some(piece);
@@ -214,7 +214,7 @@ impl Sender {
     fn choose(&mut self, now: Instant, plain: Option<u64>) -> Option<u64> {
         let limits = self.limits_with(plain);
         if self.is_left_to_recovery {
-            self.recovery.next(&self.board, &limits)
+            self.recovery.next(&self.scoreboard, &limits)
         } else {
             self.choose_among_others(now, &limits)
         }
@@ -224,7 +224,7 @@ impl Sender {
     #[inline(never)]
     fn choose_among_others(&mut self, now: Instant, limits: &Limits) -> Option<u64> {
         let next = if self.queue.frames.is_some() { self.next_held(now) } else { self.next_number(limits) };
-        next.or_else(|| self.may_close().then(|| self.board.smax()))
+        next.or_else(|| self.may_close().then(|| self.scoreboard.smax()))
     }
 
     /// Returns whether a pacer keeps all back; what grows old meanwhile is forgotten.
@@ -246,7 +246,7 @@ impl Sender {
         if let Some(deadline) = self.real_time.replaces_after {
             self.replace_expired(now, number, deadline);
         }
-        self.board.on_sent_again(now, number);
+        self.scoreboard.on_sent_again(now, number);
         self.on_departure(now, number, true);
         Some(())
     }
@@ -254,26 +254,26 @@ impl Sender {
     /// Tells all who want to know it that a segment leaves.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
-    fn on_departure(&mut self, now: Instant, number: u64, is_again: bool) {
-        self.recovery.on_sent(now, number, &self.board);
+    fn on_departure(&mut self, now: Instant, number: u64, is_retransmission: bool) {
+        self.recovery.on_sent(now, number, &self.scoreboard);
         if self.sampler.is_some() {
             self.sample_sending(now, number);
         }
-        self.on_sent(now, number, is_again);
-        if !is_again {
+        self.on_sent(now, number, is_retransmission);
+        if !is_retransmission {
             self.note_use();
         }
         if !self.is_plain {
-            self.tell_others(now, number, is_again);
+            self.tell_others(now, number, is_retransmission);
         }
     }
 
     #[inline(never)]
-    fn tell_others(&mut self, now: Instant, number: u64, is_again: bool) {
+    fn tell_others(&mut self, now: Instant, number: u64, is_retransmission: bool) {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(number);
         }
-        if is_again {
+        if is_retransmission {
             self.watch_repetition(now, number);
             self.time_repair(now, number);
         } else {
@@ -290,7 +290,7 @@ impl Sender {
 
     #[inline(never)]
     fn pace(&mut self, now: Instant, number: u64) {
-        let size = self.board.segment(number).map_or(1, |(start, sent)| sent.end - start);
+        let size = self.scoreboard.segment(number).map_or(1, |(start, sent)| sent.end - start);
         if let (Some(rate), Some(pacer)) = (self.pacing_rate(), &mut self.pacer) {
             pacer.on_sent(now, size.cast_signed() as f64 / self.queue.mss.cast_signed() as f64, rate);
         }
@@ -305,7 +305,7 @@ impl Sender {
             let srtt = self.timer.smoothed()?.as_secs_f64();
             let (cwnd, is_far) = (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
             let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-            (srtt > 0.0).then(|| gain * cwnd.max(self.board.outstanding() as f64) / srtt)
+            (srtt > 0.0).then(|| gain * cwnd.max(self.scoreboard.outstanding() as f64) / srtt)
         })
     }
 
@@ -320,7 +320,7 @@ impl Sender {
     #[inline]
     fn schedule_timed(&mut self, now: Instant) {
         let timing = Timing { smoothed_rtt: self.timer.smoothed(), timeout_at: self.timer.deadline() };
-        self.recovery.schedule(now, timing, &self.board);
+        self.recovery.schedule(now, timing, &self.scoreboard);
     }
 
     /// Returns the deadline of a timed recovery.
@@ -348,24 +348,24 @@ impl Sender {
     /// Sends the opening segment, number 0, for the first time or again.
     /// Returns whether it was sent before.
     pub(crate) fn send_opening(&mut self, flags: Flags, now: Instant) -> bool {
-        let is_again = self.board.smax() > 0;
-        if is_again {
-            self.board.on_sent_again(now, 0);
+        let is_retransmission = self.scoreboard.smax() > 0;
+        if is_retransmission {
+            self.scoreboard.on_sent_again(now, 0);
         } else {
-            self.board.push(now, 1, flags);
+            self.scoreboard.push(now, 1, flags);
         }
-        self.on_sent(now, 0, is_again);
-        is_again
+        self.on_sent(now, 0, is_retransmission);
+        is_retransmission
     }
 
     #[inline]
-    fn on_sent(&mut self, now: Instant, number: u64, is_again: bool) {
-        let was_idle = !is_again && self.board.outstanding() == 1;
-        self.board.go_past(number);
+    fn on_sent(&mut self, now: Instant, number: u64, is_retransmission: bool) {
+        let was_idle = !is_retransmission && self.scoreboard.outstanding() == 1;
+        self.scoreboard.go_past(number);
         self.watch.last_sent = now;
         self.statistics.segments_sent += 1;
-        self.statistics.retransmissions += u64::from(is_again);
-        self.timer.on_sent(now, number, !is_again, was_idle);
+        self.statistics.retransmissions += u64::from(is_retransmission);
+        self.timer.on_sent(now, number, !is_retransmission, was_idle);
         if was_idle {
             self.watch.last_progress = now;
             self.control.on_resumed(now);
@@ -381,19 +381,19 @@ impl Sender {
         }
         self.on_progress(cx, echoed_rtt);
         self.control.on_established(cx, if was_lost { 1.0 } else { self.initial_window });
-        let handshake = Handshake { rtt: self.board.age(cx.now).last_in_order, was_repeated: was_lost };
+        let handshake = Handshake { rtt: self.scoreboard.age(cx.now).last_in_order, was_repeated: was_lost };
         self.control.on_handshake(cx, &handshake);
         self.recovery.on_opened(cx.now, handshake.rtt);
     }
 
     /// Returns whether neither new data nor repetitions can be due: so it is on the side that only receives.
     pub(crate) fn has_nothing_to_send(&self) -> bool {
-        self.queue.unsent == 0 && !self.queue.fin_queued && self.board.outstanding() == 0
+        self.queue.unsent == 0 && !self.queue.fin_queued && self.scoreboard.outstanding() == 0
     }
 
     /// Returns whether everything written was acknowledged; a FIN may still be outstanding.
     pub(crate) fn is_drained(&self) -> bool {
-        let is_closing = self.queue.fin_at == Some(self.board.una_position());
-        self.queue.unsent == 0 && (self.board.outstanding() == 0 || is_closing)
+        let is_closing = self.queue.fin_at == Some(self.scoreboard.una_position());
+        self.queue.unsent == 0 && (self.scoreboard.outstanding() == 0 || is_closing)
     }
 }

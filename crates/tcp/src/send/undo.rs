@@ -1,10 +1,10 @@
 //! What a sender does about retransmissions that may have been needless: it watches them, and gives back what it reduced.
 
 use super::sender::Sender;
-use crate::board::{Acknowledgement, Span};
 use crate::policy::control::Window;
 use crate::policy::recovery::Limits;
 use crate::policy::spurious::{ForwardRto, Reduced};
+use crate::scoreboard::{Acknowledgement, Span};
 use earlybird_units::Instant;
 
 impl Sender {
@@ -12,14 +12,14 @@ impl Sender {
     pub(crate) fn watch_reduction(&mut self, by_timeout: bool, flight: u64) {
         let threshold = self.control.ssthresh().max(flight as f64);
         if let Some(spurious) = &mut self.spurious {
-            spurious.on_reduction(Reduced { by_timeout, threshold, is_marked: false }, &self.board);
+            spurious.on_reduction(Reduced { by_timeout, threshold, is_marked: false }, &self.scoreboard);
         }
     }
 
     #[inline(never)]
     pub(crate) fn watch_repetition(&mut self, now: Instant, number: u64) {
         if let Some(spurious) = &mut self.spurious
-            && let Some((start, sent)) = self.board.segment(number)
+            && let Some((start, sent)) = self.scoreboard.segment(number)
         {
             spurious.on_sent_again(now, Span { start, end: sent.end });
         }
@@ -32,12 +32,12 @@ impl Sender {
             spurious.on_congestion_echo();
         }
         let limits = self.limits();
-        let has_new = limits.has_new && self.board.outstanding() < limits.wnd;
+        let has_new = limits.has_new && self.scoreboard.outstanding() < limits.wnd;
         let spurious = self.spurious.as_mut();
-        if let Some(reduced) = spurious.and_then(|spurious| spurious.on_ack(ack, &self.board, has_new)) {
+        if let Some(reduced) = spurious.and_then(|spurious| spurious.on_ack(ack, &self.scoreboard, has_new)) {
             self.take_back(&reduced, ack.advanced);
         } else if self.forward_rto().is_some_and(ForwardRto::take_resumption) {
-            self.recovery.resume(&mut self.board);
+            self.recovery.resume(&mut self.scoreboard);
         }
     }
 
@@ -45,11 +45,11 @@ impl Sender {
     /// and the timer takes the next round trip seriously (steps 10 and 11).
     fn take_back(&mut self, reduced: &Reduced, acknowledged: u64) {
         if !reduced.is_marked {
-            let cwnd = self.board.outstanding() as f64 + (acknowledged as f64).min(self.initial_window);
+            let cwnd = self.scoreboard.outstanding() as f64 + (acknowledged as f64).min(self.initial_window);
             self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
             self.statistics.reductions_undone += 1;
         }
-        self.recovery.call_off(&mut self.board);
+        self.recovery.call_off(&mut self.scoreboard);
         self.reduction.proportional = None;
         if reduced.by_timeout {
             self.timer.on_needless();
@@ -65,16 +65,16 @@ impl Sender {
     pub(super) fn next_number(&mut self, limits: &Limits) -> Option<u64> {
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
             Some(left) => self.next_forward(limits, left),
-            None => self.recovery.next(&self.board, limits),
+            None => self.recovery.next(&self.scoreboard, limits),
         }
     }
 
     #[inline(never)]
     fn next_forward(&self, limits: &Limits, left: u64) -> Option<u64> {
         // A timed recovery spares at a timeout what was sent just before: that is still on its way, and in the window.
-        let has_room = !self.is_timed || self.recovery.pipe(&self.board) < limits.usable();
-        let may_send = left > 0 && has_room && limits.has_new && self.board.outstanding() < limits.wnd;
-        may_send.then(|| self.board.smax())
+        let has_room = !self.is_timed || self.recovery.pipe(&self.scoreboard) < limits.usable();
+        let may_send = left > 0 && has_room && limits.has_new && self.scoreboard.outstanding() < limits.wnd;
+        may_send.then(|| self.scoreboard.smax())
     }
 
     pub(crate) fn note_forward(&mut self) {

@@ -26,10 +26,11 @@ impl Sender {
     /// Learns the receiver's window. A probe beyond the old one was probably not taken: it goes again at once.
     #[inline]
     pub(crate) fn on_window(&mut self, window: u64) {
-        let end = self.board.end_position() - self.board.acknowledged();
-        let was_beyond = self.board.outstanding() == 1 && end > self.peer_window.size && !self.board.ends_with_fin();
+        let end = self.scoreboard.end_position() - self.scoreboard.acknowledged();
+        let was_beyond =
+            self.scoreboard.outstanding() == 1 && end > self.peer_window.size && !self.scoreboard.ends_with_fin();
         if was_beyond && end <= window {
-            self.board.go_back();
+            self.scoreboard.go_back();
         }
         self.learn_window(window);
     }

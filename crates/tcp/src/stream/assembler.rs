@@ -1,27 +1,27 @@
 //! What arrived, in whatever order.
 
 use super::{join, overwrite, pieces};
-use crate::board::ranges::Ranges;
+use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
 /// The receiving side's bytes: those that were not read, and those behind holes.
 ///
-/// Offsets count from the first byte behind the peer's SYN, as [`Taken::stream`] does. It holds nothing that lies further than
+/// Offsets count from the first byte behind the peer's SYN, as [`AcceptedRange::stream`] does. It holds nothing that lies further than
 /// its capacity behind the first byte not read; with the capacity of the connection's buffer that is nothing that the
 /// connection takes.
 ///
 /// ```
-/// use earlybird_tcp::{Assembler, Taken};
+/// use earlybird_tcp::{Assembler, AcceptedRange};
 ///
 /// let mut assembler = Assembler::new(4000);
-/// let (payload, taken) = (b"..early bird", Taken { stream: 0..10, skip: 2 });
+/// let (payload, taken) = (b"..early bird", AcceptedRange { stream: 0..10, skip: 2 });
 /// assert_eq!(assembler.put(taken.stream, &payload[taken.skip.into()..]), 10);
 /// let mut word = [0; 5];
 /// assert_eq!((assembler.read(&mut word), &word), (5, b"early"));
 /// ```
 ///
-/// [`Taken::stream`]: crate::Taken::stream
+/// [`AcceptedRange::stream`]: crate::AcceptedRange::stream
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// From the first byte not read on; what is in the holes means nothing.

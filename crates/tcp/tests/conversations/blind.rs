@@ -30,7 +30,7 @@ fn a_bogus_ack_with_a_timestamp_far_ahead_lets_nothing_look_old() {
 fn a_segment_without_the_agreed_timestamp_is_dropped_silently() {
     let mut host = stamped();
     host.receives(". 1:1001(1000) ack 1").receives("F. 1:1(0) ack 1").sends_nothing();
-    assert_eq!((host.connection.received(), host.connection.refusals().unstamped), (0, 2));
+    assert_eq!((host.connection.received(), host.connection.drop_counters().unstamped), (0, 2));
     host.receives("R 1:1(0)").is_in(RfcState::Closed);
 }
 
@@ -47,7 +47,7 @@ fn after_24_days_of_silence_no_timestamp_is_too_old() {
     let days = 24 * 24 * 3600 * 1000;
     let mut host = stamped();
     host.at(days - 1).receives(". 1:1001(1000) ack 1 <TS 699/0>").forget_sent();
-    assert_eq!((host.connection.received(), host.connection.refusals().too_old), (0, 1));
+    assert_eq!((host.connection.received(), host.connection.drop_counters().too_old), (0, 1));
     host.at(days).receives(". 1:1001(1000) ack 1 <TS 699/0>");
     assert_eq!(host.connection.received(), 1000);
     host.receives(". 1001:2001(1000) ack 1 <TS 698/0>");
@@ -76,10 +76,10 @@ fn a_storm_of_resets_syns_and_acks_gets_two_answers_a_second() {
         host.receives(". 70000:70000(0) ack 1").receives(". 1:1(0) ack 3000000000");
     }
     assert_eq!(host.take_texts().len(), 20);
-    let refusals = host.connection.refusals();
-    assert_eq!((refusals.resets, refusals.openings, refusals.out_of_window), (10_000, 10_000, 10_000));
-    assert_eq!((refusals.acks_ahead, refusals.acks_behind), (10_000, 10_000));
-    assert_eq!((refusals.challenges, refusals.challenges_withheld), (20, 49_980));
+    let drop_counters = host.connection.drop_counters();
+    assert_eq!((drop_counters.resets, drop_counters.openings, drop_counters.out_of_window), (10_000, 10_000, 10_000));
+    assert_eq!((drop_counters.acks_ahead, drop_counters.acks_behind), (10_000, 10_000));
+    assert_eq!((drop_counters.challenges, drop_counters.challenges_withheld), (20, 49_980));
     host.is_in(RfcState::Established);
 }
 
@@ -99,7 +99,7 @@ fn an_ack_older_than_the_largest_window_is_challenged_and_its_data_are_dropped()
     host.receives("S. 0:0(0) ack 1 win 3000 <mss 1000,sackOK>").write(6000);
     host.at(100).receives(". 1:1(0) ack 3001 win 3000").at(200).receives(". 1:1(0) ack 6001 win 3000").forget_sent();
     host.receives(". 1:101(100) ack 3000 win 3000").sends(&[". 6001:6001(0) ack 1 win 64000"]);
-    assert_eq!((host.connection.received(), host.connection.refusals().acks_behind), (0, 1));
+    assert_eq!((host.connection.received(), host.connection.drop_counters().acks_behind), (0, 1));
     host.receives(". 1:101(100) ack 3001 win 3000");
     assert_eq!(host.connection.received(), 100);
 }

@@ -123,9 +123,9 @@ fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_lat
     let mut host = Host::connect_fast(&Config { recovery, ..plain() }, known(1000), 300);
     host.write(1500).forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     host.sends(&[". 1:301(300) ack 1 win 64000", ". 301:1301(1000) ack 1", ". 1301:1801(500) ack 1"]);
-    assert_eq!((host.connection.sent_again(), host.connection.statistics().retransmissions), (1, 1));
+    assert_eq!((host.connection.retransmitted(), host.connection.statistics().retransmissions), (1, 1));
     host.at(200).receives(". 1:1(0) ack 1801").tells(&[Established, Drained]);
-    assert_eq!((host.connection.sent_again(), host.connection.is_recovering()), (0, false));
+    assert_eq!((host.connection.retransmitted(), host.connection.is_recovering()), (0, false));
 }
 
 /// The peer's segments are so short that 900 bytes are five of them.

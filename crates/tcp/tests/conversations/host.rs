@@ -206,7 +206,7 @@ impl Host {
     /// Looks at the frames given up since the last look.
     #[track_caller]
     pub(crate) fn discards(&mut self, expected: &[u64]) -> &mut Self {
-        let discarded: Vec<u64> = std::iter::from_fn(|| self.connection.poll_discarded()).collect();
+        let discarded: Vec<u64> = std::iter::from_fn(|| self.connection.poll_abandoned()).collect();
         assert_eq!(discarded, expected);
         self
     }

@@ -20,7 +20,7 @@ fn smoothed_by(echo: u64) -> (Duration, u64) {
     let mut host = repeating(&Config::rfc());
     host.at(HOUR + 1400).receives(&format!(". 1:1(0) ack 1001 <TS 800/{echo}>"));
     assert_eq!(host.connection.outstanding(), 0);
-    (host.connection.timer().smoothed.expect("a sample"), host.connection.refusals().echoes)
+    (host.connection.timer().smoothed.expect("a sample"), host.connection.drop_counters().echoes)
 }
 
 /// Only what lies between the first transmission and now can be an echo; the smoothed value was 100 ms.
@@ -57,9 +57,9 @@ fn an_impossible_echo_was_not_counted_where_nothing_is_outstanding() {
             .receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>")
             .at(HOUR)
             .receives(". 1:1001(1000) ack 1 <TS 800/99>");
-        assert_eq!(host.connection.refusals().echoes, 0, "{recovery:?}");
+        assert_eq!(host.connection.drop_counters().echoes, 0, "{recovery:?}");
         host.receives(&format!(". 1001:2001(1000) ack 1 <TS 800/{}>", HOUR + 1));
-        assert_eq!(host.connection.refusals().echoes, 1, "{recovery:?}");
+        assert_eq!(host.connection.drop_counters().echoes, 1, "{recovery:?}");
     }
 }
 
@@ -78,7 +78,7 @@ fn blocks_of_sack_beyond_what_was_sent_or_turned_round_mark_nothing() {
         for lie in ["10001:10002", "2001:11001", "3001:2001", "5001:5001", "4000000000:4000001000", "2001:4000000000"] {
             host.at(200).receives(&format!(". 1:1(0) ack 1 <sack {lie}>"));
         }
-        assert_eq!((host.connection.refusals().sack_blocks, host.connection.in_flight()), (6, 10), "{recovery:?}");
+        assert_eq!((host.connection.drop_counters().sack_blocks, host.connection.in_flight()), (6, 10), "{recovery:?}");
     }
 }
 

@@ -75,7 +75,7 @@ fn pieces_name_their_part_of_the_stream() {
     assert!(too_big(&mut host, 100, 640, 1));
     let cx = &mut Cx { now: Instant::from_nanos(100_000_000), trace: &mut () };
     let pieces: Vec<_> = std::iter::from_fn(|| host.connection.poll_transmit(cx)).collect();
-    let told: Vec<_> = pieces.iter().map(|piece| (piece.data.clone(), piece.number, piece.is_again)).collect();
+    let told: Vec<_> = pieces.iter().map(|piece| (piece.data.clone(), piece.number, piece.is_retransmission)).collect();
     assert_eq!(told, [(0..600, Some(1), true), (600..1000, Some(1), true)]);
 }
 

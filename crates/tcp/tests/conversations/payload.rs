@@ -1,7 +1,7 @@
 //! Which bytes a driver has to send, keep and may forget.
 
 use crate::plain;
-use earlybird_tcp::{Config, Connection, Cx, Identity, Taken, Transmit};
+use earlybird_tcp::{AcceptedRange, Config, Connection, Cx, Identity, Transmit};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
 
@@ -11,7 +11,7 @@ fn sent(connection: &mut Connection, now: u64) -> Vec<Transmit> {
     std::iter::from_fn(|| connection.poll_transmit(cx)).collect()
 }
 
-fn hand(connection: &mut Connection, now: u64, segment: &Segment) -> Taken {
+fn hand(connection: &mut Connection, now: u64, segment: &Segment) -> AcceptedRange {
     connection.on_segment(&mut Cx { now: Instant::from_nanos(now), trace: &mut () }, segment)
 }
 
@@ -49,7 +49,7 @@ fn each_segment_names_its_part_of_the_stream_and_the_receiver_the_part_that_it_t
     );
     let taken: Vec<_> = [0, 2, 1].map(|index: usize| hand(&mut server, 20, &segments[index].segment).stream).into();
     assert_eq!(taken, [0..1000, 2000..2500, 1000..2000]);
-    assert_eq!(hand(&mut server, 30, &segments[1].segment), Taken::default(), "it came before");
+    assert_eq!(hand(&mut server, 30, &segments[1].segment), AcceptedRange::default(), "it came before");
     carry(&mut server, &mut client, 40);
     assert_eq!((client.acknowledged(), server.received()), (2500, 2500));
 }
@@ -60,7 +60,7 @@ fn what_overlaps_the_front_is_skipped() {
     client.write(600).unwrap();
     let first = sent(&mut client, 10).remove(0).segment;
     hand(&mut server, 20, &Segment { len: 200, ..first });
-    assert_eq!(hand(&mut server, 30, &first), Taken { stream: 200..600, skip: 200 });
+    assert_eq!(hand(&mut server, 30, &first), AcceptedRange { stream: 200..600, skip: 200 });
 }
 
 #[test]
@@ -113,6 +113,6 @@ fn what_is_read_untold_is_read_and_nothing_tells_of_it() {
     client.write(2500).unwrap();
     carry(&mut client, &mut server, 10);
     assert_eq!(server.unread(), 2500);
-    server.read_untold();
+    server.drain_readable();
     assert_eq!((server.unread(), server.received(), server.poll_event()), (0, 2500, None));
 }

@@ -33,7 +33,7 @@ fn timestamps_that_were_not_agreed_on_mean_nothing() {
     let mut host = Host::connect(&Config::rfc());
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").forget_sent();
     host.receives(". 1:101(100) ack 1 <TS 900/0>").receives(". 101:201(100) ack 1 <TS 5/4000000>");
-    assert_eq!((host.connection.received(), host.connection.refusals().too_old), (200, 0));
+    assert_eq!((host.connection.received(), host.connection.drop_counters().too_old), (200, 0));
     assert!(host.take_texts().iter().all(|text| !text.contains("TS")));
 }
 

@@ -146,7 +146,7 @@ fn a_segment_behind_a_repaired_hole_is_lost_at_once_or_given_the_longer_round_tr
         });
         host.write(10_000).forget_sent();
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[9..10, 2..4]).sends_numbers(&[1]);
-        let known = |host: &Host| host.connection.lost() + host.connection.sent_again();
+        let known = |host: &Host| host.connection.lost() + host.connection.retransmitted();
         host.at(320).ack(5, &[9..10]);
         assert_eq!(known(&host), missing[0], "1 and 4 have arrived, 5 to 8 are lost");
         host.at(345);

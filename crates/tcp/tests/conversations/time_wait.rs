@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::Event::MadeWay;
+use earlybird_tcp::Event::TimeWaitReused;
 use earlybird_tcp::{Config, Ending, Lifetimes, RfcState};
 use earlybird_units::Duration;
 
@@ -25,14 +25,14 @@ fn stamped() -> Host {
 
 #[track_caller]
 fn makes_way(mut host: Host, syn: &str) {
-    host.receives(syn).is_in(RfcState::Closed).tells(&[MadeWay]).sends_nothing();
+    host.receives(syn).is_in(RfcState::Closed).tells(&[TimeWaitReused]).sends_nothing();
     assert_eq!((host.deadline(), host.connection.ending()), (None, Some(Ending::InOrder)));
 }
 
 #[track_caller]
 fn stays(mut host: Host, syn: &str) {
     host.receives(syn).is_in(RfcState::TimeWait).tells(&[]).sends_nothing();
-    assert_eq!((host.deadline(), host.connection.refusals().openings), (Some(60_200), 1));
+    assert_eq!((host.deadline(), host.connection.drop_counters().openings), (Some(60_200), 1));
 }
 
 /// RFC 6191 §2, where the connection used timestamps.
@@ -68,7 +68,7 @@ fn no_reset_ends_time_wait() {
     let mut host = waiting(&plain());
     host.receives("R 2:2(0)").receives("R. 2:2(0) ack 2").receives("R 2:102(100)").receives("RS 500:500(0)");
     host.is_in(RfcState::TimeWait).tells(&[]).sends_nothing();
-    assert_eq!((host.deadline(), host.connection.refusals().resets), (Some(60_200), 4));
+    assert_eq!((host.deadline(), host.connection.drop_counters().resets), (Some(60_200), 4));
 }
 
 /// Only the peer's own FIN makes it longer.

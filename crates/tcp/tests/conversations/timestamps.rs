@@ -131,6 +131,6 @@ fn an_answer_to_a_syn_that_echoes_a_time_at_which_there_was_none_is_refused_if_s
         let (state, flags) =
             if is_taken { (RfcState::Established, Flags::ACK) } else { (RfcState::SynSent, Flags::RST) };
         assert_eq!((connection.state(), sent.flags), (state, flags), "{echo}");
-        assert_eq!((sent.seq, connection.refusals().echoes), (syn.seq.at(1), u64::from(!is_taken)));
+        assert_eq!((sent.seq, connection.drop_counters().echoes), (syn.seq.at(1), u64::from(!is_taken)));
     }
 }

@@ -1,7 +1,7 @@
 //! Payload from end to end: what is read is what was written, whatever becomes of the packets on the way.
 
 use crate::cable::{Fate, Faults, faults};
-use earlybird_tcp::{Assembler, Config, Connection, Cx, Event, IpVersion, Lifetimes, Ring, Taken, Transmit};
+use earlybird_tcp::{AcceptedRange, Assembler, Config, Connection, Cx, Event, IpVersion, Lifetimes, Ring, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::Segment;
 use proptest::collection::vec;
@@ -106,7 +106,7 @@ impl Line {
             self.ring.forget_below(self.writer.acknowledged());
             return;
         }
-        let Taken { stream, skip } = self.reader.on_segment(cx, segment);
+        let AcceptedRange { stream, skip } = self.reader.on_segment(cx, segment);
         if !stream.is_empty() {
             let taken = (stream.end - stream.start) as usize;
             let put = self.assembler.put(stream, &payload[usize::from(skip)..]);

@@ -2,8 +2,8 @@
 
 use super::cable::{Cable, Faults, faults};
 use earlybird_tcp::{
-    Config, Connection, Cx, Event, FastOpenOffer, FastOpenServer, Identity, ListenConfig, Listener, Opened, Response,
-    RfcState, SynCookies, Taken,
+    AcceptedRange, Config, Connection, Cx, Event, FastOpenOffer, FastOpenServer, Identity, ListenConfig, Listener,
+    Opened, Response, RfcState, SynCookies,
 };
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Addresses, FastOpen, Segment};
@@ -53,7 +53,7 @@ fn settings() -> impl Strategy<Value = ListenConfig> {
 struct Bytes(BTreeMap<u64, u64>);
 
 impl Bytes {
-    fn take(&mut self, taken: &Taken) {
+    fn take(&mut self, taken: &AcceptedRange) {
         let end = self.0.entry(taken.stream.start).or_default();
         *end = taken.stream.end.max(*end);
     }

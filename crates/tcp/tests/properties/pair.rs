@@ -346,7 +346,7 @@ impl Pair {
                     side.check_flight();
                 }
                 self.cable.carry(self.now, number, transmit.segment);
-                if self.bounds_flight && transmit.segment.len > 0 && !transmit.is_again {
+                if self.bounds_flight && transmit.segment.len > 0 && !transmit.is_retransmission {
                     self.check_network(number);
                 }
             }

@@ -214,7 +214,7 @@ impl Call {
                 }
                 self.cable.carry(self.now, side, transmit.segment);
             }
-            while let Some(number) = self.ends[0].poll_discarded() {
+            while let Some(number) = self.ends[0].poll_abandoned() {
                 assert!(self.discarded.insert(number), "frame {number} was discarded twice");
             }
             self.skipped.extend(std::iter::from_fn(|| self.ends[1].poll_skipped()));

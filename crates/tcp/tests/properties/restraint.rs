@@ -129,7 +129,7 @@ impl Sender {
     fn send(&mut self, now: Instant) {
         let cx = &mut Cx { now, trace: &mut () };
         while let Some(transmit) = self.connection.poll_transmit(cx) {
-            self.fresh += u64::from(transmit.frame.is_some() && !transmit.is_again);
+            self.fresh += u64::from(transmit.frame.is_some() && !transmit.is_retransmission);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn every_offer() -> Options {
 /// Takes everything that a connection has to tell.
 pub(crate) fn drain(connection: &mut Connection) {
     while connection.poll_event().is_some() {}
-    while connection.poll_discarded().is_some() {}
+    while connection.poll_abandoned().is_some() {}
     while let Some(skipped) = connection.poll_skipped() {
         assert!(skipped.start < skipped.end);
     }

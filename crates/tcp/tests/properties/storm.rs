@@ -59,7 +59,7 @@ proptest! {
             }
             prop_assert!(answers <= 1 + 5 * millis / 500, "{answers} after {} ms", 5 * millis);
         }
-        let refusals = connection.refusals();
-        prop_assert_eq!(refusals.challenges, answers);
+        let drop_counters = connection.drop_counters();
+        prop_assert_eq!(drop_counters.challenges, answers);
     }
 }

@@ -228,9 +228,9 @@ impl Ends {
         let (timer, gauges, due) = (end.timer(), end.gauges(), end.poll_timeout());
         note(&mut self.diary, self.now, format_args!("{side} {cwnd} {ssthresh} {rate:?} {timer:?} {gauges:?} {due:?}"));
         let segments =
-            [end.outstanding(), end.in_flight(), end.sacked(), end.lost(), end.sent_again(), end.reordering()];
+            [end.outstanding(), end.in_flight(), end.sacked(), end.lost(), end.retransmitted(), end.reordering()];
         let (bytes, are) = ([end.acknowledged(), end.effective_mss()], [end.is_reducing(), end.is_recovering()]);
-        let (shortest, variation) = (end.shortest_round_trip(), end.round_trip_variation());
+        let (shortest, variation) = (end.min_rtt(), end.rttvar());
         let (delivery, early, limited) = (end.delivery_rate(), end.early_threshold(), end.limited_times(self.now));
         note(
             &mut self.diary,
@@ -243,8 +243,9 @@ impl Ends {
 
     fn close_diary(&mut self) {
         let ends = &self.connections;
-        let counts =
-            ends.each_ref().map(|end| (*end.statistics(), end.real_time_statistics(), end.refusals(), end.received()));
+        let counts = ends
+            .each_ref()
+            .map(|end| (*end.statistics(), end.real_time_statistics(), end.drop_counters(), end.received()));
         note(&mut self.diary, self.now, format_args!("{counts:?}"));
     }
 }

@@ -1,7 +1,7 @@
 //! What the senders that count duplicate ACKs have in common.
 
 use super::Limits;
-use crate::board::Board;
+use crate::scoreboard::Scoreboard;
 
 /// Whose rules a sender without SACK follows where they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,36 +15,36 @@ pub enum Rules {
 /// Returns the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
 /// new one.
 #[inline]
-pub(super) fn next_in_window(board: &Board, limits: &Limits, window: u64) -> Option<u64> {
-    next_sendable(board, limits).filter(|next| next - board.una() < window)
+pub(super) fn next_in_window(scoreboard: &Scoreboard, limits: &Limits, window: u64) -> Option<u64> {
+    next_sendable(scoreboard, limits).filter(|next| next - scoreboard.una() < window)
 }
 
 /// Returns it if it fits into the usable window.
 #[inline]
-pub(super) fn next_in_usable_window(board: &Board, limits: &Limits) -> Option<u64> {
-    next_sendable(board, limits).filter(|next| limits.has_room_beside(next - board.una()))
+pub(super) fn next_in_usable_window(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    next_sendable(scoreboard, limits).filter(|next| limits.has_room_beside(next - scoreboard.una()))
 }
 
 #[inline]
-fn next_sendable(board: &Board, limits: &Limits) -> Option<u64> {
-    (board.nxt() < board.smax() || limits.has_new).then(|| board.nxt())
+fn next_sendable(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    (scoreboard.nxt() < scoreboard.smax() || limits.has_new).then(|| scoreboard.nxt())
 }
 
 /// Limited transmit (RFC 3042; ns-2's `send_one`).
-pub(super) fn limited_transmit(board: &Board, limits: &Limits, duplicates: u32) -> Option<u64> {
-    let next = next_in_window(board, limits, limits.wnd)?;
-    ((next - board.una() + 1) as f64 <= limits.cwnd + f64::from(duplicates)).then_some(next)
+pub(super) fn limited_transmit(scoreboard: &Scoreboard, limits: &Limits, duplicates: u32) -> Option<u64> {
+    let next = next_in_window(scoreboard, limits, limits.wnd)?;
+    ((next - scoreboard.una() + 1) as f64 <= limits.cwnd + f64::from(duplicates)).then_some(next)
 }
 
 /// Returns whether the segment that an ACK asked for, the `duplicates`-th, may leave: one sent before, whatever the window says;
 /// a new one, by limited transmit, if the window has room that the same ACK may have shrunk (RFC 3042 §2, second condition).
 #[inline(never)]
-pub(super) fn may_leave(due: u64, board: &Board, limits: &Limits, duplicates: u32) -> bool {
-    due < board.smax() || limited_transmit(board, limits, duplicates) == Some(due)
+pub(super) fn may_leave(due: u64, scoreboard: &Scoreboard, limits: &Limits, duplicates: u32) -> bool {
+    due < scoreboard.smax() || limited_transmit(scoreboard, limits, duplicates) == Some(due)
 }
 
 /// Returns whether the last reduction, when `recover` was the next new number, concerned an earlier window (RFC 6582 §3.2
 /// step 2). The first data packet is exempt (ns-2's `bugfix_ss_`).
-pub(super) fn is_new_window(recover: Option<u64>, board: &Board) -> bool {
-    recover.is_none_or(|recover| board.una() > recover) || board.una() == 1
+pub(super) fn is_new_window(recover: Option<u64>, scoreboard: &Scoreboard) -> bool {
+    recover.is_none_or(|recover| scoreboard.una() > recover) || scoreboard.una() == 1
 }

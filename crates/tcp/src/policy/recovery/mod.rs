@@ -10,9 +10,9 @@ pub(crate) mod scheme;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
-use crate::board::{Acknowledgement, Board};
 use crate::policy::control::Missing;
 use crate::policy::trigger::{DUPLICATE_THRESHOLD, LossTrigger};
+use crate::scoreboard::{Acknowledgement, Scoreboard};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 
@@ -83,7 +83,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) now: Instant,
-    /// What it changed on the board.
+    /// What it changed on the scoreboard.
     pub(crate) ack: &'a Acknowledgement,
     /// The bounds before it.
     pub(crate) limits: &'a Limits,
@@ -94,10 +94,10 @@ pub(crate) struct Arrival<'a> {
 impl Arrival<'_> {
     /// Returns whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
     /// enough (RFC 5827 §3.2).
-    pub(crate) fn is_loss(&self, count: u32, board: &Board) -> bool {
-        let needed = self.trigger.duplicates_needed(board.outstanding(), self.limits.has_new);
-        let arrived = u64::from(count).max(board.sacked().total());
-        self.trigger.is_loss(count, &board.age(self.now))
+    pub(crate) fn is_loss(&self, count: u32, scoreboard: &Scoreboard) -> bool {
+        let needed = self.trigger.duplicates_needed(scoreboard.outstanding(), self.limits.has_new);
+        let arrived = u64::from(count).max(scoreboard.sacked().total());
+        self.trigger.is_loss(count, &scoreboard.age(self.now))
             || (needed < DUPLICATE_THRESHOLD && arrived >= u64::from(needed))
     }
 }
@@ -118,47 +118,47 @@ pub(crate) trait LossRecovery: Debug + Send {
     }
     /// Learns when the handshake was done, and how long its last attempt took.
     fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
-    /// Reads one ACK, already entered into the board.
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome;
+    /// Reads one ACK, already entered into the scoreboard.
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome;
     /// Returns whether an ACK that moves the window forward, with nothing `SACKed` and nothing else to tell, would be nothing but
-    /// [`Outcome::Progress`] – one that finds losses by time may take [`Board::is_in_order`] for granted –: then
+    /// [`Outcome::Progress`] – one that finds losses by time may take [`Scoreboard::is_in_order`] for granted –: then
     /// [`Self::on_plain_progress`] may read it in place of [`Self::on_ack`].
     fn is_open(&self) -> bool {
         false
     }
-    /// Reads such an ACK, of all segments from number `before` on. [`Board::delivered`] does not list them.
-    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Board) {}
+    /// Reads such an ACK, of all segments from number `before` on. [`Scoreboard::delivered`] does not list them.
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Scoreboard) {}
     /// Learns that the application wrote.
     fn on_write(&mut self) {}
     /// Starts over after the retransmission timer ran out.
-    fn on_timeout(&mut self, now: Instant, board: &mut Board);
-    /// Lets everything outstanding go again although nothing was lost: [`Board::nxt`] is at its beginning.
-    fn repeat_all(&mut self, _board: &Board) {}
-    /// Returns the number of the segment to send now: one sent before, or `board.smax()` for a new one.
+    fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard);
+    /// Lets everything outstanding go again although nothing was lost: [`Scoreboard::nxt`] is at its beginning.
+    fn repeat_all(&mut self, _board: &Scoreboard) {}
+    /// Returns the number of the segment to send now: one sent before, or `scoreboard.smax()` for a new one.
     ///
     /// `limits` already hold the reduced window when recovery has just begun.
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64>;
-    /// Learns that `number` was sent: the board has a note of it, and [`Board::nxt`] goes past it only then.
-    fn on_sent(&mut self, now: Instant, number: u64, board: &Board);
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64>;
+    /// Learns that `number` was sent: the scoreboard has a note of it, and [`Scoreboard::nxt`] goes past it only then.
+    fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard);
     /// Learns that `number`, which it has just given, is passed over: its owner has given it up. It counts as sent.
-    fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {
-        self.on_sent(now, number, board);
+    fn pass_over(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
+        self.on_sent(now, number, scoreboard);
     }
     /// Goes on repairing after a timeout: new data were sent in between.
-    fn resume(&mut self, board: &mut Board) {
-        board.go_back();
+    fn resume(&mut self, scoreboard: &mut Scoreboard) {
+        scoreboard.go_back();
     }
     /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
     /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.
-    fn call_off(&mut self, _board: &mut Board) {}
+    fn call_off(&mut self, _board: &mut Scoreboard) {}
     /// Shows the segments that count as lost and were not sent again since, the same ones at every call: after a timeout
     /// everything that is still to be sent again.
-    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
-        (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(visit);
+    fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+        (scoreboard.nxt()..scoreboard.smax()).filter(|number| !scoreboard.sacked().contains(*number)).for_each(visit);
     }
     /// Returns the estimate of the segments in the network.
-    fn pipe(&self, board: &Board) -> u64 {
-        board.outstanding()
+    fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
+        scoreboard.outstanding()
     }
     /// Returns whether the last ACK told of a loss not known before.
     fn found_loss(&self) -> bool {

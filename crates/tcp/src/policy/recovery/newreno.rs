@@ -4,8 +4,8 @@
 use super::counting::Rules;
 use super::reno::Reno;
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
 /// `NewReno`'s flags.
@@ -42,15 +42,15 @@ impl NewReno {
         Self { reno: Reno::new(rules, limited_transmit, false), flags, has_partial: false, burst: None }
     }
 
-    fn is_partial(&self, arrival: &Arrival<'_>, board: &Board) -> bool {
-        let is_below = self.reno.recover.is_some_and(|recover| board.una() < recover);
+    fn is_partial(&self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> bool {
+        let is_below = self.reno.recover.is_some_and(|recover| scoreboard.una() < recover);
         arrival.ack.advanced > 0 && self.reno.recovering && is_below
     }
 
-    fn on_partial(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_partial(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         let restarts_timer = !(self.flags.is_impatient && self.has_partial);
         self.has_partial = true;
-        self.reno.due = Some(board.una());
+        self.reno.due = Some(scoreboard.una());
         let surplus = self.deflate(arrival.ack.advanced.cast_signed());
         Outcome::PartialWithout { surplus, restarts_timer }
     }
@@ -72,26 +72,26 @@ impl NewReno {
 
     /// All is acknowledged. Recovery ends with no more than one segment above the flight, against bursts (RFC 6582 §3.2
     /// step 3, option 1); ns-2 has no such bound.
-    fn on_full(&mut self, limits: &Limits, board: &Board) -> Outcome {
+    fn on_full(&mut self, limits: &Limits, scoreboard: &Scoreboard) -> Outcome {
         self.has_partial = false;
         let outcome = self.reno.on_progress();
         if outcome != Outcome::Recovered {
             return outcome;
         }
-        let bound = board.outstanding().max(1) + 1;
+        let bound = scoreboard.outstanding().max(1) + 1;
         Outcome::RecoveredWithout { surplus: (limits.cwnd - bound as f64).max(0.0) }
     }
 }
 
 impl LossRecovery for NewReno {
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
-        let outcome = if self.is_partial(arrival, board) {
-            self.on_partial(arrival, board)
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        let outcome = if self.is_partial(arrival, scoreboard) {
+            self.on_partial(arrival, scoreboard)
         } else if arrival.ack.advanced > 0 {
             self.reno.due = None;
-            self.on_full(arrival.limits, board)
+            self.on_full(arrival.limits, scoreboard)
         } else {
-            self.reno.on_ack(arrival, board)
+            self.reno.on_ack(arrival, scoreboard)
         };
         let is_slow = self.reno.rules == Rules::Ns2 && self.reno.duplicates >= DUPLICATE_THRESHOLD;
         self.burst = is_slow.then_some(BURST);
@@ -103,31 +103,31 @@ impl LossRecovery for NewReno {
         self.reno.on_write();
     }
 
-    fn on_timeout(&mut self, now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard) {
         self.burst = None;
         self.has_partial = false;
-        self.reno.on_timeout(now, board);
+        self.reno.on_timeout(now, scoreboard);
     }
 
-    fn call_off(&mut self, board: &mut Board) {
+    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
         self.burst = None;
         self.has_partial = false;
-        self.reno.call_off(board);
+        self.reno.call_off(scoreboard);
     }
 
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(board, limits) }
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(scoreboard, limits) }
     }
 
-    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+    fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         if self.reno.due.is_none() {
             self.burst = self.burst.map(|left| left.saturating_sub(1));
         }
-        self.reno.on_sent(now, number, board);
+        self.reno.on_sent(now, number, scoreboard);
     }
 
-    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
-        self.reno.visit_lost(board, visit);
+    fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+        self.reno.visit_lost(scoreboard, visit);
     }
 
     fn is_recovering(&self) -> bool {

@@ -3,8 +3,8 @@
 
 use super::counting::{Rules, is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]
@@ -56,20 +56,20 @@ impl Reno {
         if was_recovering && self.rules == Rules::Rfc { Outcome::Recovered } else { Outcome::Progress }
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if arrival.is_loss(duplicates, board) && self.may_enter(board) {
-            self.enter(board);
+        if arrival.is_loss(duplicates, scoreboard) && self.may_enter(scoreboard) {
+            self.enter(scoreboard);
             // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
-            return Outcome::Loss { duplicates, flight: board.outstanding().saturating_sub(self.limited) };
+            return Outcome::Loss { duplicates, flight: scoreboard.outstanding().saturating_sub(self.limited) };
         }
         if duplicates > DUPLICATE_THRESHOLD {
             self.inflation += i64::from(self.recovering);
             return Outcome::Duplicate { counted: None };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
-            self.due = limited_transmit(board, arrival.limits, duplicates);
+            self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
@@ -82,16 +82,16 @@ impl Reno {
         }
     }
 
-    fn may_enter(&self, board: &Board) -> bool {
-        self.second_fast_retransmit || is_new_window(self.recover, board)
+    fn may_enter(&self, scoreboard: &Scoreboard) -> bool {
+        self.second_fast_retransmit || is_new_window(self.recover, scoreboard)
     }
 
-    fn enter(&mut self, board: &Board) {
+    fn enter(&mut self, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recover = Some(board.smax());
+        self.recover = Some(scoreboard.smax());
         self.inflation = i64::from(self.duplicates);
         self.duplicates = DUPLICATE_THRESHOLD;
-        self.due = Some(board.una());
+        self.due = Some(scoreboard.una());
     }
 
     /// Returns the window with its inflation, in whole segments.
@@ -103,14 +103,14 @@ impl Reno {
 }
 
 impl LossRecovery for Reno {
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         if arrival.ack.advanced > 0 || !self.recovering {
             self.due = None;
         }
         let outcome = if arrival.ack.advanced > 0 {
             self.on_progress()
         } else if arrival.ack.is_duplicate {
-            self.on_duplicate(arrival, board)
+            self.on_duplicate(arrival, scoreboard)
         } else {
             self.forget_duplicates_on_part(arrival);
             Outcome::Nothing
@@ -123,33 +123,33 @@ impl LossRecovery for Reno {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         let fresh = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
-        *self = Self { recover: Some(board.smax()), ..fresh };
-        board.go_back();
+        *self = Self { recover: Some(scoreboard.smax()), ..fresh };
+        scoreboard.go_back();
     }
 
-    fn call_off(&mut self, board: &mut Board) {
+    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
         *self = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
-        board.go_on();
+        scoreboard.go_on();
     }
 
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if let Some(due) = self.due {
-            may_leave(due, board, limits, self.duplicates).then_some(due)
+            may_leave(due, scoreboard, limits, self.duplicates).then_some(due)
         } else if self.is_held {
             None
         } else {
-            next_in_window(board, limits, self.window(limits))
+            next_in_window(scoreboard, limits, self.window(limits))
         }
     }
 
-    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Board) {
+    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Scoreboard) {
         let was_due = self.due.take().is_some();
         self.limited += u64::from(was_due && self.duplicates < DUPLICATE_THRESHOLD);
     }
 
-    fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
+    fn visit_lost(&self, _board: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         self.due.filter(|_| self.recovering).into_iter().for_each(visit);
     }
 

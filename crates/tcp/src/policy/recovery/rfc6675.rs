@@ -2,8 +2,8 @@
 
 use super::counting::next_in_usable_window;
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::Scoreboard;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
 
@@ -44,20 +44,20 @@ impl Rfc6675 {
         }
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         if !arrival.ack.brings_news {
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
-        let is_lost = lost_below(board) > board.una();
+        let is_lost = lost_below(scoreboard) > scoreboard.una();
         // Enough SACKed at once counts as the third (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
-        if (is_lost || arrival.is_loss(duplicates, board))
-            && self.recovery_point.is_none_or(|point| board.una() >= point)
+        if (is_lost || arrival.is_loss(duplicates, scoreboard))
+            && self.recovery_point.is_none_or(|point| scoreboard.una() >= point)
         {
             // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
-            let flight = board.outstanding().saturating_sub(self.limited);
-            self.enter(board);
+            let flight = scoreboard.outstanding().saturating_sub(self.limited);
+            self.enter(scoreboard);
             return Outcome::Loss { duplicates, flight };
         }
         Outcome::Duplicate { counted: Some(duplicates) }
@@ -68,59 +68,62 @@ impl Rfc6675 {
         self.limited = 0;
     }
 
-    fn enter(&mut self, board: &Board) {
+    fn enter(&mut self, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recovery_point = Some(board.smax());
-        self.retransmitted_below = board.una() + 1;
-        self.rescued = board.una();
-        self.known_lost_below = lost_below(board);
+        self.recovery_point = Some(scoreboard.smax());
+        self.retransmitted_below = scoreboard.una() + 1;
+        self.rescued = scoreboard.una();
+        self.known_lost_below = lost_below(scoreboard);
         // Nothing need be left to repeat: the real-time mode gives up what is missing.
-        self.due = (board.outstanding() > 0).then(|| board.una());
+        self.due = (scoreboard.outstanding() > 0).then(|| scoreboard.una());
     }
 
     /// Looks for holes that count as lost only now.
-    fn look_for_losses(&mut self, board: &Board) {
-        let below = lost_below(board);
-        let known = self.known_lost_below.max(board.una());
-        self.found_loss = known < below && unsacked(board, known..below) > 0;
+    fn look_for_losses(&mut self, scoreboard: &Scoreboard) {
+        let below = lost_below(scoreboard);
+        let known = self.known_lost_below.max(scoreboard.una());
+        self.found_loss = known < below && unsacked(scoreboard, known..below) > 0;
         self.known_lost_below = below;
     }
 
     /// `NextSeg` (RFC 6675 §4), rules 1 to 4.
-    fn next_segment(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let hole = board.next_hole(self.retransmitted_below);
-        if let Some(hole) = hole.filter(|hole| *hole < lost_below(board)) {
+    fn next_segment(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        let hole = scoreboard.next_hole(self.retransmitted_below);
+        if let Some(hole) = hole.filter(|hole| *hole < lost_below(scoreboard)) {
             return Some(hole);
         }
-        let new = (limits.has_new && board.smax() - board.una() < limits.wnd).then(|| board.smax());
-        new.or(hole).or_else(|| self.rescue(board))
+        let new = (limits.has_new && scoreboard.smax() - scoreboard.una() < limits.wnd).then(|| scoreboard.smax());
+        new.or(hole).or_else(|| self.rescue(scoreboard))
     }
 
     #[inline(never)]
-    fn next_in_recovery(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        if self.pipe(board) as f64 + 1.0 <= limits.cwnd { self.next_segment(board, limits) } else { None }
+    fn next_in_recovery(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        if self.pipe(scoreboard) as f64 + 1.0 <= limits.cwnd { self.next_segment(scoreboard, limits) } else { None }
     }
 
-    fn rescue(&mut self, board: &Board) -> Option<u64> {
-        let candidate = (board.una()..board.smax()).rev().find(|&number| !board.sacked().contains(number))?;
-        if board.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
+    fn rescue(&mut self, scoreboard: &Scoreboard) -> Option<u64> {
+        let candidate =
+            (scoreboard.una()..scoreboard.smax()).rev().find(|&number| !scoreboard.sacked().contains(number))?;
+        if scoreboard.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
             return None;
         }
-        self.rescued = board.smax();
+        self.rescued = scoreboard.smax();
         Some(candidate)
     }
 
     #[inline(never)]
-    fn next_outside_recovery(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let number = next_unsacked(board, board.nxt());
-        let is_sendable = number < board.smax() || limits.has_new;
-        let sacked = if self.limited_transmit || self.duplicates == 0 { board.sacked().count_below(number) } else { 0 };
-        let in_flight = number - board.una() - sacked;
-        let in_window = limits.has_room_beside(in_flight) && number - board.una() < limits.wnd;
+    fn next_outside_recovery(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        let number = next_unsacked(scoreboard, scoreboard.nxt());
+        let is_sendable = number < scoreboard.smax() || limits.has_new;
+        let sacked =
+            if self.limited_transmit || self.duplicates == 0 { scoreboard.sacked().count_below(number) } else { 0 };
+        let in_flight = number - scoreboard.una() - sacked;
+        let in_window = limits.has_room_beside(in_flight) && number - scoreboard.una() < limits.wnd;
         if !(is_sendable && in_window) {
             return None;
         }
-        let is_beyond = self.duplicates > 0 && number == board.smax() && board.outstanding() >= limits.usable();
+        let is_beyond =
+            self.duplicates > 0 && number == scoreboard.smax() && scoreboard.outstanding() >= limits.usable();
         self.limited += u64::from(is_beyond);
         Some(number)
     }
@@ -128,10 +131,10 @@ impl Rfc6675 {
 
 /// Returns the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
 /// ranges are never fewer segments.
-fn lost_below(board: &Board) -> u64 {
+fn lost_below(scoreboard: &Scoreboard) -> u64 {
     let threshold = u64::from(DUPLICATE_THRESHOLD);
     let mut segments = 0;
-    for range in board.sacked().as_slice().iter().rev() {
+    for range in scoreboard.sacked().as_slice().iter().rev() {
         segments += range.end - range.start;
         if segments >= threshold {
             return range.start;
@@ -140,16 +143,16 @@ fn lost_below(board: &Board) -> u64 {
     0
 }
 
-fn unsacked(board: &Board, numbers: Range<u64>) -> u64 {
-    let sacked = board.sacked().count_below(numbers.end) - board.sacked().count_below(numbers.start);
+fn unsacked(scoreboard: &Scoreboard, numbers: Range<u64>) -> u64 {
+    let sacked = scoreboard.sacked().count_below(numbers.end) - scoreboard.sacked().count_below(numbers.start);
     numbers.end.saturating_sub(numbers.start).saturating_sub(sacked)
 }
 
-fn next_unsacked(board: &Board, from: u64) -> u64 {
-    if from >= board.sacked().end() {
+fn next_unsacked(scoreboard: &Scoreboard, from: u64) -> u64 {
+    if from >= scoreboard.sacked().end() {
         return from;
     }
-    let holder = board.sacked().as_slice().iter().find(|range| range.contains(&from));
+    let holder = scoreboard.sacked().as_slice().iter().find(|range| range.contains(&from));
     holder.map_or(from, |range| range.end)
 }
 
@@ -158,17 +161,17 @@ impl LossRecovery for Rfc6675 {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         let ack = arrival.ack;
         // Pacing may not have let it go yet.
-        self.due = self.due.filter(|due| *due >= board.una());
-        if self.recovering && self.recovery_point.is_some_and(|point| board.una() >= point) {
+        self.due = self.due.filter(|due| *due >= scoreboard.una());
+        if self.recovering && self.recovery_point.is_some_and(|point| scoreboard.una() >= point) {
             self.recovering = false;
             self.forget_duplicates();
             Outcome::Recovered
         } else if self.recovering {
             self.forget_duplicates();
-            self.look_for_losses(board);
+            self.look_for_losses(scoreboard);
             if ack.advanced > 0 { Outcome::Partial } else { Outcome::Duplicate { counted: None } }
         } else if ack.advanced > 0 {
             self.forget_duplicates();
@@ -180,7 +183,7 @@ impl LossRecovery for Rfc6675 {
         } else if !(ack.is_duplicate || ack.brings_news) {
             Outcome::Duplicate { counted: None }
         } else {
-            self.on_duplicate(arrival, board)
+            self.on_duplicate(arrival, scoreboard)
         }
     }
 
@@ -190,72 +193,74 @@ impl LossRecovery for Rfc6675 {
     }
 
     #[inline]
-    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Board) {
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Scoreboard) {
         self.forget_duplicates();
     }
 
-    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
-        self.recovery_point = Some(board.smax());
+        self.recovery_point = Some(scoreboard.smax());
         self.recovering = false;
         self.forget_duplicates();
         self.due = None;
-        if board.sacked().contains(board.una()) {
+        if scoreboard.sacked().contains(scoreboard.una()) {
             // The receiver dropped what it had SACKed (RFC 2018 §8).
-            board.forget_sacked();
+            scoreboard.forget_sacked();
         }
-        board.go_back();
+        scoreboard.go_back();
     }
 
-    fn call_off(&mut self, board: &mut Board) {
+    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
         self.recovering = false;
         self.recovery_point = None;
         self.forget_duplicates();
         self.due = None;
-        board.go_on();
+        scoreboard.go_on();
     }
 
     #[inline]
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if self.due.is_some() {
             self.due
         } else if self.recovering {
-            self.next_in_recovery(board, limits)
-        } else if self.duplicates == 0 && board.sacked().is_empty() {
-            next_in_usable_window(board, limits)
+            self.next_in_recovery(scoreboard, limits)
+        } else if self.duplicates == 0 && scoreboard.sacked().is_empty() {
+            next_in_usable_window(scoreboard, limits)
         } else {
-            self.next_outside_recovery(board, limits)
+            self.next_outside_recovery(scoreboard, limits)
         }
     }
 
     #[inline]
-    fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
+    fn on_sent(&mut self, _now: Instant, number: u64, scoreboard: &Scoreboard) {
         self.due = None;
-        if self.recovering && board.next_hole(self.retransmitted_below) == Some(number) {
+        if self.recovering && scoreboard.next_hole(self.retransmitted_below) == Some(number) {
             self.retransmitted_below = number + 1;
         }
     }
 
-    fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
-        (board.nxt()..board.smax()).filter(|number| !board.sacked().contains(*number)).for_each(&mut *visit);
+    fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+        (scoreboard.nxt()..scoreboard.smax())
+            .filter(|number| !scoreboard.sacked().contains(*number))
+            .for_each(&mut *visit);
         if !self.recovering {
             return;
         }
         self.due.into_iter().for_each(&mut *visit);
-        let below = lost_below(board);
+        let below = lost_below(scoreboard);
         let mut from = self.retransmitted_below;
-        while let Some(hole) = board.next_hole(from).filter(|hole| *hole < below) {
+        while let Some(hole) = scoreboard.next_hole(from).filter(|hole| *hole < below) {
             visit(hole);
             from = hole + 1;
         }
     }
 
     /// `SetPipe` (RFC 6675 §4): what is neither `SACKed` nor lost, and what was retransmitted.
-    fn pipe(&self, board: &Board) -> u64 {
-        let first_not_lost = lost_below(board).max(board.una());
-        let repeated = unsacked(board, board.una()..self.retransmitted_below);
+    fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
+        let first_not_lost = lost_below(scoreboard).max(scoreboard.una());
+        let repeated = unsacked(scoreboard, scoreboard.una()..self.retransmitted_below);
         // The fast retransmit counts from the beginning, but may not have been sent.
-        unsacked(board, first_not_lost..board.smax()) + repeated.saturating_sub(u64::from(self.due.is_some()))
+        unsacked(scoreboard, first_not_lost..scoreboard.smax()) + repeated.saturating_sub(u64::from(self.due.is_some()))
     }
 
     fn found_loss(&self) -> bool {

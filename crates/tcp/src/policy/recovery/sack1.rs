@@ -5,8 +5,8 @@
 
 use super::counting::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::board::{Acknowledgement, Board};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::{Acknowledgement, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -45,10 +45,10 @@ impl Sack1 {
     }
 
     #[inline]
-    fn on_progress(&mut self, board: &mut Board) -> Outcome {
+    fn on_progress(&mut self, scoreboard: &mut Scoreboard) -> Outcome {
         self.duplicates = 0;
         self.after_timeout = false;
-        self.forget_sacked(board);
+        self.forget_sacked(scoreboard);
         Outcome::Progress
     }
 
@@ -59,7 +59,7 @@ impl Sack1 {
         self.due = None;
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         if self.after_timeout || !arrival.ack.brings_news {
             self.is_held = self.duplicates > 0;
             return Outcome::Duplicate { counted: None };
@@ -67,31 +67,31 @@ impl Sack1 {
         self.duplicates += 1;
         self.is_held = true;
         let duplicates = self.duplicates;
-        if arrival.is_loss(duplicates, board) && is_new_window(self.recover, board) {
-            self.enter(duplicates, board);
-            return Outcome::Loss { duplicates, flight: board.outstanding() };
+        if arrival.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
+            self.enter(duplicates, scoreboard);
+            return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
-            self.due = limited_transmit(board, arrival.limits, duplicates);
+            self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
-    fn enter(&mut self, duplicates: u32, board: &Board) {
+    fn enter(&mut self, duplicates: u32, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recover = Some(board.smax());
-        self.pipe = board.outstanding().cast_signed() - i64::from(duplicates);
-        self.repaired_below = self.repaired_below.max(board.una() + 1);
+        self.recover = Some(scoreboard.smax());
+        self.pipe = scoreboard.outstanding().cast_signed() - i64::from(duplicates);
+        self.repaired_below = self.repaired_below.max(scoreboard.una() + 1);
         self.duplicates = self.duplicates.max(DUPLICATE_THRESHOLD);
-        self.due = Some(board.una());
+        self.due = Some(scoreboard.una());
     }
 
-    fn on_ack_in_recovery(&mut self, ack: &Acknowledgement, board: &mut Board) -> Outcome {
+    fn on_ack_in_recovery(&mut self, ack: &Acknowledgement, scoreboard: &mut Scoreboard) -> Outcome {
         self.pipe -= 1;
-        if self.recover.is_some_and(|recover| board.una() >= recover) {
+        if self.recover.is_some_and(|recover| scoreboard.una() >= recover) {
             self.recovering = false;
             self.recover = None;
-            self.on_progress(board);
+            self.on_progress(scoreboard);
             return Outcome::Recovered;
         }
         if ack.advanced == 0 {
@@ -102,39 +102,39 @@ impl Sack1 {
         Outcome::Partial
     }
 
-    fn next_hole(&self, board: &Board, limits: &Limits) -> Option<u64> {
-        board.next_hole(self.repaired_below).filter(|hole| hole - board.una() < limits.wnd)
+    fn next_hole(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        scoreboard.next_hole(self.repaired_below).filter(|hole| hole - scoreboard.una() < limits.wnd)
     }
 
     #[inline(never)]
-    fn next_in_recovery(&self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next_in_recovery(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if self.pipe >= limits.cwnd as i64 {
             return None;
         }
-        if board.next_hole(self.repaired_below).is_some() {
-            self.next_hole(board, limits)
+        if scoreboard.next_hole(self.repaired_below).is_some() {
+            self.next_hole(scoreboard, limits)
         } else {
-            next_in_window(board, limits, limits.wnd)
+            next_in_window(scoreboard, limits, limits.wnd)
         }
     }
 
     /// Outside recovery a hole known from SACK comes before new data, but ns-2 repairs it only if it still remembers a
     /// reduction; else it sends nothing, and an application that writes slowly gets no further duplicate ACKs.
     #[inline(never)]
-    fn next_beside_holes(&self, board: &Board, limits: &Limits) -> Option<u64> {
-        if !limits.has_room_beside(board.nxt() - board.una()) {
+    fn next_beside_holes(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        if !limits.has_room_beside(scoreboard.nxt() - scoreboard.una()) {
             return None;
         }
-        if board.next_hole(self.repaired_below).is_some() {
-            let hole = self.recover.and_then(|_| self.next_hole(board, limits));
-            hole.or_else(|| if self.holds_new_data { None } else { next_in_usable_window(board, limits) })
+        if scoreboard.next_hole(self.repaired_below).is_some() {
+            let hole = self.recover.and_then(|_| self.next_hole(scoreboard, limits));
+            hole.or_else(|| if self.holds_new_data { None } else { next_in_usable_window(scoreboard, limits) })
         } else {
-            next_in_usable_window(board, limits)
+            next_in_usable_window(scoreboard, limits)
         }
     }
 
-    fn forget_sacked(&mut self, board: &mut Board) {
-        board.forget_sacked();
+    fn forget_sacked(&mut self, scoreboard: &mut Scoreboard) {
+        scoreboard.forget_sacked();
         self.repaired_below = 0;
     }
 }
@@ -144,15 +144,15 @@ impl LossRecovery for Sack1 {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         let ack = arrival.ack;
         self.end_event();
         if self.recovering {
-            self.on_ack_in_recovery(ack, board)
+            self.on_ack_in_recovery(ack, scoreboard)
         } else if ack.advanced > 0 {
-            self.on_progress(board)
+            self.on_progress(scoreboard)
         } else if ack.is_duplicate {
-            self.on_duplicate(arrival, board)
+            self.on_duplicate(arrival, scoreboard)
         } else {
             if ack.is_of_part() {
                 self.duplicates = 0;
@@ -168,58 +168,58 @@ impl LossRecovery for Sack1 {
     }
 
     #[inline]
-    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, board: &mut Board) {
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, scoreboard: &mut Scoreboard) {
         self.end_event();
-        self.on_progress(board);
+        self.on_progress(scoreboard);
     }
 
     fn on_write(&mut self) {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         self.duplicates = 0;
         self.recovering = false;
-        self.recover = Some(board.smax());
+        self.recover = Some(scoreboard.smax());
         self.after_timeout = true;
         self.due = None;
         self.is_held = false;
-        self.forget_sacked(board);
-        board.go_back();
+        self.forget_sacked(scoreboard);
+        scoreboard.go_back();
     }
 
     #[inline]
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if let Some(due) = self.due {
-            return may_leave(due, board, limits, self.duplicates).then_some(due);
+            return may_leave(due, scoreboard, limits, self.duplicates).then_some(due);
         }
         if self.is_held {
             None
         } else if self.recovering {
-            self.next_in_recovery(board, limits)
-        } else if board.sacked().is_empty() {
-            next_in_usable_window(board, limits)
+            self.next_in_recovery(scoreboard, limits)
+        } else if scoreboard.sacked().is_empty() {
+            next_in_usable_window(scoreboard, limits)
         } else {
-            self.next_beside_holes(board, limits)
+            self.next_beside_holes(scoreboard, limits)
         }
     }
 
     #[inline]
-    fn on_sent(&mut self, _now: Instant, number: u64, board: &Board) {
+    fn on_sent(&mut self, _now: Instant, number: u64, scoreboard: &Scoreboard) {
         if self.due.take().is_some() {
             // The fast retransmit replaces a packet that `pipe` still counts; limited transmit comes before `pipe`.
             return;
         }
         self.pipe += 1;
-        if !board.sacked().is_empty() && board.next_hole(self.repaired_below) == Some(number) {
+        if !scoreboard.sacked().is_empty() && scoreboard.next_hole(self.repaired_below) == Some(number) {
             self.repaired_below = number + 1;
         }
     }
 
     /// It stays in `pipe` as the one that was lost, and does not come to it a second time: giving up must not open the window.
-    fn pass_over(&mut self, now: Instant, number: u64, board: &Board) {
+    fn pass_over(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         let pipe = self.pipe;
-        self.on_sent(now, number, board);
+        self.on_sent(now, number, scoreboard);
         self.pipe = pipe;
     }
 

@@ -4,7 +4,7 @@ use super::rack::Rack;
 use super::rfc6675::Rfc6675;
 use super::sack1::Sack1;
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
-use crate::board::Board;
+use crate::scoreboard::Scoreboard;
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 use earlybird_units::{Duration, Instant};
@@ -39,8 +39,8 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
-        of_each!(self, scheme => scheme.on_ack(arrival, board))
+    pub(crate) fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        of_each!(self, scheme => scheme.on_ack(arrival, scoreboard))
     }
 
     #[inline]
@@ -49,26 +49,32 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
-        of_each!(self, scheme => scheme.on_plain_progress(now, before, rtt, board));
+    pub(crate) fn on_plain_progress(
+        &mut self,
+        now: Instant,
+        before: u64,
+        rtt: Option<Duration>,
+        scoreboard: &mut Scoreboard,
+    ) {
+        of_each!(self, scheme => scheme.on_plain_progress(now, before, rtt, scoreboard));
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
-    pub(crate) fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        of_each!(self, scheme => scheme.next(board, limits))
+    pub(crate) fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        of_each!(self, scheme => scheme.next(scoreboard, limits))
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
-    pub(crate) fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
-        of_each!(self, scheme => scheme.on_sent(now, number, board));
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
+        of_each!(self, scheme => scheme.on_sent(now, number, scoreboard));
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK asks, and mostly nothing is lost")]
-    pub(crate) fn visit_lost(&self, board: &Board, visit: &mut dyn FnMut(u64)) {
-        of_each!(self, scheme => scheme.visit_lost(board, visit));
+    pub(crate) fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+        of_each!(self, scheme => scheme.visit_lost(scoreboard, visit));
     }
 
     #[inline]
@@ -79,7 +85,7 @@ impl Scheme {
 
 /// What only RACK-TLP has an answer to, which finds losses by time.
 impl Scheme {
-    /// Returns whether losses are found by time: [`Board::delivered`] lists the segments that each ACK delivered, and DSACKs and
+    /// Returns whether losses are found by time: [`Scoreboard::delivered`] lists the segments that each ACK delivered, and DSACKs and
     /// echoed times are read.
     pub(crate) fn is_timed(&self) -> bool {
         matches!(self, Self::Rack(_))
@@ -93,9 +99,9 @@ impl Scheme {
 
     /// Sets its timer after new data were sent or acknowledged.
     #[inline]
-    pub(crate) fn schedule(&mut self, now: Instant, timing: Timing, board: &Board) {
+    pub(crate) fn schedule(&mut self, now: Instant, timing: Timing, scoreboard: &Scoreboard) {
         if let Self::Rack(rack) = self {
-            rack.schedule(now, timing, board);
+            rack.schedule(now, timing, scoreboard);
         }
     }
 
@@ -107,8 +113,8 @@ impl Scheme {
     }
 
     /// Acts on the deadline: a loss found by time, or a probe.
-    pub(crate) fn on_deadline(&mut self, now: Instant, board: &Board) -> Outcome {
-        if let Self::Rack(rack) = self { rack.on_deadline(now, board) } else { Outcome::Nothing }
+    pub(crate) fn on_deadline(&mut self, now: Instant, scoreboard: &Scoreboard) -> Outcome {
+        if let Self::Rack(rack) = self { rack.on_deadline(now, scoreboard) } else { Outcome::Nothing }
     }
 }
 

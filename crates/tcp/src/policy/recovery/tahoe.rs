@@ -2,8 +2,8 @@
 
 use super::counting::{is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::board::Board;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
 #[derive(Clone, Debug, Default)]
@@ -21,29 +21,29 @@ impl Tahoe {
         Self { limited_transmit, ..Self::default() }
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if arrival.is_loss(duplicates, board) && is_new_window(self.recover, board) {
-            self.recover = Some(board.smax());
-            board.go_back();
-            return Outcome::Loss { duplicates, flight: board.outstanding() };
+        if arrival.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
+            self.recover = Some(scoreboard.smax());
+            scoreboard.go_back();
+            return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
-            self.due = limited_transmit(board, arrival.limits, duplicates);
+            self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: (duplicates <= DUPLICATE_THRESHOLD).then_some(duplicates) }
     }
 }
 
 impl LossRecovery for Tahoe {
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         self.due = None;
         if arrival.ack.advanced > 0 {
             self.duplicates = 0;
             Outcome::Progress
         } else if arrival.ack.is_duplicate {
-            self.on_duplicate(arrival, board)
+            self.on_duplicate(arrival, scoreboard)
         } else {
             if arrival.ack.is_of_part() {
                 self.duplicates = 0;
@@ -52,19 +52,19 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         // The count goes on, as in ns-2: duplicates of before the timeout cause no second retransmission.
-        self.recover = Some(board.smax());
+        self.recover = Some(scoreboard.smax());
         self.due = None;
-        board.go_back();
+        scoreboard.go_back();
     }
 
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let due = self.due.filter(|due| may_leave(*due, board, limits, self.duplicates));
-        due.or_else(|| next_in_window(board, limits, limits.usable()))
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        let due = self.due.filter(|due| may_leave(*due, scoreboard, limits, self.duplicates));
+        due.or_else(|| next_in_window(scoreboard, limits, limits.usable()))
     }
 
-    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Board) {
+    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Scoreboard) {
         self.due = None;
     }
 

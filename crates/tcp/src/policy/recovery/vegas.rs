@@ -2,9 +2,9 @@
 //! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
 
 use super::{Arrival, Deflated, Limits, LossRecovery, Outcome};
-use crate::board::Board;
 use crate::policy::control::Missing;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::Scoreboard;
 use alloc::vec;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
@@ -89,29 +89,29 @@ impl Vegas {
         self.slots[self.index(number)]
     }
 
-    fn nxt(&self, board: &Board) -> u64 {
-        self.lagging.filter(|number| *number >= board.una()).unwrap_or_else(|| board.nxt())
+    fn nxt(&self, scoreboard: &Scoreboard) -> u64 {
+        self.lagging.filter(|number| *number >= scoreboard.una()).unwrap_or_else(|| scoreboard.nxt())
     }
 
     /// Returns whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
     /// than the connection.
-    fn is_expired(&self, now: Instant, board: &Board) -> bool {
+    fn is_expired(&self, now: Instant, scoreboard: &Scoreboard) -> bool {
         let unsent = || (now - self.origin) + Duration::from_secs(1);
-        let age = self.slot(board.una()).departed.map_or_else(unsent, |departed| now - departed);
+        let age = self.slot(scoreboard.una()).departed.map_or_else(unsent, |departed| now - departed);
         age.as_secs_f64() >= self.timer.timeout
     }
 
-    fn on_progress(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_progress(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         let duplicates = core::mem::take(&mut self.duplicates);
-        self.lagging = self.lagging.filter(|number| *number >= board.una());
-        let nxt = self.nxt(board);
-        let rtt = self.measure(arrival.now, board.una() - 1);
-        self.clear(board.una() - arrival.ack.advanced, board.una() - 1);
+        self.lagging = self.lagging.filter(|number| *number >= scoreboard.una());
+        let nxt = self.nxt(scoreboard);
+        let rtt = self.measure(arrival.now, scoreboard.una() - 1);
+        self.clear(scoreboard.una() - arrival.ack.advanced, scoreboard.una() - 1);
         if let Some(rtt) = rtt {
             self.timer.on_sample(rtt);
         }
         if self.worried > 0 {
-            self.check_next(arrival, board);
+            self.check_next(arrival, scoreboard);
         }
         Outcome::Deflated(Deflated { duplicates, nxt, rtt })
     }
@@ -129,40 +129,40 @@ impl Vegas {
     }
 
     /// One of the first two ACKs after a retransmission: the next segment may be lost too.
-    fn check_next(&mut self, arrival: &Arrival<'_>, board: &Board) {
+    fn check_next(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) {
         self.worried -= 1;
-        if !self.is_expired(arrival.now, board) {
+        if !self.is_expired(arrival.now, scoreboard) {
             self.worried = 0;
             return;
         }
         self.duplicates = DUPLICATE_THRESHOLD;
-        self.due = first_due(arrival, board).or(self.due);
+        self.due = first_due(arrival, scoreboard).or(self.due);
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
+    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if !self.is_expired(arrival.now, board) && duplicates != DUPLICATE_THRESHOLD {
+        if !self.is_expired(arrival.now, scoreboard) && duplicates != DUPLICATE_THRESHOLD {
             return if duplicates > DUPLICATE_THRESHOLD {
                 Outcome::Inflated
             } else {
                 Outcome::Duplicate { counted: Some(duplicates) }
             };
         }
-        if self.after_timeout && !is_later(self.recover, board) {
+        if self.after_timeout && !is_later(self.recover, scoreboard) {
             return Outcome::Duplicate { counted: Some(duplicates) };
         }
-        self.on_loss(arrival, board)
+        self.on_loss(arrival, scoreboard)
     }
 
-    fn on_loss(&mut self, arrival: &Arrival<'_>, board: &Board) -> Outcome {
-        let Slot { departed, transmissions } = self.slot(board.una());
+    fn on_loss(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+        let Slot { departed, transmissions } = self.slot(scoreboard.una());
         let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
-        self.recover = Some(board.smax());
-        self.worried = (self.nxt(board) + 1 - board.una()).min(2);
+        self.recover = Some(scoreboard.smax());
+        self.worried = (self.nxt(scoreboard) + 1 - scoreboard.una()).min(2);
         self.timer.back_off(transmissions > 1);
-        self.due = first_due(arrival, board);
+        self.due = first_due(arrival, scoreboard);
         if transmissions == 1 {
             self.duplicates = DUPLICATE_THRESHOLD;
         }
@@ -171,13 +171,13 @@ impl Vegas {
 }
 
 /// Returns the first segment that is not acknowledged, if there is one, or can be.
-fn first_due(arrival: &Arrival<'_>, board: &Board) -> Option<u64> {
-    (board.outstanding() > 0 || arrival.limits.has_new).then(|| board.una())
+fn first_due(arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Option<u64> {
+    (scoreboard.outstanding() > 0 || arrival.limits.has_new).then(|| scoreboard.una())
 }
 
 /// Returns whether more is acknowledged than had been sent when `recover` was the next new number.
-fn is_later(recover: Option<u64>, board: &Board) -> bool {
-    recover.is_none_or(|recover| board.una() > recover)
+fn is_later(recover: Option<u64>, scoreboard: &Scoreboard) -> bool {
+    recover.is_none_or(|recover| scoreboard.una() > recover)
 }
 
 impl LossRecovery for Vegas {
@@ -186,12 +186,12 @@ impl LossRecovery for Vegas {
         self.timer = FineTimer::start(rtt);
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         self.due = None;
         let outcome = if arrival.ack.advanced > 0 {
-            self.on_progress(arrival, board)
+            self.on_progress(arrival, scoreboard)
         } else if arrival.ack.is_duplicate {
-            self.on_duplicate(arrival, board)
+            self.on_duplicate(arrival, scoreboard)
         } else {
             Outcome::Nothing
         };
@@ -203,27 +203,27 @@ impl LossRecovery for Vegas {
         self.is_held = false;
     }
 
-    fn on_timeout(&mut self, _now: Instant, board: &mut Board) {
+    fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         self.duplicates = 0;
-        self.recover = Some(board.smax());
+        self.recover = Some(scoreboard.smax());
         self.after_timeout = true;
         self.due = None;
         self.is_held = false;
         self.lagging = None;
-        board.go_back();
+        scoreboard.go_back();
     }
 
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if self.due.is_some() || self.is_held {
             return self.due;
         }
-        let nxt = self.nxt(board);
-        let is_sendable = nxt < board.smax() || limits.has_new;
-        (is_sendable && nxt - board.una() < limits.usable()).then_some(nxt)
+        let nxt = self.nxt(scoreboard);
+        let is_sendable = nxt < scoreboard.smax() || limits.has_new;
+        (is_sendable && nxt - scoreboard.una() < limits.usable()).then_some(nxt)
     }
 
-    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
-        let is_next = number == self.nxt(board);
+    fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
+        let is_next = number == self.nxt(scoreboard);
         let was_due = self.due.take().is_some();
         if is_next {
             self.lagging = was_due.then_some(number);

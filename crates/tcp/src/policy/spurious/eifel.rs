@@ -1,8 +1,8 @@
 //! The Eifel detection algorithm (RFC 3522): the first ACK that goes forward after a retransmission echoes the time of what
 //! it acknowledges – the first transmission or the second.
 
-use crate::board::Acknowledgement;
-use crate::board::clock::timestamp;
+use crate::scoreboard::Acknowledgement;
+use crate::scoreboard::clock::timestamp;
 use earlybird_units::Instant;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! F-RTO (RFC 5682): after a timeout new data go first. If what the next ACK acknowledges was sent before the timeout, the
 //! timeout was needless.
 
-use crate::board::{Acknowledgement, Board};
+use crate::scoreboard::{Acknowledgement, Scoreboard};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ForwardRto {
@@ -33,44 +33,44 @@ impl ForwardRto {
     }
 
     /// Step 1. A timeout during the recovery from another one is not examined.
-    pub(super) fn on_timeout(&mut self, board: &Board) {
-        let is_first = board.una() >= self.recover && board.una() > 0;
-        self.step = if is_first { Step::Repeated(board.una()) } else { Step::Idle };
-        self.recover = board.smax();
+    pub(super) fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        let is_first = scoreboard.una() >= self.recover && scoreboard.una() > 0;
+        self.step = if is_first { Step::Repeated(scoreboard.una()) } else { Step::Idle };
+        self.recover = scoreboard.smax();
         self.resumes = false;
     }
 
     /// Returns whether the timeout proves needless.
-    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board, has_new: bool) -> bool {
+    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, scoreboard: &Scoreboard, has_new: bool) -> bool {
         match self.step {
             Step::Idle => false,
             Step::Repeated(number) => {
-                self.after_repetition(number, ack, board, has_new);
+                self.after_repetition(number, ack, scoreboard, has_new);
                 false
             }
-            Step::Forward(_) => self.after_new_data(ack, board),
+            Step::Forward(_) => self.after_new_data(ack, scoreboard),
         }
     }
 
     /// Step 2: new data go next, if the ACK covers the segment sent again but not everything, and if there are any.
-    fn after_repetition(&mut self, number: u64, ack: &Acknowledgement, board: &Board, has_new: bool) {
+    fn after_repetition(&mut self, number: u64, ack: &Acknowledgement, scoreboard: &Scoreboard, has_new: bool) {
         if ack.advanced == 0 {
             // With SACK, duplicates may come before (§3.1, step 2); a part of the segment does not do (§2.1, step 2a).
             self.step = if self.has_sack && !ack.is_of_part() { self.step } else { Step::Idle };
             return;
         }
-        let is_examined = board.una() > number && board.una() < self.recover && has_new;
+        let is_examined = scoreboard.una() > number && scoreboard.una() < self.recover && has_new;
         self.step = if is_examined { Step::Forward(NEW_SEGMENTS) } else { Step::Idle };
-        self.recover = board.smax();
+        self.recover = scoreboard.smax();
     }
 
     /// Step 3: without SACK a second step forward decides (§2.1); with SACK any news from below `recover` does, unless
     /// something above arrived (§3.1). An ACK that covers what was stepped over proves nothing, and ends the wait.
-    fn after_new_data(&mut self, ack: &Acknowledgement, board: &Board) -> bool {
+    fn after_new_data(&mut self, ack: &Acknowledgement, scoreboard: &Scoreboard) -> bool {
         if ack.delivered == 0 && !ack.is_duplicate && ack.skipped == 0 {
             return false;
         }
-        let is_above = board.una() > self.recover || board.sacked().end() > self.recover;
+        let is_above = scoreboard.una() > self.recover || scoreboard.sacked().end() > self.recover;
         let is_needless = if self.has_sack { ack.delivered > 0 && !is_above } else { ack.advanced > 0 };
         let is_needless = is_needless && ack.skipped == 0;
         self.step = Step::Idle;

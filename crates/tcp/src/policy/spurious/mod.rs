@@ -4,7 +4,7 @@ mod eifel;
 mod forward_rto;
 mod repeats;
 
-use crate::board::{Acknowledgement, Board, Span};
+use crate::scoreboard::{Acknowledgement, Scoreboard, Span};
 use earlybird_units::Instant;
 use eifel::Eifel;
 pub(crate) use forward_rto::ForwardRto;
@@ -74,12 +74,12 @@ impl Spurious {
 
     /// Learns that the window is about to be reduced. A timer that runs out again for the same segment changes nothing: what
     /// counts is the state before the first.
-    pub(crate) fn on_reduction(&mut self, reduced: Reduced, board: &Board) {
+    pub(crate) fn on_reduction(&mut self, reduced: Reduced, scoreboard: &Scoreboard) {
         if let Some(forward) = self.forward.as_mut().filter(|_| reduced.by_timeout) {
-            forward.on_timeout(board);
+            forward.on_timeout(scoreboard);
         }
-        let is_repeated = reduced.by_timeout && self.reduced_at == board.una();
-        self.reduced_at = board.una();
+        let is_repeated = reduced.by_timeout && self.reduced_at == scoreboard.una();
+        self.reduced_at = scoreboard.una();
         if self.reduced.is_none() || !is_repeated {
             self.reduced = Some(reduced);
             self.eifel.iter_mut().for_each(Eifel::arm);
@@ -106,9 +106,9 @@ impl Spurious {
     }
 
     /// Reads an ACK and gives the reduction if it proves needless. `has_new` says whether new data could go.
-    pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board, has_new: bool) -> Option<Reduced> {
-        let by_forward = self.forward.as_mut().is_some_and(|forward| forward.on_ack(ack, board, has_new));
-        let by_eifel = self.eifel.as_mut().is_some_and(|eifel| eifel.on_ack(ack, board.una_position()));
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, scoreboard: &Scoreboard, has_new: bool) -> Option<Reduced> {
+        let by_forward = self.forward.as_mut().is_some_and(|forward| forward.on_ack(ack, scoreboard, has_new));
+        let by_eifel = self.eifel.as_mut().is_some_and(|eifel| eifel.on_ack(ack, scoreboard.una_position()));
         let by_repeats = self.repeats.as_mut().is_some_and(|repeats| repeats.on_ack(ack));
         if by_forward || by_eifel || by_repeats { self.reduced.take() } else { None }
     }

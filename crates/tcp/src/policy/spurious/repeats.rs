@@ -1,6 +1,6 @@
 //! Needless retransmissions told by DSACKs (RFC 3708 §3): all of them, if every one arrived a second time.
 
-use crate::board::{Acknowledgement, Span};
+use crate::scoreboard::{Acknowledgement, Span};
 use alloc::vec::Vec;
 
 #[derive(Clone, Debug, Default)]

@@ -6,9 +6,9 @@ mod sent;
 mod window;
 
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
-use crate::board::clock::timestamp;
-use crate::board::ranges::Ranges;
-use crate::board::{Acknowledgement, Board, Delivered};
+use crate::scoreboard::clock::timestamp;
+use crate::scoreboard::ranges::Ranges;
+use crate::scoreboard::{Acknowledgement, Delivered, Scoreboard};
 use earlybird_units::{Duration, Instant};
 use probe::{Probe, ProbeNews};
 use sent::{SentAt, Transmissions};
@@ -111,16 +111,16 @@ impl Rack {
     }
 
     /// Takes in the delivered segments (RFC 8985 §6.2, steps 1 to 4).
-    fn on_delivered(&mut self, now: Instant, ack: &Acknowledgement, board: &Board) {
+    fn on_delivered(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) {
         if !self.lost.is_empty() {
-            self.lost.remove_below(board.una());
-            board.delivered().iter().for_each(|delivered| self.lost.remove(delivered.number));
+            self.lost.remove_below(scoreboard.una());
+            scoreboard.delivered().iter().for_each(|delivered| self.lost.remove(delivered.number));
         }
         if !self.written_off.is_empty() {
-            self.written_off.remove_below(board.una());
-            board.delivered().iter().for_each(|delivered| self.written_off.remove(delivered.number));
+            self.written_off.remove_below(scoreboard.una());
+            scoreboard.delivered().iter().for_each(|delivered| self.written_off.remove(delivered.number));
         }
-        for delivered in board.delivered() {
+        for delivered in scoreboard.delivered() {
             self.window.on_delivered(now, delivered);
             self.probe.on_delivered(delivered);
         }
@@ -130,33 +130,33 @@ impl Rack {
         // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
         // comes sooner than any round trip.
         let is_sure = |delivered: &Delivered| {
-            let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < board.una());
+            let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < scoreboard.una());
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
             let is_soon = |smallest| now - delivered.departed < smallest;
             !(echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
         };
-        let told_last = self.follows_stream.then(|| board.una());
-        self.transmissions.on_delivered(now, board.delivered(), is_sure, told_last);
-        self.window.on_ack(ack.duplicate.is_some(), board);
+        let told_last = self.follows_stream.then(|| scoreboard.una());
+        self.transmissions.on_delivered(now, scoreboard.delivered(), is_sure, told_last);
+        self.window.on_ack(ack.duplicate.is_some(), scoreboard);
     }
 
     /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
     #[inline]
-    fn detect(&mut self, now: Instant, board: &Board) {
+    fn detect(&mut self, now: Instant, scoreboard: &Scoreboard) {
         self.found_loss = false;
         self.reordering_ends = Instant::NEVER;
         if !self.transmissions.overtaken.is_empty() {
-            self.look_at_overtaken(now, board);
+            self.look_at_overtaken(now, scoreboard);
         }
     }
 
-    fn look_at_overtaken(&mut self, now: Instant, board: &Board) {
+    fn look_at_overtaken(&mut self, now: Instant, scoreboard: &Scoreboard) {
         let before = self.lost.total();
-        let patience = self.transmissions.rtt() + self.reordering_window(board);
+        let patience = self.transmissions.rtt() + self.reordering_window(scoreboard);
         let (lost, mut ends) = (&mut self.lost, None);
         self.transmissions.overtaken.retain(|sent| {
             let lost_at = sent.departed + patience;
-            let is_current = sent.is_current(board);
+            let is_current = sent.is_current(scoreboard);
             let waits = is_current && !lost.contains(sent.number);
             if waits && lost_at <= now {
                 lost.insert(sent.number..sent.number + 1);
@@ -172,25 +172,25 @@ impl Rack {
         }
     }
 
-    fn reordering_window(&self, board: &Board) -> Duration {
+    fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.phase != Phase::Open;
-        self.window.length(is_repairing, board.sacked().total(), self.smoothed_rtt)
+        self.window.length(is_repairing, scoreboard.sacked().total(), self.smoothed_rtt)
     }
 
     /// Enters fast recovery. What limited transmit sent does not count as flight (RFC 5681 §3.2).
-    fn enter(&mut self, board: &Board, acknowledged: u64) -> Outcome {
-        self.phase = Phase::Fast(board.smax());
+    fn enter(&mut self, scoreboard: &Scoreboard, acknowledged: u64) -> Outcome {
+        self.phase = Phase::Fast(scoreboard.smax());
         self.due = self.lost.first();
         self.probe.forget();
-        let flight = (board.outstanding() + acknowledged).saturating_sub(self.limited);
+        let flight = (scoreboard.outstanding() + acknowledged).saturating_sub(self.limited);
         Outcome::Loss { duplicates: 0, flight }
     }
 
-    fn leave_if_repaired(&mut self, board: &Board) -> bool {
+    fn leave_if_repaired(&mut self, scoreboard: &Scoreboard) -> bool {
         let (Phase::Fast(end) | Phase::AfterTimeout(end)) = self.phase else {
             return false;
         };
-        let is_repaired = board.una() >= end;
+        let is_repaired = scoreboard.una() >= end;
         if is_repaired {
             self.phase = Phase::Open;
             self.window.on_recovered();
@@ -199,43 +199,43 @@ impl Rack {
     }
 
     #[inline]
-    fn new_segment(board: &Board, limits: &Limits) -> Option<u64> {
-        (limits.has_new && board.outstanding() < limits.wnd).then(|| board.smax())
+    fn new_segment(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        (limits.has_new && scoreboard.outstanding() < limits.wnd).then(|| scoreboard.smax())
     }
 
     /// Returns the new segment that may be sent now, in the room that the window has.
     #[inline]
-    fn next_new(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let new = Self::new_segment(board, limits)?;
-        let is_beyond = self.phase == Phase::Open && !limits.has_room_beside(board.outstanding());
+    fn next_new(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        let new = Self::new_segment(scoreboard, limits)?;
+        let is_beyond = self.phase == Phase::Open && !limits.has_room_beside(scoreboard.outstanding());
         self.limited += u64::from(is_beyond);
         Some(new)
     }
 
     /// Returns what is sent next where something may have to be repaired: nearly never that is out of turn.
     #[inline(never)]
-    fn next_in_repair(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
+    fn next_in_repair(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if self.probe.is_due() {
-            let new = Self::new_segment(board, limits);
-            return new.or_else(|| board.smax().checked_sub(1).filter(|last| *last >= board.una()));
+            let new = Self::new_segment(scoreboard, limits);
+            return new.or_else(|| scoreboard.smax().checked_sub(1).filter(|last| *last >= scoreboard.una()));
         }
         if self.due.is_some() {
             return self.due;
         }
         // A lone segment beyond a window that has opened since goes again.
-        if board.nxt() < board.smax() && board.outstanding() == 1 {
-            return Some(board.nxt());
+        if scoreboard.nxt() < scoreboard.smax() && scoreboard.outstanding() == 1 {
+            return Some(scoreboard.nxt());
         }
-        if !self.has_room(board, limits, self.gone(board)) {
+        if !self.has_room(scoreboard, limits, self.gone(scoreboard)) {
             return None;
         }
-        self.lost.first().or_else(|| self.next_new(board, limits))
+        self.lost.first().or_else(|| self.next_new(scoreboard, limits))
     }
 
-    /// Counts what was lost and not sent again since, of what is still on the board.
+    /// Counts what was lost and not sent again since, of what is still on the scoreboard.
     #[inline]
-    fn gone(&self, board: &Board) -> u64 {
-        if self.has_gone() { self.count_gone(board) } else { 0 }
+    fn gone(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.has_gone() { self.count_gone(scoreboard) } else { 0 }
     }
 
     #[inline]
@@ -244,9 +244,9 @@ impl Rack {
     }
 
     #[inline(never)]
-    fn count_gone(&self, board: &Board) -> u64 {
+    fn count_gone(&self, scoreboard: &Scoreboard) -> u64 {
         let on_board = |set: &Ranges| match set.first() {
-            Some(first) if first < board.una() => set.total() - set.count_below(board.una()),
+            Some(first) if first < scoreboard.una() => set.total() - set.count_below(scoreboard.una()),
             _ => set.total(),
         };
         on_board(&self.lost) + on_board(&self.written_off)
@@ -255,10 +255,10 @@ impl Rack {
     /// Returns whether the window has room for one more, where so many are `gone`. Without limited transmit, `SACKed` segments make
     /// room in recovery only.
     #[inline]
-    fn has_room(&self, board: &Board, limits: &Limits, gone: u64) -> bool {
+    fn has_room(&self, scoreboard: &Scoreboard, limits: &Limits, gone: u64) -> bool {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
-        let sacked = board.sacked().total();
-        let pipe = board.outstanding().saturating_sub(sacked + gone);
+        let sacked = scoreboard.sacked().total();
+        let pipe = scoreboard.outstanding().saturating_sub(sacked + gone);
         let in_flight = pipe + if counts_sacked { 0 } else { sacked };
         // A probe may have revealed the loss of a lone segment, and half a window carries nothing.
         in_flight == 0 || in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd
@@ -267,21 +267,21 @@ impl Rack {
 
 /// What no other recovery has to say: see [`Scheme`](super::scheme::Scheme).
 impl Rack {
-    /// Reads one ACK, already entered into the board.
-    pub(crate) fn read(&mut self, now: Instant, ack: &Acknowledgement, board: &Board) -> Outcome {
-        self.on_delivered(now, ack, board);
+    /// Reads one ACK, already entered into the scoreboard.
+    pub(crate) fn read(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) -> Outcome {
+        self.on_delivered(now, ack, scoreboard);
         // Pacing may not have let it go yet.
         self.due = self.due.filter(|due| self.lost.contains(*due));
         let before = self.phase;
-        let is_repaired = self.leave_if_repaired(board);
+        let is_repaired = self.leave_if_repaired(scoreboard);
         self.limited = if ack.advanced > 0 { 0 } else { self.limited };
-        self.detect(now, board);
-        let probed = self.probe.on_ack(ack, board);
+        self.detect(now, scoreboard);
+        let probed = self.probe.on_ack(ack, scoreboard);
         match (self.phase, before) {
-            (Phase::Open, _) if self.found_loss => self.enter(board, ack.advanced),
+            (Phase::Open, _) if self.found_loss => self.enter(scoreboard, ack.advanced),
             (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::Recovered,
             (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
-                Outcome::Repaired { flight: board.outstanding() + ack.advanced }
+                Outcome::Repaired { flight: scoreboard.outstanding() + ack.advanced }
             }
             (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::Partial,
             _ if ack.advanced > 0 => Outcome::Progress,
@@ -295,11 +295,11 @@ impl Rack {
     }
 
     #[inline]
-    pub(super) fn schedule(&mut self, now: Instant, timing: Timing, board: &Board) {
+    pub(super) fn schedule(&mut self, now: Instant, timing: Timing, scoreboard: &Scoreboard) {
         self.smoothed_rtt = timing.smoothed_rtt;
         let waits = self.reordering_ends < Instant::NEVER;
-        let is_repairing = self.phase != Phase::Open || waits || !board.sacked().is_empty();
-        self.probe.schedule(now, &timing, if is_repairing { 0 } else { board.outstanding() });
+        let is_repairing = self.phase != Phase::Open || waits || !scoreboard.sacked().is_empty();
+        self.probe.schedule(now, &timing, if is_repairing { 0 } else { scoreboard.outstanding() });
     }
 
     #[inline]
@@ -308,14 +308,14 @@ impl Rack {
         if self.reordering_ends < Instant::NEVER { self.reordering_ends } else { self.probe.deadline() }
     }
 
-    pub(super) fn on_deadline(&mut self, now: Instant, board: &Board) -> Outcome {
+    pub(super) fn on_deadline(&mut self, now: Instant, scoreboard: &Scoreboard) -> Outcome {
         if self.reordering_ends == Instant::NEVER {
-            self.probe.fire(board);
+            self.probe.fire(scoreboard);
             return Outcome::Nothing;
         }
-        self.detect(now, board);
+        self.detect(now, scoreboard);
         let is_first = self.found_loss && self.phase == Phase::Open;
-        if is_first { self.enter(board, 0) } else { Outcome::Nothing }
+        if is_first { self.enter(scoreboard, 0) } else { Outcome::Nothing }
     }
 }
 
@@ -324,8 +324,8 @@ impl LossRecovery for Rack {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, board: &mut Board) -> Outcome {
-        self.read(arrival.now, arrival.ack, board)
+    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        self.read(arrival.now, arrival.ack, scoreboard)
     }
 
     /// Nothing was overtaken, nor is a probe on its way. All is in order, so that what is acknowledged overtakes nothing.
@@ -335,10 +335,10 @@ impl LossRecovery for Rack {
         self.phase == Phase::Open && is_whole && !self.probe.is_flying()
     }
 
-    fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, board: &mut Board) {
+    fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, scoreboard: &mut Scoreboard) {
         if let Some(rtt) = rtt {
-            self.window.on_progress(now, rtt, before, board.una());
-            self.transmissions.on_progress(rtt, board.una());
+            self.window.on_progress(now, rtt, before, scoreboard.una());
+            self.transmissions.on_progress(rtt, scoreboard.una());
             self.probe.on_progress();
         }
         self.due = None;
@@ -348,23 +348,23 @@ impl LossRecovery for Rack {
     }
 
     /// RFC 8985 §6.3: the first segment, and what was sent long enough ago.
-    fn on_timeout(&mut self, now: Instant, board: &mut Board) {
-        if board.una() == 0 {
+    fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard) {
+        if scoreboard.una() == 0 {
             // The handshake repeats its own segment.
             return;
         }
-        if board.sacked().contains(board.una()) {
+        if scoreboard.sacked().contains(scoreboard.una()) {
             // The receiver dropped what it had SACKed (RFC 2018 §8).
-            board.forget_sacked();
+            scoreboard.forget_sacked();
         }
-        let patience = self.transmissions.rtt() + self.reordering_window(board);
-        for number in board.una()..board.smax() {
-            let sent_at = board.segment(number).map_or(now, |(_, sent)| sent.departed);
-            if (number == board.una() || sent_at + patience <= now) && !board.sacked().contains(number) {
+        let patience = self.transmissions.rtt() + self.reordering_window(scoreboard);
+        for number in scoreboard.una()..scoreboard.smax() {
+            let sent_at = scoreboard.segment(number).map_or(now, |(_, sent)| sent.departed);
+            if (number == scoreboard.una() || sent_at + patience <= now) && !scoreboard.sacked().contains(number) {
                 self.lost.insert(number..number + 1);
             }
         }
-        self.phase = if board.outstanding() > 0 { Phase::AfterTimeout(board.smax()) } else { Phase::Open };
+        self.phase = if scoreboard.outstanding() > 0 { Phase::AfterTimeout(scoreboard.smax()) } else { Phase::Open };
         self.due = self.lost.first();
         self.limited = 0;
         self.reordering_ends = Instant::NEVER;
@@ -372,43 +372,43 @@ impl LossRecovery for Rack {
     }
 
     /// What is lost stays marked while new data go.
-    fn resume(&mut self, _board: &mut Board) {}
+    fn resume(&mut self, _board: &mut Scoreboard) {}
 
     /// What was marked as lost is examined again.
-    fn call_off(&mut self, _board: &mut Board) {
+    fn call_off(&mut self, _board: &mut Scoreboard) {
         self.phase = Phase::Open;
         self.lost.clear();
         self.due = None;
     }
 
-    fn repeat_all(&mut self, board: &Board) {
-        self.lost.insert(board.una()..board.smax());
+    fn repeat_all(&mut self, scoreboard: &Scoreboard) {
+        self.lost.insert(scoreboard.una()..scoreboard.smax());
         self.due = self.lost.first();
     }
 
     #[inline]
-    fn next(&mut self, board: &Board, limits: &Limits) -> Option<u64> {
-        let is_out_of_turn = self.probe.is_due() || self.due.is_some() || board.nxt() < board.smax();
+    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        let is_out_of_turn = self.probe.is_due() || self.due.is_some() || scoreboard.nxt() < scoreboard.smax();
         if is_out_of_turn || self.has_gone() {
-            return self.next_in_repair(board, limits);
+            return self.next_in_repair(scoreboard, limits);
         }
-        if self.has_room(board, limits, 0) { self.next_new(board, limits) } else { None }
+        if self.has_room(scoreboard, limits, 0) { self.next_new(scoreboard, limits) } else { None }
     }
 
-    fn on_sent(&mut self, now: Instant, number: u64, board: &Board) {
+    fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         self.due = None;
         if !self.lost.is_empty() {
             self.lost.remove(number);
         }
         if self.probe.is_due() {
-            let is_new = board.segment(number).is_some_and(|(_, sent)| sent.transmissions == 1);
-            self.probe.on_sent(is_new, board);
+            let is_new = scoreboard.segment(number).is_some_and(|(_, sent)| sent.transmissions == 1);
+            self.probe.on_sent(is_new, scoreboard);
         }
         self.transmissions.on_sent(SentAt { departed: now, number });
     }
 
     /// It is lost once and for all, and no reason to probe.
-    fn pass_over(&mut self, _now: Instant, number: u64, _board: &Board) {
+    fn pass_over(&mut self, _now: Instant, number: u64, _board: &Scoreboard) {
         self.due = None;
         if self.lost.contains(number) {
             self.lost.remove(number);
@@ -419,15 +419,15 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn visit_lost(&self, _board: &Board, visit: &mut dyn FnMut(u64)) {
+    fn visit_lost(&self, _board: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         for range in self.lost.as_slice() {
             range.clone().for_each(&mut *visit);
         }
     }
 
     #[inline]
-    fn pipe(&self, board: &Board) -> u64 {
-        board.outstanding().saturating_sub(board.sacked().total() + self.gone(board))
+    fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
+        scoreboard.outstanding().saturating_sub(scoreboard.sacked().total() + self.gone(scoreboard))
     }
 
     fn found_loss(&self) -> bool {
@@ -442,7 +442,7 @@ impl LossRecovery for Rack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::clock;
+    use crate::scoreboard::clock;
     use alloc::format;
     use earlybird_wire::{Flags, SackBlock, SackBlocks, SeqNum};
     use proptest::collection::vec;
@@ -450,9 +450,9 @@ mod tests {
 
     const ORIGIN: SeqNum = SeqNum(0);
 
-    fn sent_by(rack: &mut [Rack], now: Instant, number: u64, board: &Board) {
+    fn sent_by(rack: &mut [Rack], now: Instant, number: u64, scoreboard: &Scoreboard) {
         for rack in rack {
-            rack.on_sent(now, number, board);
+            rack.on_sent(now, number, scoreboard);
         }
     }
 
@@ -462,38 +462,38 @@ mod tests {
         fn an_ack_in_order_leaves_what_the_long_way_does(
             steps in vec((0_u64..4, 0_u64..4, 0_u64..8, 0_u64..20), 1..60),
         ) {
-            let mut board = Board::new(true);
+            let mut scoreboard = Scoreboard::new(true);
             let mut rack = [RackConfig::RFC, RackConfig::LINUX].map(|config| Rack::new(config, true));
             let mut now = Instant::ZERO;
-            board.push(now, 1, Flags::SYN);
-            board.apply(1, ORIGIN, &SackBlocks::NONE, true, now);
+            scoreboard.push(now, 1, Flags::SYN);
+            scoreboard.apply(1, ORIGIN, &SackBlocks::NONE, true, now);
             for (sent, acked, event, pause) in steps {
                 now += Duration::from_millis(pause);
                 for _ in 0..sent {
-                    board.push(now, board.end_position() + 10, Flags::ACK);
-                    sent_by(&mut rack, now, board.smax() - 1, &board);
+                    scoreboard.push(now, scoreboard.end_position() + 10, Flags::ACK);
+                    sent_by(&mut rack, now, scoreboard.smax() - 1, &scoreboard);
                 }
-                if event == 0 && board.outstanding() > 0 {
-                    let number = board.una() + acked % board.outstanding();
-                    board.on_sent_again(now, number);
-                    sent_by(&mut rack, now, number, &board);
+                if event == 0 && scoreboard.outstanding() > 0 {
+                    let number = scoreboard.una() + acked % scoreboard.outstanding();
+                    scoreboard.on_sent_again(now, number);
+                    sent_by(&mut rack, now, number, &scoreboard);
                 }
-                let ack = (board.una_position() + 10 * acked).min(board.end_position());
+                let ack = (scoreboard.una_position() + 10 * acked).min(scoreboard.end_position());
                 let mut blocks = SackBlocks::default();
-                if event == 1 && ack + 20 <= board.end_position() {
+                if event == 1 && ack + 20 <= scoreboard.end_position() {
                     blocks.push(SackBlock { left: ORIGIN.at(ack + 10), right: ORIGIN.at(ack + 20) });
                 }
-                let is_plain = blocks.is_empty() && board.is_in_order() && board.is_advanced_by(ack) && board.sacked().is_empty();
-                let before = board.una();
-                let mut change = board.apply(ack, ORIGIN, &blocks, true, now);
+                let is_plain = blocks.is_empty() && scoreboard.is_in_order() && scoreboard.is_advanced_by(ack) && scoreboard.sacked().is_empty();
+                let before = scoreboard.una();
+                let mut change = scoreboard.apply(ack, ORIGIN, &blocks, true, now);
                 change.echo = Some(clock::timestamp(now));
                 for rack in &mut rack {
                     let short = (is_plain && rack.is_open()).then(|| {
                         let mut short = rack.clone();
-                        short.on_plain_progress(now, before, change.rtt, &mut board);
+                        short.on_plain_progress(now, before, change.rtt, &mut scoreboard);
                         format!("{short:?}")
                     });
-                    let outcome = rack.read(now, &change, &board);
+                    let outcome = rack.read(now, &change, &scoreboard);
                     if let Some(short) = short {
                         prop_assert_eq!(outcome, Outcome::Progress);
                         prop_assert_eq!(short, format!("{rack:?}"));

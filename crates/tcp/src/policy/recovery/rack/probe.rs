@@ -2,7 +2,7 @@
 
 use super::super::Timing;
 use super::RackConfig;
-use crate::board::{Acknowledgement, Board, Delivered};
+use crate::scoreboard::{Acknowledgement, Delivered, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ struct Flying {
     end: u64,
     position: u64,
     /// It repeats a segment (`TLP.is_retrans`).
-    is_again: bool,
+    is_retransmission: bool,
 }
 
 /// What an ACK tells about the probe.
@@ -91,9 +91,9 @@ impl Probe {
 
     /// The timer ran out: one probe at a time, and none before a round trip was measured since the last
     /// (RFC 8985 §7.3).
-    pub(super) fn fire(&mut self, board: &Board) {
+    pub(super) fn fire(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Instant::NEVER;
-        self.is_due = self.flying.is_none() && self.is_measured && self.knows_rtt && board.outstanding() > 0;
+        self.is_due = self.flying.is_none() && self.is_measured && self.knows_rtt && scoreboard.outstanding() > 0;
     }
 
     /// Learns that a segment arrived: one sent once measures the round trip.
@@ -116,24 +116,25 @@ impl Probe {
     }
 
     /// The probe that was due is sent.
-    pub(super) fn on_sent(&mut self, is_new: bool, board: &Board) {
+    pub(super) fn on_sent(&mut self, is_new: bool, scoreboard: &Scoreboard) {
         self.is_due = false;
-        self.flying = Some(Flying { end: board.smax(), position: board.end_position(), is_again: !is_new });
+        self.flying =
+            Some(Flying { end: scoreboard.smax(), position: scoreboard.end_position(), is_retransmission: !is_new });
         self.is_measured = false;
         self.was_sent = true;
     }
 
     /// Reads an ACK (RFC 8985 §7.4.2).
-    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, board: &Board) -> ProbeNews {
-        let Some(flying) = self.flying.filter(|flying| board.una() >= flying.end) else {
+    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, scoreboard: &Scoreboard) -> ProbeNews {
+        let Some(flying) = self.flying.filter(|flying| scoreboard.una() >= flying.end) else {
             return ProbeNews::Nothing;
         };
         let both_arrived = ack.duplicate.is_some_and(|duplicate| duplicate.end == flying.position);
         let repeats_ack = ack.is_bare && ack.bytes == 0;
-        if !flying.is_again || both_arrived || board.una() > flying.end || repeats_ack {
+        if !flying.is_retransmission || both_arrived || scoreboard.una() > flying.end || repeats_ack {
             self.flying = None;
         }
-        let is_repaired = flying.is_again && !both_arrived && board.una() > flying.end;
+        let is_repaired = flying.is_retransmission && !both_arrived && scoreboard.una() > flying.end;
         if is_repaired { ProbeNews::RepairedLoss } else { ProbeNews::Nothing }
     }
 }

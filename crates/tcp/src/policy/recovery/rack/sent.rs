@@ -1,6 +1,6 @@
 //! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
 
-use crate::board::{Board, Delivered};
+use crate::scoreboard::{Delivered, Scoreboard};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
@@ -14,9 +14,9 @@ pub(super) struct SentAt {
 
 impl SentAt {
     /// Returns whether this is its segment's last transmission, and the segment is not known to have arrived.
-    pub(super) fn is_current(&self, board: &Board) -> bool {
-        let is_last = board.segment(self.number).is_some_and(|(_, sent)| sent.departed == self.departed);
-        is_last && !board.sacked().contains(self.number)
+    pub(super) fn is_current(&self, scoreboard: &Scoreboard) -> bool {
+        let is_last = scoreboard.segment(self.number).is_some_and(|(_, sent)| sent.departed == self.departed);
+        is_last && !scoreboard.sacked().contains(self.number)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The reordering window: how much later than its successors a segment may arrive (RFC 8985 §6.2, steps 1, 3 and 4).
 
 use super::RackConfig;
-use crate::board::{Board, Delivered};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::scoreboard::{Delivered, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -74,10 +74,10 @@ impl ReorderingWindow {
     }
 
     /// Widens the window once per round trip that brings a DSACK: something was sent again in vain.
-    pub(super) fn on_ack(&mut self, has_duplicate: bool, board: &Board) {
-        self.round_ends = self.round_ends.filter(|end| board.una() < *end);
+    pub(super) fn on_ack(&mut self, has_duplicate: bool, scoreboard: &Scoreboard) {
+        self.round_ends = self.round_ends.filter(|end| scoreboard.una() < *end);
         if self.adapts && has_duplicate && self.round_ends.is_none() {
-            self.round_ends = Some(board.smax());
+            self.round_ends = Some(scoreboard.smax());
             self.multiplier += 1;
             self.persists = self.persistence;
         }

@@ -1,9 +1,9 @@
 //! How fast the path delivers: rate samples (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 //!
-//! Beside the board, for controls that want it: each outstanding segment remembers where delivery stood when it was sent.
+//! Beside the scoreboard, for controls that want it: each outstanding segment remembers where delivery stood when it was sent.
 
-use crate::board::Delivered;
 use crate::policy::control::path::{LostSegment, RateSample};
+use crate::scoreboard::Delivered;
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
@@ -54,7 +54,7 @@ impl News {
 
 /// The sampler of one sender (the draft's `C`). All volumes count segments.
 #[derive(Clone, Debug)]
-pub(crate) struct DeliverySampler {
+pub(crate) struct RateSampler {
     /// By number, from `una` on.
     sendings: VecDeque<Sending>,
     una: u64,
@@ -75,7 +75,7 @@ pub(crate) struct DeliverySampler {
     news: News,
 }
 
-impl DeliverySampler {
+impl RateSampler {
     /// Makes a sampler for the segments behind the opening one.
     pub(crate) fn new() -> Self {
         Self {
@@ -263,14 +263,14 @@ mod tests {
     }
 
     /// Segments from 1 on, one each 10 ms from time 0.
-    fn sender(count: u64) -> DeliverySampler {
-        let mut sampler = DeliverySampler::new();
+    fn sender(count: u64) -> RateSampler {
+        let mut sampler = RateSampler::new();
         (0..count).for_each(|index| sampler.on_sent(at(10 * index), index + 1, 100.0));
         sampler
     }
 
     /// An ACK that delivers these segments, all sent once.
-    fn ack(sampler: &mut DeliverySampler, millis: u64, numbers: &[u64], una: u64) -> Option<RateSample> {
+    fn ack(sampler: &mut RateSampler, millis: u64, numbers: &[u64], una: u64) -> Option<RateSample> {
         let list: Vec<_> =
             numbers.iter().map(|number| Delivered { number: *number, departed: at(0), transmissions: 1 }).collect();
         sampler.on_ack(at(millis), &list, una);
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_window_was_full_for_a_round_trip_after_it_was() {
-        let mut sampler = DeliverySampler::new();
+        let mut sampler = RateSampler::new();
         (1..=3).for_each(|number| sampler.on_sent(at(0), number, 3.0));
         let first = [1, 2, 3].map(|number| ack(&mut sampler, 50, &[number], number + 1).unwrap().is_cwnd_limited);
         assert_eq!(first, [true, true, false]);

@@ -38,7 +38,7 @@ impl Sender {
         }
         self.note_gap();
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_ack(now, self.board.delivered(), self.board.una());
+            sampler.on_ack(now, self.scoreboard.delivered(), self.scoreboard.una());
         }
         self.sample_path(now);
     }
@@ -50,7 +50,7 @@ impl Sender {
         }
         self.note_gap();
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_progress(now, self.board.una());
+            sampler.on_progress(now, self.scoreboard.una());
         }
         self.sample_path(now);
     }
@@ -59,7 +59,7 @@ impl Sender {
     fn sample_path(&mut self, now: Instant) {
         self.sample_losses(now);
         let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
-        if let Some(sample) = sampler.sample(now, self.board.smax()) {
+        if let Some(sample) = sampler.sample(now, self.scoreboard.smax()) {
             model.on_sample(now, &sample);
         }
         if model.is_holding_back() {
@@ -70,7 +70,7 @@ impl Sender {
     /// Recovery may have found losses.
     pub(crate) fn sample_losses(&mut self, now: Instant) {
         let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
-        self.recovery.visit_lost(&self.board, &mut |number| {
+        self.recovery.visit_lost(&self.scoreboard, &mut |number| {
             if let Some(lost) = sampler.on_lost(number) {
                 model.on_lost(now, &lost);
             }

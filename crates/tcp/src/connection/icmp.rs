@@ -62,8 +62,8 @@ impl Connection {
 
     /// Returns the stream position of a number that is sent and not acknowledged (RFC 5927 §4.1).
     fn outstanding_position(&self, seq: SeqNum) -> Option<u64> {
-        let board = &self.sender.board;
-        let position = seq.unwrap_near(self.local_origin, board.una_position())?;
-        (board.una_position()..board.end_position()).contains(&position).then_some(position)
+        let scoreboard = &self.sender.scoreboard;
+        let position = seq.unwrap_near(self.local_origin, scoreboard.una_position())?;
+        (scoreboard.una_position()..scoreboard.end_position()).contains(&position).then_some(position)
     }
 }

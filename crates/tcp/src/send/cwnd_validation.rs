@@ -5,7 +5,7 @@ use super::sender::Sender;
 
 /// The use of the window in the last round trip: from the sending of one segment to its acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
+pub(crate) struct CwndValidation {
     /// The window was full at some time.
     is_full: bool,
     /// The most segments that were outstanding.
@@ -14,7 +14,7 @@ pub(crate) struct Usage {
     until: u64,
 }
 
-impl Usage {
+impl CwndValidation {
     fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
         let outstanding = smax - una;
         let is_full = (outstanding + 1).cast_signed() as f64 > cwnd;
@@ -33,14 +33,15 @@ impl Sender {
         }
         let cwnd = self.cwnd();
         if let Some(usage) = &mut self.usage {
-            usage.on_sent(self.board.una(), self.board.smax(), cwnd);
+            usage.on_sent(self.scoreboard.una(), self.scoreboard.smax(), cwnd);
         }
     }
 
     /// Returns whether enough of the window was used for it to grow, if that is watched.
     #[inline]
     pub(super) fn is_window_used(&self) -> Option<bool> {
-        let used = |usage: &Usage| usage.is_full || self.control.cwnd() < self.control.headroom() * usage.peak as f64;
+        let used =
+            |usage: &CwndValidation| usage.is_full || self.control.cwnd() < self.control.headroom() * usage.peak as f64;
         self.usage.as_ref().map(used)
     }
 }
@@ -50,13 +51,13 @@ mod tests {
     use super::*;
 
     /// Sends so many segments with nothing outstanding before.
-    fn burst(usage: &mut Usage, from: u64, count: u64, cwnd: f64) {
+    fn burst(usage: &mut CwndValidation, from: u64, count: u64, cwnd: f64) {
         (1..=count).for_each(|sent| usage.on_sent(from, from + sent, cwnd));
     }
 
     #[test]
     fn a_window_stays_full_until_what_filled_it_is_acknowledged() {
-        let mut usage = Usage::default();
+        let mut usage = CwndValidation::default();
         burst(&mut usage, 1, 10, 10.0);
         assert!(usage.is_full);
         // Half of it is acknowledged, and nothing but one segment follows.
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_peak_of_a_round_trip_is_remembered() {
-        let mut usage = Usage::default();
+        let mut usage = CwndValidation::default();
         burst(&mut usage, 1, 6, 10.0);
         usage.on_sent(5, 8, 10.0);
         assert_eq!((usage.is_full, usage.peak), (false, 6));
@@ -80,7 +81,7 @@ mod tests {
     /// Linux, `tcp_cwnd_validate`: only more than the peak begins anew.
     #[test]
     fn as_much_as_the_peak_again_does_not_prolong_the_round_trip() {
-        let mut usage = Usage::default();
+        let mut usage = CwndValidation::default();
         for (una, smax, until) in [(0, 5, 5), (2, 7, 5), (2, 8, 8), (8, 9, 9)] {
             usage.on_sent(una, smax, 100.0);
             assert_eq!(usage.until, until);

@@ -11,7 +11,7 @@ use earlybird_wire::Flags;
 
 /// What of segments is still to leave.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces {
+pub(crate) struct Resegmentation {
     /// Of the one whose first piece has left.
     next: Option<Rest>,
     /// Of one that waits for the receiver's window: others may pass it.
@@ -33,7 +33,7 @@ impl Rest {
     }
 }
 
-impl Pieces {
+impl Resegmentation {
     /// Returns whether anything is left.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
@@ -57,7 +57,7 @@ pub(crate) struct Piece {
     pub(crate) part: Range<u64>,
     pub(crate) flags: Flags,
     /// Its segment was sent before.
-    pub(crate) is_again: bool,
+    pub(crate) is_retransmission: bool,
 }
 
 /// So many timeouts in a row make a path suspect (R1 of RFC 9293 §3.8.3, MUST-20: three retransmissions).
@@ -76,8 +76,8 @@ impl Sender {
         let end = self.window_end();
         let rest = self.pieces.next.or_else(|| self.pieces.waiting.take_if(|waiting| waiting.from < end))?;
         let Rest { number, from } = rest;
-        let is_over = self.board.segment(number).is_none_or(|(_, sent)| sent.end <= from);
-        if is_over || self.board.sacked().contains(number) {
+        let is_over = self.scoreboard.segment(number).is_none_or(|(_, sent)| sent.end <= from);
+        if is_over || self.scoreboard.sacked().contains(number) {
             self.pieces.next = None;
             return None;
         }
@@ -92,17 +92,17 @@ impl Sender {
     #[inline]
     pub(super) fn piece(&mut self, rest: &Rest) -> Option<Piece> {
         let number = rest.number;
-        let (start, sent) = self.board.segment(number)?;
+        let (start, sent) = self.scoreboard.segment(number)?;
         let (part, flags) = (start.max(rest.from)..sent.payload_end(), sent.flags);
-        let is_again = sent.transmissions > 1;
+        let is_retransmission = sent.transmissions > 1;
         if self.queue.is_real
-            && is_again
+            && is_retransmission
             && let Some(end) = self.cut_short(number, &part)
         {
             let flags = flags.difference(Flags::PSH | Flags::FIN);
-            return Some(Piece { number, part: part.start..end, flags, is_again });
+            return Some(Piece { number, part: part.start..end, flags, is_retransmission });
         }
-        Some(Piece { number, part, flags, is_again })
+        Some(Piece { number, part, flags, is_retransmission })
     }
 
     /// Returns where a part of a segment must end if not all of it may leave now; the rest leaves later.
@@ -124,15 +124,15 @@ impl Sender {
     }
 
     fn window_end(&self) -> u64 {
-        self.board.acknowledged() + self.peer_window.size
+        self.scoreboard.acknowledged() + self.peer_window.size
     }
 
     /// Returns whether a segment that was sent before lies beyond the window, which has shrunk since. The first one never does.
     pub(super) fn is_out_of_reach(&self, number: u64) -> bool {
         self.queue.is_real
             && self.queue.frames.is_none()
-            && number != self.board.una()
-            && self.board.segment(number).is_some_and(|(start, _)| start >= self.window_end())
+            && number != self.scoreboard.una()
+            && self.scoreboard.segment(number).is_some_and(|(start, _)| start >= self.window_end())
     }
 
     /// A router says that segments can be no larger than `whole` with their options. Believes it if the one at `position`,
@@ -140,15 +140,15 @@ impl Sender {
     ///
     /// What was too large goes again at once, and no window falls: nothing was congested (RFC 1191 §6.5, RFC 8201 §5.4).
     pub(crate) fn on_path_limit(&mut self, now: Instant, whole: u64, position: u64) -> bool {
-        let outstanding = self.board.number_at(position).and_then(|number| self.board.segment(number));
+        let outstanding = self.scoreboard.number_at(position).and_then(|number| self.scoreboard.segment(number));
         let len = outstanding.map_or(0, |(start, sent)| sent.end - start);
         if !self.queue.is_real || whole >= self.queue.whole || len + self.queue.options <= whole {
             return false;
         }
         self.queue.limit_whole(now, whole);
         self.on_shorter_mss();
-        self.pieces = Pieces::default();
-        self.recovery.on_timeout(now, &mut self.board);
+        self.pieces = Resegmentation::default();
+        self.recovery.on_timeout(now, &mut self.scoreboard);
         self.timer.cancel_measurement();
         self.restart_timer(now);
         true
@@ -160,7 +160,7 @@ impl Sender {
     /// `heard` is when the peer was, at last.
     pub(super) fn suspect_black_hole(&mut self, heard: Instant) {
         let Some(least) = self.queue.least_suspected.filter(|_| self.queue.is_real) else { return };
-        let Some((start, sent)) = self.board.segment(self.board.una()) else { return };
+        let Some((start, sent)) = self.scoreboard.segment(self.scoreboard.una()) else { return };
         // A receiver that closed its window over it all answers (RFC 9293 §3.10.7.4): it is no path that swallows it.
         if start >= self.window_end() && heard >= self.watch.last_timeout {
             return;
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn of_two_rests_the_first_one_waits() {
-        let mut pieces = Pieces::default();
+        let mut pieces = Resegmentation::default();
         for (from, first) in [(500, 500), (300, 300), (700, 300)] {
             pieces.park(Rest { number: 1, from });
             assert_eq!(pieces.waiting.map(|rest| rest.from), Some(first));

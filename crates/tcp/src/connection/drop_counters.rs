@@ -9,7 +9,7 @@ use earlybird_wire::Segment;
 /// Segments that came and were not believed, by the reason, and what became of the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refusals {
+pub struct DropCounters {
     /// Outside the receive window (RFC 9293 §3.10.7.4, first); data that come again are among them.
     pub out_of_window: u64,
     /// With a timestamp older than the one to echo (PAWS, RFC 7323 §5.3).
@@ -39,7 +39,7 @@ pub struct Refusals {
 /// What was refused, and when a challenge last was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Guard {
-    pub(super) refusals: Refusals,
+    pub(super) drop_counters: DropCounters,
     challenged_at: Option<Instant>,
 }
 
@@ -47,22 +47,22 @@ impl Guard {
     /// Returns whether a challenge may be sent now, and takes note of it.
     fn may_challenge(&mut self, now: Instant, interval: Duration) -> bool {
         if self.challenged_at.is_some_and(|before| now - before < interval) {
-            self.refusals.challenges_withheld += 1;
+            self.drop_counters.challenges_withheld += 1;
             return false;
         }
         self.challenged_at = Some(now);
-        self.refusals.challenges += 1;
+        self.drop_counters.challenges += 1;
         true
     }
 }
 
 impl Connection {
     /// Returns what came and was not believed.
-    pub fn refusals(&self) -> Refusals {
-        Refusals {
+    pub fn drop_counters(&self) -> DropCounters {
+        DropCounters {
             echoes: self.sender.impossible_echoes,
-            sack_blocks: self.sender.board.refused_blocks(),
-            ..self.guard.refusals
+            sack_blocks: self.sender.scoreboard.refused_blocks(),
+            ..self.guard.drop_counters
         }
     }
 
@@ -85,7 +85,7 @@ impl Connection {
     pub(super) fn refuse(&mut self, now: Instant, segment: &Segment, range: &Range<u64>) {
         if segment.takes_sequence_space() {
             self.receiver.note_refused(now, range);
-            self.guard.refusals.challenges += 1;
+            self.guard.drop_counters.challenges += 1;
         } else {
             self.challenge(now);
         }

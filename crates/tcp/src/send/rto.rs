@@ -1,6 +1,6 @@
 //! What the sender does when its timer runs out.
 
-use super::pieces::Pieces;
+use super::resegmentation::Resegmentation;
 use super::sender::Sender;
 use crate::policy::choice::Restart;
 use crate::policy::control::Window;
@@ -10,7 +10,7 @@ use earlybird_units::Instant;
 
 /// What the timer's end asks of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expiry {
+pub(crate) enum TimeoutKind {
     /// Nothing: nothing was outstanding.
     Idle,
     /// To repeat what is outstanding.
@@ -52,8 +52,8 @@ impl Sender {
         if self.persist.is_running() {
             return;
         }
-        let keeps = self.watch.keeps_idle_timer && self.board.smax() > 1;
-        if self.board.outstanding() > 0 || keeps {
+        let keeps = self.watch.keeps_idle_timer && self.scoreboard.smax() > 1;
+        if self.scoreboard.outstanding() > 0 || keeps {
             self.timer.restart(now);
         } else {
             self.timer.stop();
@@ -62,42 +62,43 @@ impl Sender {
 
     /// Runs from when the first missing segment leaves again, where repairs are timed.
     pub(super) fn time_repair(&mut self, now: Instant, number: u64) {
-        if self.watch.restart == Restart::Repairs && self.is_timed && number == self.board.una() {
+        if self.watch.restart == Restart::Repairs && self.is_timed && number == self.scoreboard.una() {
             self.restart_timer(now);
         }
     }
 
     /// The retransmission timer ran out; `heard` is when the peer was, at last.
-    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, heard: Instant) -> Expiry {
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, heard: Instant) -> TimeoutKind {
         self.note_gap();
         if self.persist.is_running() {
             self.on_persist(cx.now);
-            return Expiry::Idle;
+            return TimeoutKind::Idle;
         }
         // A window of less than a segment is not idle: only the timer can open it (ns-2's Vegas).
-        if self.board.outstanding() == 0 && self.control.cwnd() >= 1.0 {
+        if self.scoreboard.outstanding() == 0 && self.control.cwnd() >= 1.0 {
             // A frame that waited for the probe may have been given up meanwhile: the next one is it.
             self.queue.probes_window =
                 self.queue.unsent > 0 || (self.queue.probes_window && self.queue.frames.is_some());
             self.control.on_idle(&Window::new(1.0, self.control.ssthresh()));
-            self.recovery.on_timeout(cx.now, &mut self.board);
+            self.recovery.on_timeout(cx.now, &mut self.scoreboard);
             self.timer.cancel_measurement();
             self.restart_timer(cx.now);
-            return Expiry::Idle;
+            return TimeoutKind::Idle;
         }
-        self.pieces = Pieces::default();
-        let flight = self.flight(self.board.outstanding());
-        let was_sent_once = self.board.segment(self.board.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
+        self.pieces = Resegmentation::default();
+        let flight = self.flight(self.scoreboard.outstanding());
+        let was_sent_once =
+            self.scoreboard.segment(self.scoreboard.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         self.watch_reduction(true, flight.outstanding);
         self.control.on_timeout(cx, &flight);
-        self.marks.on_reduced(self.board.smax());
+        self.marks.on_reduced(self.scoreboard.smax());
         self.reduction.proportional = None;
         self.ground_all(cx.now);
-        self.recovery.on_timeout(cx.now, &mut self.board);
+        self.recovery.on_timeout(cx.now, &mut self.scoreboard);
         self.sample_losses(cx.now);
         let timer = self.timer.expire(cx.now, flight.outstanding < THIN);
         self.suspect_black_hole(heard);
-        if self.board.outstanding() == 0 {
+        if self.scoreboard.outstanding() == 0 {
             self.restart_timer(cx.now);
         }
         let freeze = cx.now - self.watch.last_progress.max(self.watch.last_timeout);
@@ -108,7 +109,7 @@ impl Sender {
         self.statistics.frozen += freeze;
         self.statistics.frozen_timers += timer;
         cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
-        Expiry::Loss
+        TimeoutKind::Loss
     }
 
     /// A window too small for a segment may be opened by an ACK that gets lost: it is probed (RFC 9293 §3.8.6.1), by the
@@ -116,7 +117,7 @@ impl Sender {
     /// back a FIN too.
     #[inline]
     pub(super) fn watch_closed_window(&mut self, now: Instant) {
-        if self.board.outstanding() == 0 || self.queue.holding.is_some() {
+        if self.scoreboard.outstanding() == 0 || self.queue.holding.is_some() {
             self.watch_waiting(now);
         }
     }
@@ -127,7 +128,7 @@ impl Sender {
             return;
         }
         if (self.queue.unsent > 0 || self.queue.fin_queued)
-            && self.board.outstanding() == 0
+            && self.scoreboard.outstanding() == 0
             && self.timer.deadline() == Instant::NEVER
         {
             if self.is_window_closed() && !self.watch.keeps_idle_timer {

@@ -85,7 +85,7 @@ pub(crate) struct Span {
 
 /// Segments by number (0 is the SYN), with their place in the stream and what SACK says of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Board {
+pub(crate) struct Scoreboard {
     segments: Segments,
     nxt: u64,
     una_position: u64,
@@ -120,8 +120,8 @@ pub(crate) struct Delivered {
 /// Duplicates by which loss is told, before anything is known of the path (RFC 5681 §3.2).
 const USUAL_REORDERING: u64 = 3;
 
-impl Board {
-    /// Makes an empty board; `lists_delivered` says whether [`Self::delivered`] is of use.
+impl Scoreboard {
+    /// Makes an empty scoreboard; `lists_delivered` says whether [`Self::delivered`] is of use.
     pub(crate) fn new(lists_delivered: bool) -> Self {
         Self { lists_delivered, ..Self::default() }
     }
@@ -436,9 +436,9 @@ impl Board {
     }
 
     /// Returns the segments that were sent more than once and not reported by SACK.
-    pub(crate) fn sent_again(&self) -> u64 {
-        let is_again = |number: &u64| self.segments.get(*number).is_some_and(|sent| sent.transmissions > 1);
-        self.segments.numbers().filter(is_again).filter(|number| !self.sacked.contains(*number)).count() as u64
+    pub(crate) fn retransmitted(&self) -> u64 {
+        let is_retransmission = |number: &u64| self.segments.get(*number).is_some_and(|sent| sent.transmissions > 1);
+        self.segments.numbers().filter(is_retransmission).filter(|number| !self.sacked.contains(*number)).count() as u64
     }
 
     /// Lists what SACK told nothing of before.

@@ -1,4 +1,4 @@
-//! The segments on the board, each in a place that follows from its number.
+//! The segments on the scoreboard, each in a place that follows from its number.
 
 use super::Sent;
 use alloc::vec::Vec;

@@ -3,7 +3,7 @@
 use super::Connection;
 use super::state::RfcState;
 use crate::policy::control::Gauges;
-use crate::send::limited::LimitedTimes;
+use crate::send::busy_time::LimitedTimes;
 use crate::send::timer::TimerValue;
 use crate::trace::Statistics;
 use earlybird_units::{Duration, Instant, Rate};
@@ -41,44 +41,44 @@ impl Connection {
 
     /// Returns the segments sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
-        self.sender.board.outstanding()
+        self.sender.scoreboard.outstanding()
     }
 
     /// Returns the estimate of the segments in the network; without SACK, those not acknowledged.
     pub fn in_flight(&self) -> u64 {
-        self.sender.recovery.pipe(&self.sender.board)
+        self.sender.recovery.pipe(&self.sender.scoreboard)
     }
 
     /// Returns the segments beyond the first gap that the peer has told it holds, by SACK.
     pub fn sacked(&self) -> u64 {
-        self.sender.board.sacked().total()
+        self.sender.scoreboard.sacked().total()
     }
 
     /// Returns the segments that count as lost and were not sent again since.
     pub fn lost(&self) -> u64 {
-        let (board, mut count) = (&self.sender.board, 0);
-        self.sender.recovery.visit_lost(board, &mut |_| count += 1);
+        let (scoreboard, mut count) = (&self.sender.scoreboard, 0);
+        self.sender.recovery.visit_lost(scoreboard, &mut |_| count += 1);
         count
     }
 
     /// Returns the segments that were sent again and are still not known to have arrived.
-    pub fn sent_again(&self) -> u64 {
-        self.sender.board.sent_again()
+    pub fn retransmitted(&self) -> u64 {
+        self.sender.scoreboard.retransmitted()
     }
 
     /// Returns how far packets were seen to overtake others, in segments: 3 before any did, as Linux counts.
     pub fn reordering(&self) -> u64 {
-        self.sender.board.reordering()
+        self.sender.scoreboard.reordering()
     }
 
     /// Returns whether the window is on its way down to what a loss or a mark left of it.
     pub fn is_reducing(&self) -> bool {
-        self.sender.is_falling()
+        self.sender.is_reducing()
     }
 
     /// Returns how many bytes of the stream the peer has acknowledged, from the first one on: a driver needs them no more.
     pub fn acknowledged(&self) -> u64 {
-        self.sender.board.acknowledged().min(self.sender.queue.fin_at.unwrap_or(u64::MAX)).saturating_sub(1)
+        self.sender.scoreboard.acknowledged().min(self.sender.queue.fin_at.unwrap_or(u64::MAX)).saturating_sub(1)
     }
 
     /// Returns the most payload bytes that a segment carries.
@@ -88,7 +88,7 @@ impl Connection {
 
     /// Returns the number of the highest segment acknowledged in order, the opening one being 0; `None` before that.
     pub fn highest_acknowledged(&self) -> Option<u64> {
-        self.sender.board.una().checked_sub(1)
+        self.sender.scoreboard.una().checked_sub(1)
     }
 
     /// Returns the state of the retransmission timer.
@@ -97,12 +97,12 @@ impl Connection {
     }
 
     /// Returns the shortest round trip that the timer measured; `None` before the first sample.
-    pub fn shortest_round_trip(&self) -> Option<Duration> {
+    pub fn min_rtt(&self) -> Option<Duration> {
         self.sender.timer.shortest()
     }
 
     /// Returns the mean deviation of round trips (RTTVAR of RFC 6298); `None` before the first sample.
-    pub fn round_trip_variation(&self) -> Option<Duration> {
+    pub fn rttvar(&self) -> Option<Duration> {
         self.sender.timer.variation()
     }
 

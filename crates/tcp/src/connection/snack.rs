@@ -1,12 +1,12 @@
-//! Notices of what the peer's reader stepped over (SNACK), read from its ACKs.
+//! Snack of what the peer's reader stepped over (SNACK), read from its ACKs.
 
 use super::Connection;
 use super::events::Event;
-use crate::send::notices::Skip;
+use crate::send::snack::Skip;
 use earlybird_wire::SkipNotice;
 
 impl Connection {
-    /// Reads the notice of a segment that acknowledges up to stream position `ack`, before the board learns of that; gives
+    /// Reads the notice of a segment that acknowledges up to stream position `ack`, before the scoreboard learns of that; gives
     /// and tells what is new in it.
     #[cold]
     pub(super) fn read_notice(&mut self, notice: SkipNotice, ack: u64) -> Option<Skip> {
@@ -14,7 +14,7 @@ impl Connection {
         if !self.peer.skip_notice {
             return None;
         }
-        let first = first.unwrap_near(self.local_origin, self.sender.board.una_position());
+        let first = first.unwrap_near(self.local_origin, self.sender.scoreboard.una_position());
         let skip = self.sender.read_notice(total, first, u64::from(segments), ack)?;
         self.events.tell(Event::LossReported);
         Some(skip)

@@ -4,12 +4,12 @@ use earlybird_wire::{Flags, Segment, SeqNum};
 
 /// A reset that the sender of a segment will believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rejection {
+pub(super) struct StrayReset {
     seq: SeqNum,
     ack: Option<SeqNum>,
 }
 
-impl Rejection {
+impl StrayReset {
     /// Returns the answer to a segment; a reset gets none.
     pub(super) fn of(segment: &Segment) -> Option<Self> {
         if segment.flags.contains(Flags::RST) {
@@ -31,5 +31,5 @@ impl Rejection {
 ///
 /// How many of them leave is for the driver to limit.
 pub fn reject(segment: &Segment) -> Option<Segment> {
-    Rejection::of(segment).map(Rejection::segment)
+    StrayReset::of(segment).map(StrayReset::segment)
 }

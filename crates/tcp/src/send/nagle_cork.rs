@@ -7,7 +7,7 @@ use earlybird_units::{Duration, Instant};
 
 /// The writer's wishes about the edges of segments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Holding {
+pub(crate) struct NagleCork {
     nagle: bool,
     is_corked: bool,
     /// Stream position up to which nothing is held back.
@@ -23,7 +23,7 @@ pub(crate) struct Holding {
 /// A cork holds for so long at most (Linux, `TCP_CORK`): an override as RFC 9293 §3.8.6.2.1 asks for, within its 0.1 to 1 s.
 const CORK_LIMIT: Duration = Duration::from_millis(200);
 
-impl Holding {
+impl NagleCork {
     /// Returns what of `len` bytes at `position` lies before the next end of a record.
     fn within_record(&self, position: u64, len: u64) -> u64 {
         self.records.front().map_or(len, |end| len.min(end - position))
@@ -39,18 +39,18 @@ impl Holding {
 }
 
 impl Sender {
-    pub(super) fn holding_of(nagle: bool) -> Option<Box<Holding>> {
-        nagle.then(|| Box::new(Holding { nagle, ..Holding::default() }))
+    pub(super) fn holding_of(nagle: bool) -> Option<Box<NagleCork>> {
+        nagle.then(|| Box::new(NagleCork { nagle, ..NagleCork::default() }))
     }
 
-    fn holding(&mut self) -> &mut Holding {
+    fn holding(&mut self) -> &mut NagleCork {
         self.is_plain = false;
         self.queue.holding.get_or_insert_default()
     }
 
     /// Returns the stream position behind what was written.
     pub(super) fn written(&self) -> u64 {
-        self.board.end_position().max(1) + self.queue.unsent
+        self.scoreboard.end_position().max(1) + self.queue.unsent
     }
 
     /// Switches Nagle's algorithm. Switched off, what waits leaves, even behind a cork.
@@ -90,7 +90,7 @@ impl Sender {
     pub(super) fn most_of_segment(&self) -> u64 {
         let len = self.queue.unsent.min(self.queue.mss);
         match &self.queue.holding {
-            Some(holding) => holding.within_record(self.board.end_position(), len),
+            Some(holding) => holding.within_record(self.scoreboard.end_position(), len),
             None => len,
         }
     }
@@ -98,7 +98,7 @@ impl Sender {
     /// Returns whether a segment of `len` bytes ends a record.
     pub(super) fn ends_record(&self, len: u64) -> bool {
         let next = self.queue.holding.as_ref().and_then(|holding| holding.records.front());
-        next.is_some_and(|end| *end == self.board.end_position() + len)
+        next.is_some_and(|end| *end == self.scoreboard.end_position() + len)
     }
 
     /// Returns whether the next segment, of `len` bytes, is to wait for more to be written. What probes a window is not, nor the
@@ -110,12 +110,12 @@ impl Sender {
         is_tail
             && self.queue.frames.is_none()
             && !self.queue.probes_window
-            && holding.holds(self.board.una_position(), self.board.end_position() + len)
+            && holding.holds(self.scoreboard.una_position(), self.scoreboard.end_position() + len)
     }
 
     /// Takes note of the segment that is cut next.
     pub(super) fn note_cut(&mut self, len: u64) {
-        let (end, is_short) = (self.board.end_position() + len, len < self.queue.mss);
+        let (end, is_short) = (self.scoreboard.end_position() + len, len < self.queue.mss);
         let Some(holding) = &mut self.queue.holding else { return };
         if is_short {
             holding.short_to = end;

@@ -1,12 +1,12 @@
 //! The congestion window on its way down while losses are repaired.
 
 use super::sender::Sender;
-use crate::board::Acknowledgement;
 use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
+use crate::scoreboard::Acknowledgement;
 
 /// How the window falls, and how far it has come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Falling {
+pub(crate) struct CwndReduction {
     pub(super) rule: WindowReduction,
     /// The reduction under way, if it is not immediate.
     pub(super) proportional: Option<ProportionalRate>,
@@ -14,7 +14,7 @@ pub(crate) struct Falling {
     pub(super) has_reduced: bool,
 }
 
-impl Falling {
+impl CwndReduction {
     pub(super) const fn new(rule: WindowReduction) -> Self {
         Self { rule, proportional: None, has_reduced: true }
     }
@@ -28,7 +28,7 @@ impl Falling {
 
 impl Sender {
     /// Returns whether the window is on its way down.
-    pub(crate) fn is_falling(&self) -> bool {
+    pub(crate) fn is_reducing(&self) -> bool {
         self.reduction.proportional.is_some()
     }
 
@@ -51,13 +51,13 @@ impl Sender {
         }
         let arrived = Arrived {
             delivered: ack.delivered,
-            in_flight: self.recovery.pipe(&self.board),
+            in_flight: self.recovery.pipe(&self.scoreboard),
             is_safe: ack.bytes > 0 && !self.recovery.found_loss(),
         };
         if let Some(proportional) = &mut self.reduction.proportional {
             proportional.on_ack(&arrived);
         } else {
-            let not_sacked = self.board.outstanding() - self.board.sacked().total();
+            let not_sacked = self.scoreboard.outstanding() - self.scoreboard.sacked().total();
             self.reduction.proportional = Some(ProportionalRate::new(self.control.ssthresh(), not_sacked, &arrived));
         }
     }

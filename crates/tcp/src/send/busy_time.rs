@@ -51,14 +51,14 @@ enum Limit {
 
 /// The limit that holds, since when, and the times of those before.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limited {
+pub(crate) struct BusyTime {
     /// `None` before the handshake and after the end.
     limit: Option<Limit>,
     since: Instant,
     times: LimitedTimes,
 }
 
-impl Limited {
+impl BusyTime {
     fn times(&self, now: Instant) -> LimitedTimes {
         let mut times = self.times;
         let time = match self.limit {
@@ -114,7 +114,7 @@ impl Sender {
 
     #[inline]
     fn limit(&self, wants_room: bool) -> Limit {
-        let outstanding = self.board.outstanding();
+        let outstanding = self.scoreboard.outstanding();
         if self.queue.unsent == 0 {
             return match (outstanding, wants_room) {
                 (0, _) => Limit::Idle,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_time_of_the_present_limit_counts_until_the_connection_is_over() {
-        let mut limited = Limited::default();
+        let mut limited = BusyTime::default();
         assert_eq!(limited.times(at(5)), LimitedTimes::default(), "the handshake");
         limited.change(at(10), Some(Limit::Network));
         limited.change(at(40), Some(Limit::Receiver));

@@ -4,7 +4,7 @@ use earlybird_wire::Flags;
 
 /// What the peer told.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ToldMarks {
+pub(crate) struct AceReader {
     /// Packets told of as marked, modulo 8 (`s.cep`).
     count: u8,
     /// Something was told after the opening segment.
@@ -37,7 +37,7 @@ fn safest_marks(before: u8, after: u8, delivered: u64) -> u64 {
     delivered.checked_sub(change).map_or(change, |rest| delivered - rest % COUNTS)
 }
 
-impl ToldMarks {
+impl AceReader {
     /// Begins after the peer's opening segment.
     pub(crate) fn new() -> Self {
         Self { count: FIRST_COUNT, has_told: false }

@@ -1,13 +1,13 @@
 //! What the peer tells about what its reader stepped over (SNACK), and the sender's answer.
 
 use super::sender::Sender;
-use crate::board::Acknowledgement;
 use crate::real_time::{RealTimeStatistics, SkipResponse};
+use crate::scoreboard::Acknowledgement;
 use crate::trace::Cx;
 
 /// The peer's notices so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Notices {
+pub(crate) struct Snack {
     /// Segments stepped over, as the peer counts them.
     losses: u64,
     received: u64,
@@ -22,11 +22,11 @@ pub(crate) struct Notices {
 pub(crate) struct Skip {
     /// Segments stepped over since the last news.
     segments: u64,
-    /// The highest of those named that was on the board and not `SACKed`: it was lost.
+    /// The highest of those named that was on the scoreboard and not `SACKed`: it was lost.
     lost: Option<u64>,
 }
 
-impl Notices {
+impl Snack {
     pub(crate) fn losses(&self) -> u64 {
         self.losses
     }
@@ -55,11 +55,11 @@ impl Sender {
     /// Reads a notice: the total of segments stepped over, the stream position of the first of the newest skip, and how many
     /// segments that has. One that an older ACK brings late has nothing new; impossible ones are counted.
     pub(crate) fn read_notice(&mut self, total: u32, first: Option<u64>, segments: u64, ack: u64) -> Option<Skip> {
-        if ack < self.board.acknowledged() {
+        if ack < self.scoreboard.acknowledged() {
             return None;
         }
         self.notices.received += 1;
-        let growth = self.notices.growth(total, self.board.end_position() - 1);
+        let growth = self.notices.growth(total, self.scoreboard.end_position() - 1);
         let is_possible = |growth: u64| {
             let names_past = first.is_some_and(|first| (1..ack).contains(&first));
             growth == 0 || (names_past && segments > 0 && segments <= growth)
@@ -76,10 +76,10 @@ impl Sender {
     /// Returns the highest of so many segments from stream position `first` on that are not `SACKed`, and end by `ack`. The
     /// peer counts segments that it has not seen; the next one that arrived ends what it stepped over.
     fn highest_lost(&self, first: u64, segments: u64, ack: u64) -> Option<u64> {
-        let start = self.board.number_from(first);
+        let start = self.scoreboard.number_from(first);
         let is_missing = |number: &u64| {
-            let is_below = self.board.segment(*number).is_some_and(|(_, sent)| sent.end <= ack);
-            is_below && !self.board.sacked().contains(*number)
+            let is_below = self.scoreboard.segment(*number).is_some_and(|(_, sent)| sent.end <= ack);
+            is_below && !self.scoreboard.sacked().contains(*number)
         };
         (start..start + segments).take_while(is_missing).last()
     }
@@ -91,8 +91,8 @@ impl Sender {
         change.skipped = skip.segments;
         change.rtt = None;
         change.delivered = change.delivered.saturating_sub(skip.segments);
-        self.board.forget_delivered();
-        self.timer.skip_measurement(self.board.una());
+        self.scoreboard.forget_delivered();
+        self.timer.skip_measurement(self.scoreboard.una());
     }
 
     /// Something was lost and stepped over before the window was reduced for it: reduces it as for a fast retransmit, once
@@ -104,9 +104,9 @@ impl Sender {
             let cwnd = self.control.cwnd();
             self.control.on_loss(cx, &self.flight(flight));
             if self.control.cwnd() < cwnd {
-                self.notices.grows_from = self.board.smax();
+                self.notices.grows_from = self.scoreboard.smax();
             }
-            self.marks.on_answered(self.board.smax());
+            self.marks.on_answered(self.scoreboard.smax());
             self.notices.reductions += 1;
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn the_total_wraps_around_and_neither_goes_back_nor_beyond_what_was_sent() {
         let losses = (1 << 32) - 2;
-        let notices = Notices { losses, ..Notices::default() };
+        let notices = Snack { losses, ..Snack::default() };
         let cases = [(u32::MAX - 1, Some(0)), (u32::MAX, Some(1)), (3, Some(5)), (4, None), (u32::MAX - 2, None)];
         for (total, growth) in cases {
             assert_eq!(notices.growth(total, losses + 5), growth, "{total}");

@@ -1,10 +1,10 @@
 //! What the sender does about the marks that its peer echoes (RFC 3168 §6.1.2): it answers as to a loss, once per window –
 //! or, with a scalable control, by their share.
 
-use super::mark_count::ToldMarks;
+use super::ace::AceReader;
 use super::sender::Sender;
-use crate::board::Acknowledgement;
 use crate::policy::control::Marks;
+use crate::scoreboard::Acknowledgement;
 use crate::trace::Cx;
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags};
@@ -23,11 +23,11 @@ pub(crate) enum Feedback {
 
 /// The sender's side: what it has done about congestion.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct MarkResponse {
+pub(crate) struct EcnSender {
     /// What both sides agreed on.
     pub(crate) feedback: Feedback,
     /// What the peer told with the more accurate feedback.
-    pub(crate) told: ToldMarks,
+    pub(crate) told: AceReader,
     /// How new data leave.
     pub(crate) codepoint: Ecn,
     /// The next new segment tells that the window was reduced.
@@ -38,7 +38,7 @@ pub(crate) struct MarkResponse {
     answered_at: Option<u64>,
 }
 
-impl MarkResponse {
+impl EcnSender {
     /// The window was reduced for whatever reason; `smax` is the number of the next new segment.
     pub(crate) fn on_reduced(&mut self, smax: u64) {
         self.reduction_untold = self.feedback == Feedback::Classic;
@@ -69,11 +69,11 @@ impl Sender {
     /// An ACK echoes a mark; `flight` is what was outstanding before. Losses and marks of one window are one congestion
     /// (RFC 3168 §6.1.2).
     pub(crate) fn on_congestion_echo(&mut self, cx: &mut Cx<'_>, flight: u64) {
-        if self.recovery.is_recovering() || self.marks.has_reduced(self.board.una()) {
+        if self.recovery.is_recovering() || self.marks.has_reduced(self.scoreboard.una()) {
             return;
         }
         self.control.on_congestion_mark(cx, &self.flight(flight));
-        self.marks.on_answered(self.board.smax());
+        self.marks.on_answered(self.scoreboard.smax());
         self.statistics.mark_responses += 1;
     }
 
@@ -109,8 +109,8 @@ impl Sender {
             delivered: ack.delivered,
             marked,
             rtt: ack.rtt,
-            una: self.board.una(),
-            smax: self.board.smax(),
+            una: self.scoreboard.una(),
+            smax: self.scoreboard.smax(),
             is_recovering: self.recovery.is_recovering(),
         };
         self.statistics.mark_responses += u64::from(self.control.on_marks(now, &marks));

@@ -3,8 +3,8 @@
 
 use super::Connection;
 use crate::policy::choice::EcnMode;
-use crate::send::mark_count::count_in;
-use crate::send::marks::Feedback;
+use crate::send::ace::count_in;
+use crate::send::ecn::Feedback;
 use earlybird_wire::{Ecn, Flags, Segment};
 
 /// RFC 3168 §6.1.1: ECE and CWR offer, ECE alone accepts.
@@ -83,7 +83,7 @@ impl Connection {
     /// Lets a queue mark a segment: new data only, not retransmissions, window probes and pure ACKs (RFC 3168 §6.1.4 to
     /// §6.1.6). The first one after a reduction tells of it.
     pub(super) fn make_markable(&mut self, segment: &mut Segment, end: u64) {
-        let is_probe = end > self.sender.board.acknowledged() + self.sender.peer_window.size;
+        let is_probe = end > self.sender.scoreboard.acknowledged() + self.sender.peer_window.size;
         if self.sender.marks.codepoint == Ecn::NotCapable || segment.len == 0 || is_probe {
             return;
         }

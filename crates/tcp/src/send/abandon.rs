@@ -1,6 +1,6 @@
 //! What a sender does that would rather give up a frame than make its writer wait.
 //!
-//! Frames that were given up before they were sent leave no hole in the stream. Those that were sent stay on the board as
+//! Frames that were given up before they were sent leave no hole in the stream. Those that were sent stay on the scoreboard as
 //! flight until the peer's cumulative ACK passes them or the retransmission timer runs out, for giving up must not open the window; and recovery passes them
 //! over: a retransmission of theirs counts as sent, and nothing leaves. The peer's reader steps over the hole.
 
@@ -97,7 +97,7 @@ impl Sender {
         let keeps_last = self.room() < self.queue.mss;
         let Some(frames) = &mut self.queue.frames else { return false };
         let was_held = frames.held() > 0;
-        let Some(bytes) = act(frames, &Bounds { sacked: self.board.sacked(), keeps_last }) else { return false };
+        let Some(bytes) = act(frames, &Bounds { sacked: self.scoreboard.sacked(), keeps_last }) else { return false };
         self.queue.unsent -= bytes;
         self.was_emptied |= was_held && frames.held() == 0;
         true
@@ -112,8 +112,8 @@ impl Sender {
             if !self.is_given_up(now, number) {
                 return Some(number);
             }
-            self.recovery.pass_over(now, number, &self.board);
-            self.board.go_past(number);
+            self.recovery.pass_over(now, number, &self.scoreboard);
+            self.scoreboard.go_past(number);
             self.ground();
         }
     }
@@ -122,29 +122,29 @@ impl Sender {
     fn is_given_up(&mut self, now: Instant, number: u64) -> bool {
         let may_give_up = self.queue.frames.as_ref().is_some_and(|frames| frames.gives_up_sent);
         let is_worthless = self.real_time.never_retransmits || (may_give_up && self.is_hopeless(now, number));
-        if is_worthless && number < self.board.smax() {
+        if is_worthless && number < self.scoreboard.smax() {
             self.giving_up(|frames, bounds| Some(frames.give_up_segment(number, bounds)));
         }
-        number < self.board.una() || self.queue.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
+        number < self.scoreboard.una() || self.queue.frames.as_ref().is_some_and(|frames| frames.is_given_up(number))
     }
 
     /// Takes note of what was acknowledged.
     pub(crate) fn settle(&mut self) {
         if let Some(frames) = &mut self.queue.frames {
-            frames.settle(self.board.una());
+            frames.settle(self.scoreboard.una());
             self.ground();
         }
     }
 
-    /// What was given up and does not fly leaves the board: nobody waits for it but the peer, who will step over it.
+    /// What was given up and does not fly leaves the scoreboard: nobody waits for it but the peer, who will step over it.
     #[cold]
     fn ground(&mut self) {
         let Some(frames) = &mut self.queue.frames else { return };
-        let grounded = frames.grounded(self.board.sacked());
+        let grounded = frames.grounded(self.scoreboard.sacked());
         if grounded > 0 {
             self.was_emptied = true;
-            self.board.give_up(grounded);
-            frames.settle(self.board.una());
+            self.scoreboard.give_up(grounded);
+            frames.settle(self.scoreboard.una());
         }
     }
 
@@ -187,12 +187,12 @@ impl Sender {
         self.queue.frames.is_some() && !blocks.is_empty()
     }
 
-    /// Returns the number of the frame that a segment on the board carries.
+    /// Returns the number of the frame that a segment on the scoreboard carries.
     pub(crate) fn frame(&self, segment: u64) -> Option<u64> {
         self.queue.frames.as_ref()?.number(segment)
     }
 
-    pub(crate) fn poll_discarded(&mut self) -> Option<u64> {
+    pub(crate) fn poll_abandoned(&mut self) -> Option<u64> {
         self.queue.frames.as_mut()?.next_note()
     }
 

@@ -1,14 +1,14 @@
 //! More accurate feedback of marks, on the side that they come to (RFC 9768).
 
-use super::{Carried, Connection};
+use super::{Connection, SegmentMeta};
 use crate::policy::acking::AckDue;
-use crate::send::mark_count::{FIRST_COUNT, OPENING_MARKED, ToldMarks, count_in, flags_of};
+use crate::send::ace::{AceReader, FIRST_COUNT, OPENING_MARKED, count_in, flags_of};
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Segment};
 
 /// What every segment tells of the marks that came.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Echo {
+pub(super) struct EcnEcho {
     /// The flags that leave; with the more accurate feedback, the packets that came marked (`r.cep`).
     pub(super) flags: Flags,
     /// The ECN field of the peer's opening segment.
@@ -27,7 +27,7 @@ fn handshake_flags(opening: Ecn) -> Flags {
     })
 }
 
-impl Echo {
+impl EcnEcho {
     /// Begins after the peer's opening segment, with what leaves before any data came.
     fn new(opening: Ecn) -> Self {
         let flags = flags_of(FIRST_COUNT + u8::from(opening == Ecn::Congested));
@@ -43,8 +43,8 @@ impl Echo {
 impl Connection {
     /// Begins to count. The peer's opening segment says in an answer what became of ours.
     pub(super) fn begin_counting(&mut self, syn: &Segment) {
-        self.echo = Echo::new(syn.ecn);
-        self.sender.marks.told = ToldMarks::new();
+        self.echo = EcnEcho::new(syn.ecn);
+        self.sender.marks.told = AceReader::new();
         if syn.flags.contains(Flags::ACK) {
             self.sender.marks.told.on_handshake(syn.flags);
         }
@@ -73,7 +73,7 @@ impl Connection {
 
     /// Returns the ACK that ends the handshake: pure, even if there are data, for it tells of the answer's ECN field
     /// (RFC 9768 §3.2.2.1).
-    pub(super) fn emit_handshake_ack(&mut self, now: Instant, segment: &mut Segment) -> Carried {
+    pub(super) fn emit_handshake_ack(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
         let carried = self.emit_bare(now, Flags::ACK, segment);
         segment.flags = Flags::ACK | self.echo.answer();
         carried

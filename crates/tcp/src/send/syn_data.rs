@@ -9,7 +9,7 @@ impl Sender {
     /// The opening segment carried `bytes` of what was written, and the peer took them.
     pub(crate) fn on_opening_carried(&mut self, bytes: u64) {
         self.queue.unsent -= bytes;
-        self.board.stretch_opening(1 + bytes);
+        self.scoreboard.stretch_opening(1 + bytes);
         self.end_records(1 + bytes);
     }
 
@@ -20,16 +20,16 @@ impl Sender {
         if bytes == 0 {
             return;
         }
-        let start = self.board.end_position();
+        let start = self.scoreboard.end_position();
         let end = start + bytes;
-        while self.board.end_position() < end && self.board.outstanding() < self.largest_window {
-            let position = (self.board.end_position() + self.queue.mss).min(end);
+        while self.scoreboard.end_position() < end && self.scoreboard.outstanding() < self.largest_window {
+            let position = (self.scoreboard.end_position() + self.queue.mss).min(end);
             let pushes = self.queue.is_real && position == end;
-            self.board.push_carried(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
+            self.scoreboard.push_carried(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
         }
-        self.queue.unsent -= self.board.end_position() - start;
-        self.end_records(self.board.end_position());
-        self.recovery.repeat_all(&self.board);
+        self.queue.unsent -= self.scoreboard.end_position() - start;
+        self.end_records(self.scoreboard.end_position());
+        self.recovery.repeat_all(&self.scoreboard);
     }
 
     /// Data may leave before the handshake ends: the window opens.
@@ -38,24 +38,24 @@ impl Sender {
         self.control.on_established(cx, self.initial_window);
     }
 
-    /// Sends the answer to a SYN, for the first time or again, where data leave behind it at once: it is off the board, for
+    /// Sends the answer to a SYN, for the first time or again, where data leave behind it at once: it is off the scoreboard, for
     /// it takes no room in the window. Says whether it was sent before.
     pub(crate) fn send_answer_early(&mut self, flags: Flags, now: Instant) -> bool {
-        let is_again = self.board.smax() > 0;
-        if is_again {
+        let is_retransmission = self.scoreboard.smax() > 0;
+        if is_retransmission {
             self.statistics.segments_sent += 1;
             self.statistics.retransmissions += 1;
             self.timer.cancel_measurement();
         } else {
             self.send_opening(flags, now);
-            self.board.apply(1, SeqNum(0), &SackBlocks::default(), false, now);
+            self.scoreboard.apply(1, SeqNum(0), &SackBlocks::default(), false, now);
         }
-        is_again
+        is_retransmission
     }
 
     /// The answer's ACK did not come in time. What was sent behind it is sent again, when it has come.
     pub(crate) fn on_answer_lost(&mut self, cx: &mut Cx<'_>, heard: Instant) {
-        if self.board.outstanding() > 0 {
+        if self.scoreboard.outstanding() > 0 {
             self.on_timeout(cx, heard);
         } else {
             self.timer.back_off(cx.now);
@@ -63,8 +63,8 @@ impl Sender {
         }
     }
 
-    /// Returns the round trip of an answer that was sent before what is on the board.
+    /// Returns the round trip of an answer that was sent before what is on the scoreboard.
     pub(crate) fn answered_rtt(&self, now: Instant) -> Duration {
-        self.board.age(now).last_in_order
+        self.scoreboard.age(now).last_in_order
     }
 }
