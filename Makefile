@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel wheel-check train demo test nightly hostile fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -42,15 +42,15 @@ test: build ## Run all tests
 	$(RUN) pytest -n auto
 	$(RUN) python tools/conformance.py --check
 
-nightly: build ## Run the property tests with other cases, and more, hostile segments, the fuzzers and some mutants, then all tests
+nightly: build ## Run the property tests with other cases, and more, adversarial segments, the fuzzers and some mutants, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
 	$(RUN) pytest -n auto --hypothesis-profile=nightly $$(grep -rl @given tests/python)
-	$(MAKE) hostile fuzz
+	$(MAKE) adversarial fuzz
 	$(MAKE) mutants PART=$$((10#$$(date +%j) % 40))/40
 	$(MAKE) test
 
-hostile: ## Try 10,000,000 hostile segments, all checks on (PACKETS=… for another number)
-	cargo run --profile hostile --locked -p earlybird-hostile -- $(or $(PACKETS),10000000)
+adversarial: ## Try 10,000,000 adversarial segments, all checks on (PACKETS=… for another number)
+	cargo run --profile adversarial --locked -p earlybird-adversarial -- $(or $(PACKETS),10000000)
 
 fuzz: ## Run each fuzzer for a minute (SECONDS_EACH=… for longer); needs a nightly toolchain and cargo-fuzz
 	tools/fuzz $(or $(SECONDS_EACH),60)
@@ -91,11 +91,11 @@ instructions: build ## Count the simulator's instructions and cache misses per p
 	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)
 
 interop: ## Send a gigabyte each way between our stack and the kernel's programs, over links of all kinds (root; MEGABYTES=1000)
-	cargo run --release --locked -p earlybird-trials --bin interop -- $(or $(MEGABYTES),1000)
+	cargo run --release --locked -p earlybird-interop-and-soak --bin interop -- $(or $(MEGABYTES),1000)
 
 soak: ## Let connections come and go for a simulated day, then for half an hour over network namespaces, and watch the memory
-	cargo run --release --locked -p earlybird-trials --bin soak -- sim
-	cargo run --release --locked -p earlybird-trials --bin soak -- real
+	cargo run --release --locked -p earlybird-interop-and-soak --bin soak -- sim
+	cargo run --release --locked -p earlybird-interop-and-soak --bin soak -- real
 
 speed: ## Measure bulk transfers of our stack beside the kernel's TCP and QUIC (root; fetches quinn)
 	cargo run --release --locked --manifest-path bench/speed/Cargo.toml

@@ -3,7 +3,7 @@
 use crate::emulator::Emulator;
 use crate::timing::Timing;
 use crate::ways::Side;
-use earlybird_precision::Precision;
+use earlybird_scheduling::RealtimePriority;
 use earlybird_sim::Observer;
 use earlybird_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -76,7 +76,7 @@ impl Crossing {
     ///
     /// If a device fails.
     pub fn run<O: Observer>(&mut self, emulator: &mut Emulator<O>, watch: &mut impl Watch<O>) -> io::Result<()> {
-        let _precision = Precision::ask();
+        let _priority = RealtimePriority::request();
         let mut buffer = vec![0; BUFFER];
         let mut next_look = Instant::ZERO;
         loop {

@@ -8,7 +8,7 @@ use crate::performance::{Performance, samples_of};
 use earlybird_capture::discard;
 use earlybird_emulator::{Capture, Crossing, Emulator, Timing};
 use earlybird_experiment::{Cast, KeepGoing, Recorder, Report, RunError, Stage, Table, Value};
-use earlybird_precision::Precision;
+use earlybird_scheduling::RealtimePriority;
 use earlybird_scenario::Scenario;
 use earlybird_units::Duration;
 use std::io;
@@ -59,7 +59,7 @@ pub fn perform<H: Hosts>(
     let done = thread::scope(|scope| {
         let links = scope.spawn(|| carry(crossing, emulator, samples, capture, &stop));
         scope.spawn(|| {
-            let _precision = Precision::ask();
+            let _priority = RealtimePriority::request();
             let outcome = performance.run(&stop);
             // Who waits for this has gone only if it waits no more.
             let _ = done.send(outcome.and_then(|()| HostsEnd::of(performance)));

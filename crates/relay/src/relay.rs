@@ -10,7 +10,7 @@ use crate::statistics::{Report, Way};
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
 use earlybird_live::{Application, Clock, Driver, Event, Id, Monotonic, Settings, Stack};
-use earlybird_precision::Precision;
+use earlybird_scheduling::RealtimePriority;
 use earlybird_scenario::ScenarioError;
 use earlybird_units::{Duration, Instant};
 use std::fmt;
@@ -138,7 +138,7 @@ impl<'a> Relay<'a> {
 
     fn run(mut self) -> Result<Report, RelayError> {
         let name = self.work.name.clone();
-        let _precision = Precision::ask();
+        let _priority = RealtimePriority::request();
         let run = self.driver.run(&mut self.work);
         let report = self.work.report(&self.driver.stack);
         run.map_err(|error| RelayError::End(name.clone(), error))?;

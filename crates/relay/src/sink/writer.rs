@@ -1,7 +1,7 @@
 //! Files, pipes and connections, written on a thread of their own: a disk or a peer may take its time.
 
 use super::queue::{Entry, Exit, Gone, Left, queue};
-use earlybird_precision::Precision;
+use earlybird_scheduling::RealtimePriority;
 use rustix::fs::{Mode, OFlags, fcntl_setfl};
 use std::fs::File;
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ impl Writer {
     fn on_thread(write: impl FnOnce(Exit) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (units, waiting) = queue();
         let thread = std::thread::Builder::new().name("sink".into()).spawn(move || {
-            let _precision = Precision::ask();
+            let _priority = RealtimePriority::request();
             write(waiting)
         })?;
         Ok(Self { units, thread: Some(thread) })

@@ -6,7 +6,7 @@ mod sockets;
 
 use crate::address::Address;
 use earlybird_live::Monotonic;
-use earlybird_precision::Precision;
+use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Instant;
 use std::io;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Source {
             }
         };
         let result = thread::Builder::new().name("source".into()).spawn(move || {
-            let _precision = Precision::ask();
+            let _priority = RealtimePriority::request();
             read(&outlet)
         })?;
         Ok(Self { chunks, result, signs })

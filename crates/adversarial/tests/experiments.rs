@@ -1,6 +1,6 @@
 //! Every experiment with the inputs that the fuzzer has kept, and with random ones.
 
-use earlybird_hostile::{Counts, TARGETS, Target};
+use earlybird_adversarial::{Counts, TARGETS, Target};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::path::Path;
@@ -48,31 +48,31 @@ proptest! {
 
     #[test]
     fn any_packet(data in bytes(200)) {
-        with(earlybird_hostile::parse, &data);
+        with(earlybird_adversarial::parse, &data);
     }
 
     #[test]
     fn any_options(data in bytes(42)) {
-        with(earlybird_hostile::options, &data);
+        with(earlybird_adversarial::options, &data);
     }
 
     #[test]
     fn any_report(data in bytes(200)) {
-        with(earlybird_hostile::icmp, &data);
+        with(earlybird_adversarial::icmp, &data);
     }
 
     #[test]
     fn any_attack_on_a_connection(data in bytes(4000)) {
-        with(earlybird_hostile::connection, &data);
+        with(earlybird_adversarial::connection, &data);
     }
 
     #[test]
     fn any_network_between_two_connections(data in bytes(1000)) {
-        with(earlybird_hostile::conversation, &data);
+        with(earlybird_adversarial::conversation, &data);
     }
 
     #[test]
     fn any_flood_of_a_port(data in bytes(2000)) {
-        with(earlybird_hostile::listener, &data);
+        with(earlybird_adversarial::listener, &data);
     }
 }

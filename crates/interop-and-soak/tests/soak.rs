@@ -1,6 +1,6 @@
 //! The first hour of a day: the program `soak` runs the rest.
 
-use earlybird_trials::soak::{Growth, Soak};
+use earlybird_interop_and_soak::soak::{Growth, Soak};
 use earlybird_units::Duration;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Connections come and go over bad links, and the memory of this process is looked at: `soak sim|real [SECONDS [CONNECTIONS PER
 //! SECOND]]`. `sim` goes as fast as it can, `real` in real time over UDP between two network namespaces.
 
-use earlybird_trials::soak::{Growth, Progress, Soak, Tally};
+use earlybird_interop_and_soak::soak::{Growth, Progress, Soak, Tally};
 use earlybird_units::{Duration, Instant};
 use std::error::Error;
 use std::process::ExitCode;

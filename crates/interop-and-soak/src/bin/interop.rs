@@ -1,8 +1,8 @@
 //! Our stack over TUN and programs over this machine's TCP, with emulated links of 500 Mb/s and 4 ms between: `interop [MEGABYTES
 //! [FILTER]]` prints a table of all transfers whose row contains FILTER. Needs root.
 
-use earlybird_trials::Harm;
-use earlybird_trials::interop::{Family, Trial, Way, serve};
+use earlybird_interop_and_soak::Harm;
+use earlybird_interop_and_soak::interop::{Family, Trial, Way, serve};
 use std::error::Error;
 use std::process::ExitCode;
 

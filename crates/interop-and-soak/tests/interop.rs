@@ -1,8 +1,8 @@
 //! Some megabytes by the program `interop`, which does it with gigabytes. Needs the right to make network namespaces with TUN devices
 //! (root), and Python or curl; where one is missing, the reason is printed and nothing is tried.
 
-use earlybird_trials::Harm;
-use earlybird_trials::interop::{Family, Trial, Way};
+use earlybird_interop_and_soak::Harm;
+use earlybird_interop_and_soak::interop::{Family, Trial, Way};
 use std::path::Path;
 use std::process::{Command, Stdio};
 

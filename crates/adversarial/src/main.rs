@@ -1,7 +1,7 @@
-//! Tries very many hostile segments: `earlybird-hostile 100000000 [SEED [FIRST]]`, from experiment FIRST on.
+//! Tries very many hostile segments: `earlybird-adversarial 100000000 [SEED [FIRST]]`, from experiment FIRST on.
 
 use cap::Cap;
-use earlybird_hostile::{Counts, TARGETS};
+use earlybird_adversarial::{Counts, TARGETS};
 use earlybird_units::{Random, SeedTree};
 use std::alloc::System;
 use std::io::Write;
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
     let mut next = |default| arguments.next().unwrap_or(Ok(default));
     let (Ok(goal @ 1..), Ok(seed), Ok(first)) = (next(0), next(1), next(0)) else {
-        eprintln!("usage: earlybird-hostile PACKETS [SEED [FIRST]]");
+        eprintln!("usage: earlybird-adversarial PACKETS [SEED [FIRST]]");
         return ExitCode::FAILURE;
     };
     run(goal, SeedTree::new(seed), first)
