@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel semver-check deny publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -76,6 +76,15 @@ check-kernel: ## Check format and lints of `earlybird-kernel`
 publish-check: ## Check that units, wire and tcp could be published
 	@rm -rf target/publish  # cargo would take what it unpacked of the same version before
 	cargo publish --workspace --dry-run --allow-dirty --locked --target-dir target/publish/$$(date +%s)
+
+# Compares with the newest release on crates.io; without any there is nothing to compare with.
+semver-check: ## Check that units, wire and tcp keep what their newest release promised; needs cargo-semver-checks
+	@for crate in units wire tcp; do \
+	  if cargo info --quiet earlybird-$$crate --registry crates-io > /dev/null 2>&1; then cargo semver-checks --package earlybird-$$crate; \
+	  else echo "skipped: earlybird-$$crate has no release to compare with"; fi; done
+
+deny: ## Check licences, advisories and sources of the dependencies; needs cargo-deny
+	cargo deny --locked check
 
 check-python: build
 	$(RUN) ruff check
@@ -152,5 +161,5 @@ $(CURDIR)/.cache/uv/bin/uv:
 
 # One line about each tool that cannot be installed from here.
 tools:
-	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust 1.85 or later, see https://rustup.rs" >&2; exit 1; }
+	@command -v cargo > /dev/null || { echo "cargo is missing: install Rust by rustup, see https://rustup.rs" >&2; exit 1; }
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python3 3.11 or later is missing" >&2; exit 1; }
