@@ -2,7 +2,7 @@
 
 use crate::parcels::Parcels;
 use crate::ways::{Side, Way, Ways};
-use earlybird_sim::{Content, Courier, LinkId, Network, Observer, Packet};
+use earlybird_sim::{Content, LinkId, Network, Observer, Packet, PacketNetwork};
 use earlybird_units::Instant;
 use earlybird_wire::{Checksums, Datagram, Ecn, Envelope, mark_congested, parse, parse_in_udp};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,7 +30,7 @@ pub struct Refusals {
 /// A network that carries the packets of two sides. Time never goes back from call to call.
 #[derive(Debug)]
 pub struct Emulator<O: Observer = ()> {
-    courier: Courier<(Parcels, O)>,
+    packet_network: PacketNetwork<(Parcels, O)>,
     ways: Ways,
     is_within_udp: bool,
     refusals: Refusals,
@@ -42,8 +42,8 @@ const MOST_BYTES: usize = 1 << 30;
 impl<O: Observer> Emulator<O> {
     /// Makes an emulator of this network.
     pub fn new(network: Network, ways: Ways, observer: O) -> Self {
-        let courier = Courier::new(network, (Parcels::default(), observer));
-        Self { courier, ways, is_within_udp: false, refusals: Refusals::default() }
+        let packet_network = PacketNetwork::new(network, (Parcels::default(), observer));
+        Self { packet_network, ways, is_within_udp: false, refusals: Refusals::default() }
     }
 
     /// The same, between hosts whose segments of TCP are carried by UDP. Links carry what the scenario means, segments in IP: the
@@ -63,14 +63,14 @@ impl<O: Observer> Emulator<O> {
             self.refusals.strangers += 1;
             return;
         };
-        if self.courier.observer_mut().0.held() + bytes.len() > MOST_BYTES {
+        if self.packet_network.observer_mut().0.held() + bytes.len() > MOST_BYTES {
             self.refusals.overflows += 1;
             return;
         }
-        let ticket = self.courier.observer_mut().0.keep(from, bytes);
+        let external_id = self.packet_network.observer_mut().0.keep(from, bytes);
         let packet = packet(from, &way, &envelope, bytes.len());
         let content = self.segment_of(bytes).unwrap_or(packet.content);
-        self.courier.send(now, Packet { ticket, content, ..packet });
+        self.packet_network.send(now, Packet { external_id, content, ..packet });
     }
 
     /// Reads the segment of TCP in a packet, if anybody is to be told of packets.
@@ -82,8 +82,8 @@ impl<O: Observer> Emulator<O> {
 
     /// Returns the next packet that has come out by now.
     pub fn poll(&mut self, now: Instant) -> Option<Delivery<'_>> {
-        let (due, packet) = self.courier.poll_arrival(now)?;
-        let (from, bytes) = self.courier.observer_mut().0.release(packet.ticket);
+        let (due, packet) = self.packet_network.poll_arrival(now)?;
+        let (from, bytes) = self.packet_network.observer_mut().0.release(packet.external_id);
         if packet.ecn() == Ecn::Congested {
             mark_congested(bytes);
         }
@@ -92,7 +92,7 @@ impl<O: Observer> Emulator<O> {
 
     /// Returns the time at which to call [`Self::poll`].
     pub fn deadline(&mut self) -> Option<Instant> {
-        self.courier.poll_timeout()
+        self.packet_network.poll_timeout()
     }
 
     /// Returns what was not let in.
@@ -102,27 +102,27 @@ impl<O: Observer> Emulator<O> {
 
     /// Returns how many bytes of packets are on their way.
     pub fn bytes_under_way(&mut self) -> usize {
-        self.courier.observer_mut().0.held()
+        self.packet_network.observer_mut().0.held()
     }
 
     /// Returns the links with their counters.
     pub const fn network(&self) -> &Network {
-        self.courier.network()
+        self.packet_network.network()
     }
 
     /// Returns how many packets wait at a link now.
     pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
-        self.courier.backlog(now, link)
+        self.packet_network.backlog(now, link)
     }
 
     /// Returns the observer.
     pub const fn observer_mut(&mut self) -> &mut O {
-        &mut self.courier.observer_mut().1
+        &mut self.packet_network.observer_mut().1
     }
 
     /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
-        let (network, (_, observer)) = self.courier.into_parts();
+        let (network, (_, observer)) = self.packet_network.into_parts();
         (network, observer)
     }
 }
@@ -138,7 +138,7 @@ fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
         flow: way.flow,
         group: way.group,
         number: if carries_data { 0 } else { Packet::PURE_ACK },
-        ..Packet::foreign(way.from(from), bytes as u32, Content::Datagram(content))
+        ..Packet::external(way.from(from), bytes as u32, Content::Datagram(content))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::ways::Side;
 use earlybird_sim::{Observer, Packet, PacketEvent};
 use earlybird_units::Instant;
 
-/// Bytes by ticket. Places are used again, with the room that they have grown to.
+/// Bytes by external_id. Places are used again, with the room that they have grown to.
 #[derive(Debug, Default)]
 pub(crate) struct Parcels {
     all: Vec<Parcel>,
@@ -22,15 +22,15 @@ struct Parcel {
 }
 
 impl Parcels {
-    /// Keeps the bytes of a packet, and gives its ticket.
+    /// Keeps the bytes of a packet, and gives its external_id.
     pub(crate) fn keep(&mut self, from: Side, bytes: &[u8]) -> u32 {
         self.held += bytes.len();
-        let ticket = self.free.pop().unwrap_or_else(|| self.grow(from));
-        let parcel = &mut self.all[ticket as usize];
+        let external_id = self.free.pop().unwrap_or_else(|| self.grow(from));
+        let parcel = &mut self.all[external_id as usize];
         (parcel.from, parcel.copies) = (from, 1);
         parcel.bytes.clear();
         parcel.bytes.extend_from_slice(bytes);
-        ticket
+        external_id
     }
 
     fn grow(&mut self, from: Side) -> u32 {
@@ -38,13 +38,13 @@ impl Parcels {
         self.all.len() as u32 - 1
     }
 
-    /// Abandons one of the packets with this ticket. The bytes can be read until something else is kept.
-    pub(crate) fn release(&mut self, ticket: u32) -> (Side, &mut [u8]) {
-        let parcel = &mut self.all[ticket as usize];
+    /// Abandons one of the packets with this external_id. The bytes can be read until something else is kept.
+    pub(crate) fn release(&mut self, external_id: u32) -> (Side, &mut [u8]) {
+        let parcel = &mut self.all[external_id as usize];
         parcel.copies -= 1;
         if parcel.copies == 0 {
             self.held -= parcel.bytes.len();
-            self.free.push(ticket);
+            self.free.push(external_id);
         }
         (parcel.from, &mut parcel.bytes)
     }
@@ -59,9 +59,9 @@ impl Observer for Parcels {
     fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
         match event {
             PacketEvent::Dropped(..) => {
-                self.release(packet.ticket);
+                self.release(packet.external_id);
             }
-            PacketEvent::Duplicated(_) => self.all[packet.ticket as usize].copies += 1,
+            PacketEvent::Duplicated(_) => self.all[packet.external_id as usize].copies += 1,
             _ => {}
         }
     }

@@ -131,7 +131,7 @@ impl Path {
         let group = &plan.groups[plan.flows[flow].group];
         let timeout = match &group.carrier {
             Carrier::Tcp(settings) => settled_timeout(&settings.opener.rto, rtt).as_secs_f64(),
-            Carrier::Datagrams(_) | Carrier::Guest(_) => f64::NAN,
+            Carrier::Datagrams(_) | Carrier::External(_) => f64::NAN,
         };
         Some(Self { rtt: rtt.as_secs_f64(), period: period_of(&group.flow.application), timeout })
     }

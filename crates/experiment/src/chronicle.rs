@@ -134,7 +134,7 @@ impl Chronicle {
 fn packet(flow: FlowId, is_to_opener: bool, segment: &Segment, number: Option<u32>) -> Packet {
     let bytes = HeaderSize::Real.packet_bytes(segment);
     let to = EndpointId(flow.0 * 2 + u32::from(!is_to_opener));
-    Packet::told(to, flow, bytes, number.unwrap_or(Packet::PURE_ACK), Content::Segment(*segment))
+    Packet::observed(to, flow, bytes, number.unwrap_or(Packet::PURE_ACK), Content::Segment(*segment))
 }
 
 impl Observer for Chronicle {

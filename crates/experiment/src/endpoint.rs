@@ -7,7 +7,7 @@ use earlybird_datagram::srt;
 use earlybird_quic::Carriage;
 use earlybird_scenario as scenario;
 use earlybird_scenario::{Application, Datagram, Endpoint, Flow, Kind, Profile, QuicCarriage, QuicControl};
-use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, GuestSettings, HeaderSize};
+use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings, HeaderSize};
 use earlybird_tcp::{Config, Control, RtoConfig};
 use earlybird_units::Duration;
 
@@ -15,7 +15,7 @@ use earlybird_units::Duration;
 pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     match endpoint.transport.kind {
         Kind::Datagram(protocol) => Carrier::Datagrams(datagrams_of(protocol, endpoint, flow)),
-        Kind::Quic(way) => Carrier::Guest(quic_of(way, endpoint)),
+        Kind::Quic(way) => Carrier::External(quic_of(way, endpoint)),
         Kind::Repair(_) | Kind::Control(_) | Kind::RealTime(_) => Carrier::Tcp(settings_of(endpoint, flow)),
     }
 }
@@ -35,7 +35,7 @@ fn datagrams_of(protocol: Datagram, endpoint: &Endpoint, flow: &Flow) -> Datagra
     }
 }
 
-fn quic_of(way: QuicCarriage, endpoint: &Endpoint) -> GuestSettings {
+fn quic_of(way: QuicCarriage, endpoint: &Endpoint) -> ExternalSettings {
     let carriage = match way {
         QuicCarriage::Stream => Carriage::Stream,
         QuicCarriage::Streams => Carriage::Streams,
@@ -46,7 +46,7 @@ fn quic_of(way: QuicCarriage, endpoint: &Endpoint) -> GuestSettings {
         QuicControl::NewReno => earlybird_quic::Control::NewReno,
     };
     let stack = earlybird_quic::stack(carriage, control);
-    GuestSettings { stack, mss: earlybird_quic::LARGEST_PAYLOAD, ecn: endpoint.uses_ecn() }
+    ExternalSettings { stack, mss: earlybird_quic::LARGEST_PAYLOAD, ecn: endpoint.uses_ecn() }
 }
 
 fn srt_parameters(endpoint: &Endpoint, flow: &Flow) -> srt::Parameters {
@@ -66,7 +66,7 @@ pub(crate) fn full_packet(carrier: &Carrier) -> u64 {
     let (mss, headers) = match carrier {
         Carrier::Tcp(settings) => (settings.opener.mss, 40),
         Carrier::Datagrams(settings) => (settings.config.mss, 28),
-        Carrier::Guest(settings) => (settings.mss, 28),
+        Carrier::External(settings) => (settings.mss, 28),
     };
     u64::from(mss) + headers
 }

@@ -226,7 +226,7 @@ impl View<'_> {
             _ => 0.0,
         };
         let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
-        if matches!(group.carrier, Carrier::Tcp(_) | Carrier::Guest(_)) { packets.min(capacity) } else { packets }
+        if matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)) { packets.min(capacity) } else { packets }
     }
 
     fn greedy_packets(&self, group: &GroupPlan) -> f64 {
@@ -295,7 +295,7 @@ fn room(queue: &Queue) -> f64 {
 fn window(group: &GroupPlan) -> f64 {
     match &group.carrier {
         Carrier::Tcp(settings) => f64::from(settings.opener.window),
-        Carrier::Datagrams(_) | Carrier::Guest(_) => f64::INFINITY,
+        Carrier::Datagrams(_) | Carrier::External(_) => f64::INFINITY,
     }
 }
 
@@ -303,7 +303,7 @@ fn mss(group: &GroupPlan) -> f64 {
     f64::from(match &group.carrier {
         Carrier::Tcp(settings) => settings.opener.mss,
         Carrier::Datagrams(settings) => settings.config.mss,
-        Carrier::Guest(settings) => settings.mss,
+        Carrier::External(settings) => settings.mss,
     })
 }
 

@@ -3,7 +3,8 @@
 use crate::plan::Plan;
 use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};
 use earlybird_sim::{
-    Chance, Duplication, Fading, FourState, GilbertElliott, Impairments, Loss, LossRule, Reordering, Scope,
+    CorrelatedBernoulli, Duplication, Fading, FourState, GilbertElliott, Impairments, Loss, LossRule, PacketFilter,
+    Reordering,
 };
 use earlybird_units::SeedTree;
 
@@ -12,7 +13,7 @@ pub(crate) fn losses_of(plan: &Plan, models: &[LossModel], seeds: SeedTree) -> V
 }
 
 fn loss_of(plan: &Plan, model: &LossModel, seeds: SeedTree) -> Loss {
-    Loss { scope: scope_of(plan, model.flow()), ..Loss::new(rule_of(model, seeds), seeds.random()) }
+    Loss { filter: filter_of(plan, model.flow()), ..Loss::new(rule_of(model, seeds), seeds.random()) }
 }
 
 fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
@@ -49,24 +50,27 @@ fn first_of(periodic: &Periodic, seeds: SeedTree) -> u64 {
     periodic.first.unwrap_or(periodic.period)
 }
 
-fn scope_of(plan: &Plan, name: Option<&str>) -> Scope {
-    Scope { flow: name.and_then(|name| plan.flow_named(name)), group: name.and_then(|name| plan.group_named(name)) }
+fn filter_of(plan: &Plan, name: Option<&str>) -> PacketFilter {
+    PacketFilter {
+        flow: name.and_then(|name| plan.flow_named(name)),
+        group: name.and_then(|name| plan.group_named(name)),
+    }
 }
 
 pub(crate) fn impairments_of(plan: &Plan, channel: &Channel, seeds: SeedTree) -> Impairments {
     let reordering = channel.reorder.as_ref().map(|rule| Reordering {
         chance: chance_of(rule.probability, rule.correlation, seeds.child("reorder")),
-        scope: scope_of(plan, rule.flow.as_deref()),
+        filter: filter_of(plan, rule.flow.as_deref()),
         delay: rule.delay.duration(),
         packets: rule.packets,
     });
     let duplication = channel.duplicate.as_ref().map(|rule| Duplication {
         chance: chance_of(rule.probability, rule.correlation, seeds.child("duplicate")),
-        scope: scope_of(plan, rule.flow.as_deref()),
+        filter: filter_of(plan, rule.flow.as_deref()),
     });
     Impairments::new(reordering, duplication)
 }
 
-fn chance_of(probability: Fraction, correlation: Fraction, seeds: SeedTree) -> Chance {
-    Chance::new(probability.value(), correlation.value(), seeds.random())
+fn chance_of(probability: Fraction, correlation: Fraction, seeds: SeedTree) -> CorrelatedBernoulli {
+    CorrelatedBernoulli::new(probability.value(), correlation.value(), seeds.random())
 }

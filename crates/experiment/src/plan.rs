@@ -315,12 +315,12 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
         losses: losses_of(plan, &channel.loss, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);
-    network.impair(id, impairments_of(plan, channel, seeds));
+    network.set_impairments(id, impairments_of(plan, channel, seeds));
     network.link_mut(id).count_until(plan.end);
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
         if plan.counts_positions {
-            network.link_mut(id).count_positions(plan.groups.len(), plan.warm_up);
+            network.link_mut(id).count_queue_lengths(plan.groups.len(), plan.warm_up);
         }
     }
     id

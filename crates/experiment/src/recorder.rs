@@ -9,7 +9,7 @@ use crate::series::Series;
 use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
-use earlybird_sim::{DropCause, FlowId, GuestState, LinkId, Observer, Packet, PacketEvent};
+use earlybird_sim::{DropCause, ExternalState, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::{Duration, Instant};
@@ -294,12 +294,12 @@ impl Observer for Recorder {
         flow.bytes_delivered += received;
     }
 
-    fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
-        let GuestState { statistics, min_rtt, .. } = *sender;
+    fn on_guest_end(&mut self, flow: FlowId, sender: &ExternalState, received: u64) {
+        let ExternalState { statistics, min_rtt, .. } = *sender;
         self.end_flow(flow, &FlowEnd { statistics, min_rtt, bytes_delivered: received, ..FlowEnd::default() });
     }
 
-    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {
+    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &ExternalState) {
         let gauges = FlowGauges { cwnd: Some(sender.cwnd), srtt: sender.srtt, ..FlowGauges::default() };
         self.sample_flow(at, flow, &gauges);
     }

@@ -182,8 +182,8 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .real("utilisation", links().map(|link| utilisation(link, end)))
         // Little's law: the time all packets waited, per second.
         .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
-        .real("mean_wait_ms", links().map(Link::mean_wait_ms))
-        .whole("max_queue_packets", links().map(|link| link.most_waiting as u64))
+        .real("mean_wait_ms", links().map(Link::mean_queue_delay_ms))
+        .whole("max_queue_packets", links().map(|link| link.max_backlog as u64))
         .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
@@ -226,7 +226,7 @@ fn drops(plan: &Plan, recorder: &Recorder, network: &Network) -> Table {
 }
 
 fn queue_positions(plan: &Plan, network: &Network) -> Table {
-    let by_group = || network.links().flat_map(|link| link.positions().iter().zip(&plan.groups));
+    let by_group = || network.links().flat_map(|link| link.queue_lengths().iter().zip(&plan.groups));
     let rows = || by_group().flat_map(|(counts, group)| (0..).zip(counts).map(move |row| (&group.flow.name, row)));
     Table::default()
         .text("group", rows().map(|(group, _)| group.clone()))

@@ -51,7 +51,7 @@ pub(crate) fn summarise(
         ("mark_rate".into(), view.mark_rate().map(Value::Real)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
         ("utilisation".into(), view.utilisation().map(Value::Real)),
-        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(link.mean_wait_ms()))),
+        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(link.mean_queue_delay_ms()))),
         ("fair_share".into(), view.fair_share().map(Value::Real)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),

@@ -103,9 +103,9 @@ fn in_effect(carrier: Carrier, is_marked: bool) -> Carrier {
             settings.config.ecn &= is_marked;
             Carrier::Datagrams(settings)
         }
-        Carrier::Guest(mut settings) => {
+        Carrier::External(mut settings) => {
             settings.ecn &= is_marked;
-            Carrier::Guest(settings)
+            Carrier::External(settings)
         }
     }
 }
@@ -114,6 +114,6 @@ fn is_markable(carrier: &Carrier) -> bool {
     match carrier {
         Carrier::Tcp(settings) => settings.opener.ecn != EcnMode::Off,
         Carrier::Datagrams(settings) => settings.config.ecn,
-        Carrier::Guest(settings) => settings.ecn,
+        Carrier::External(settings) => settings.ecn,
     }
 }

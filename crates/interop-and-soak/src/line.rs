@@ -2,8 +2,8 @@
 
 use earlybird_emulator::{Emulator, Way, Ways};
 use earlybird_sim::{
-    Chance, Duplication, FlowId, GroupId, Impairments, LinkId, LinkSettings, Loss, LossRule, Network, QueueLimit,
-    Reordering, Scope,
+    CorrelatedBernoulli, Duplication, FlowId, GroupId, Impairments, LinkId, LinkSettings, Loss, LossRule, Network,
+    PacketFilter, QueueLimit, Reordering,
 };
 use earlybird_units::{Duration, Rate, SeedTree};
 
@@ -43,7 +43,7 @@ impl Line {
         for (index, (from, to)) in [(near, far), (far, near)].into_iter().enumerate() {
             let seeds = SeedTree::new(seed).nth(index as u64);
             network.add_link(from, to, self.link(seeds));
-            network.impair(LinkId(index as u32), self.impairments(seeds));
+            network.set_impairments(LinkId(index as u32), self.impairments(seeds));
         }
         let [there, back] =
             [(near, far), (far, near)].map(|(from, to)| network.add_route(from, to).expect("there is a link"));
@@ -62,14 +62,15 @@ impl Line {
     }
 
     fn impairments(&self, seeds: SeedTree) -> Impairments {
-        let chance =
-            |share: f64, name: &str| (share > 0.0).then(|| Chance::new(share, 0.0, seeds.child(name).random()));
-        let scope = Scope::default();
+        let chance = |share: f64, name: &str| {
+            (share > 0.0).then(|| CorrelatedBernoulli::new(share, 0.0, seeds.child(name).random()))
+        };
+        let filter = PacketFilter::default();
         // Half a round trip late: some packets pass, and no window.
         let delay = self.delay;
         Impairments::new(
-            chance(self.harm.overtaken, "overtaken").map(|chance| Reordering { chance, scope, delay, packets: None }),
-            chance(self.harm.doubled, "doubled").map(|chance| Duplication { chance, scope }),
+            chance(self.harm.overtaken, "overtaken").map(|chance| Reordering { chance, filter, delay, packets: None }),
+            chance(self.harm.doubled, "doubled").map(|chance| Duplication { chance, filter }),
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Carriage;
 use crate::outbox::LABEL;
-use earlybird_sim::GuestEvent;
+use earlybird_sim::ExternalEvent;
 use quinn_proto::{Connection, Dir, ReadError, StreamEvent, StreamId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ pub(crate) struct Inbox {
     pub(crate) received: u64,
     /// Parts that came of units of several datagrams.
     parts: BTreeMap<u32, BTreeSet<u16>>,
-    pub(crate) events: VecDeque<GuestEvent>,
+    pub(crate) events: VecDeque<ExternalEvent>,
 }
 
 impl Inbox {
@@ -51,9 +51,9 @@ impl Inbox {
         // What it says – that limits were raised – is found by the next question for packets.
         let _ = chunks.finalize();
         if self.carriage == Carriage::Streams && is_whole {
-            self.events.push_back(GuestEvent::Delivered(id.index() as u32));
+            self.events.push_back(ExternalEvent::Delivered(id.index() as u32));
         } else if self.carriage == Carriage::Stream && self.received > before {
-            self.events.push_back(GuestEvent::Readable);
+            self.events.push_back(ExternalEvent::Readable);
         }
     }
 
@@ -65,7 +65,7 @@ impl Inbox {
             let unit = u32::from_be_bytes([label[0], label[1], label[2], label[3]]);
             let [part, parts] = [[label[4], label[5]], [label[6], label[7]]].map(u16::from_be_bytes);
             if parts == 1 || self.completes(unit, part, parts) {
-                self.events.push_back(GuestEvent::Delivered(unit));
+                self.events.push_back(ExternalEvent::Delivered(unit));
             }
         }
     }

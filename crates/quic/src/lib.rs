@@ -14,7 +14,7 @@ mod peer;
 mod settings;
 mod silence;
 
-use earlybird_sim::{Guest, Stack};
+use earlybird_sim::{ExternalConnection, ExternalStack};
 use earlybird_units::{Instant, SeedTree};
 
 /// The largest payload of a datagram: what quinn's search for the packet size tries at most, Ethernet's 1500 bytes less IPv6's
@@ -51,7 +51,7 @@ struct Quinn {
 }
 
 /// Returns the stack that carries units so, under this control.
-pub fn stack(carriage: Carriage, control: Control) -> &'static dyn Stack {
+pub fn stack(carriage: Carriage, control: Control) -> &'static dyn ExternalStack {
     const fn quinn(carriage: Carriage, control: Control) -> Quinn {
         Quinn { carriage, control }
     }
@@ -66,8 +66,8 @@ pub fn stack(carriage: Carriage, control: Control) -> &'static dyn Stack {
     &ALL[2 * carriage as usize + control as usize]
 }
 
-impl Stack for Quinn {
-    fn pair(&self, now: Instant, seeds: SeedTree) -> [Box<dyn Guest>; 2] {
+impl ExternalStack for Quinn {
+    fn pair(&self, now: Instant, seeds: SeedTree) -> [Box<dyn ExternalConnection>; 2] {
         let client = peer::Peer::connect(now, *self, seeds.child("opener"));
         let server = peer::Peer::listen(*self, seeds.child("listener"));
         [Box::new(client), Box::new(server)]

@@ -4,7 +4,7 @@ use crate::inbox::Inbox;
 use crate::outbox::Outbox;
 use crate::silence::Silence;
 use crate::{Carriage, Quinn, clock, log, settings};
-use earlybird_sim::{Guest, GuestDatagram, GuestEvent, GuestState};
+use earlybird_sim::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalState};
 use earlybird_tcp::Statistics;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Ecn;
@@ -25,7 +25,7 @@ pub(crate) struct Peer {
     inbox: Inbox,
     silence: Silence,
     /// What is to be sent before the connection is asked.
-    ready: VecDeque<GuestDatagram>,
+    ready: VecDeque<ExternalDatagram>,
     /// Packets with something of the application.
     data_packets: u64,
     now: Instant,
@@ -96,11 +96,11 @@ impl Peer {
 
     fn answer(&mut self, transmit: &Transmit, mut payload: Vec<u8>) {
         payload.truncate(transmit.size);
-        self.ready.push_back(GuestDatagram { payload, ecn: Ecn::NotCapable, is_data: false });
+        self.ready.push_back(ExternalDatagram { payload, ecn: Ecn::NotCapable, is_data: false });
     }
 
     /// Returns the connection's next datagram.
-    fn transmit(&mut self, now: Instant) -> Option<GuestDatagram> {
+    fn transmit(&mut self, now: Instant) -> Option<ExternalDatagram> {
         let (_, connection) = self.connection.as_mut()?;
         let (mut payload, before) = (Vec::new(), connection.stats().frame_tx);
         let transmit = connection.poll_transmit(clock::outside(now), 1, &mut payload)?;
@@ -110,11 +110,11 @@ impl Peer {
         let is_data = sent.stream + sent.datagram > before.stream + before.datagram;
         self.data_packets += u64::from(is_data);
         let ecn = transmit.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8));
-        Some(GuestDatagram { payload, ecn, is_data })
+        Some(ExternalDatagram { payload, ecn, is_data })
     }
 }
 
-impl Guest for Peer {
+impl ExternalConnection for Peer {
     fn on_datagram(&mut self, now: Instant, ecn: Ecn, payload: Vec<u8>) {
         self.now = now;
         self.silence.on_datagram(now);
@@ -153,12 +153,12 @@ impl Guest for Peer {
         connection.poll_timeout().map(|at| clock::inside(at).max(self.now))
     }
 
-    fn poll_transmit(&mut self, now: Instant) -> Option<GuestDatagram> {
+    fn poll_transmit(&mut self, now: Instant) -> Option<ExternalDatagram> {
         self.now = now;
         self.ready.pop_front().or_else(|| self.transmit(now))
     }
 
-    fn poll_event(&mut self) -> Option<GuestEvent> {
+    fn poll_event(&mut self) -> Option<ExternalEvent> {
         self.inbox.events.pop_front()
     }
 
@@ -180,13 +180,13 @@ impl Guest for Peer {
         if self.carriage == Carriage::Stream { self.inbox.received } else { 0 }
     }
 
-    fn state(&self) -> GuestState {
-        let Some((_, connection)) = &self.connection else { return GuestState::default() };
+    fn state(&self) -> ExternalState {
+        let Some((_, connection)) = &self.connection else { return ExternalState::default() };
         let stats = connection.stats();
         // Before, quinn gives what it assumes.
         let (path, is_measured) = (stats.path, stats.frame_rx.acks > 0);
         let repairs = if self.carriage == Carriage::Datagrams { 0 } else { path.lost_packets };
-        GuestState {
+        ExternalState {
             statistics: Statistics {
                 segments_sent: self.data_packets,
                 retransmissions: repairs,

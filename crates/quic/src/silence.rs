@@ -1,6 +1,6 @@
 //! How long nothing came before a probe timeout.
 
-use earlybird_sim::GuestEvent;
+use earlybird_sim::ExternalEvent;
 use earlybird_units::{Duration, Instant};
 use quinn_proto::FrameStats;
 
@@ -34,13 +34,13 @@ impl Silence {
     }
 
     /// The probe timer has expired, which runs from the last packet that asks for an acknowledgement (RFC 9002 §6.2.1).
-    pub(crate) fn on_timeout(&mut self, now: Instant) -> GuestEvent {
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> ExternalEvent {
         let timer = now - self.asked;
         let freeze = now - std::mem::replace(&mut self.progress, now);
         self.timeouts += 1;
         self.frozen += freeze;
         self.frozen_timers += timer;
-        GuestEvent::Timeout { timer, freeze }
+        ExternalEvent::Timeout { timer, freeze }
     }
 }
 

@@ -372,6 +372,6 @@ pub(crate) fn mss_of(carrier: &Carrier) -> u64 {
     match carrier {
         Carrier::Tcp(settings) => settings.opener.mss.into(),
         Carrier::Datagrams(settings) => settings.config.mss.into(),
-        Carrier::Guest(settings) => settings.mss.into(),
+        Carrier::External(settings) => settings.mss.into(),
     }
 }

@@ -1,12 +1,12 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
-use crate::guest::Stack;
+use crate::external_stack::ExternalStack;
 use crate::ids::{AppId, FlowId, GroupId, ListenerId, RouteId};
-use crate::ledger::Ledger;
-use crate::moment::Moment;
 use crate::observer::Observer;
 use crate::packet::{Content, Packet};
-use crate::udp::UdpAgent;
+use crate::timestamp::Timestamp;
+use crate::udp_agent::UdpAgent;
+use crate::unit_map::UnitMap;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Config, Connection, Cx};
 use earlybird_units::{Duration, Instant};
@@ -87,9 +87,9 @@ pub struct DatagramSettings {
 
 /// What a flow over a stack from outside is made of. Its links count IPv4's header and UDP's.
 #[derive(Clone, Copy, Debug)]
-pub struct GuestSettings {
+pub struct ExternalSettings {
     /// Makes its connections.
-    pub stack: &'static dyn Stack,
+    pub stack: &'static dyn ExternalStack,
     /// The largest payload of a datagram that it sends, in bytes.
     pub mss: u16,
     /// Whether queues may mark its packets; else they leave as if the stack could not do with marks, which it finds out.
@@ -105,7 +105,7 @@ pub enum Carrier {
     /// Datagrams.
     Datagrams(DatagramSettings),
     /// Connections of a stack from outside.
-    Guest(GuestSettings),
+    External(ExternalSettings),
 }
 
 impl Carrier {
@@ -113,7 +113,7 @@ impl Carrier {
         match self {
             Self::Tcp(settings) => settings.opener.mss,
             Self::Datagrams(settings) => settings.config.mss,
-            Self::Guest(settings) => settings.mss,
+            Self::External(settings) => settings.mss,
         }
     }
 }
@@ -216,13 +216,13 @@ impl Agent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// Nobody in particular: everything is read as soon as it is there in order, and only how much it is counts.
-    Anyone,
+    Discard,
     /// A reader that always waits, and steps over whatever the transport lets it; it reads units.
-    Impatient,
+    Skipping,
     /// An application.
     Listener(ListenerId),
     /// An application that opened the connection, and is asked by this one.
-    Server(ListenerId),
+    QueueServer(ListenerId),
 }
 
 /// One end of a connection, and its place in the network.
@@ -239,22 +239,22 @@ pub(crate) struct Endpoint {
     pub(crate) armed: Instant,
     /// The agent's deadline, and when it was set: this decides what comes first where other events meet it.
     pub(crate) deadline: Instant,
-    pub(crate) deadline_set: Moment,
+    pub(crate) deadline_set: Timestamp,
     /// Propagation time of the link that brings packets here.
-    pub(crate) last_hop: Duration,
+    pub(crate) last_link_delay: Duration,
     pub(crate) is_in_use: bool,
     pub(crate) reader: Reader,
     /// Nobody needs to be told of what can be read here.
-    pub(crate) reads_untold: bool,
+    pub(crate) auto_read: bool,
     /// Bytes that the application has written and the send buffer has no room for.
     pub(crate) unwritten: u64,
     /// What was written here, if the peer's reader asks what it is.
-    pub(crate) ledger: Option<Box<Ledger>>,
+    pub(crate) unit_map: Option<Box<UnitMap>>,
 }
 
 impl Endpoint {
     /// Tells an observer where the connection stands, if it is one.
-    pub(crate) fn tell_state<O: Observer>(&self, at: Instant, arrived: Option<&Packet>, observer: &mut O) {
+    pub(crate) fn report_state<O: Observer>(&self, at: Instant, arrived: Option<&Packet>, observer: &mut O) {
         if let Agent::Tcp(connection) = &self.agent {
             observer.on_state(at, self.flow, arrived, connection);
         }

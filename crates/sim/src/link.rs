@@ -4,21 +4,21 @@
 //! order, so the moment of departure is known at once and no event is needed for it. All other links are served packet
 //! by packet, see [`served`].
 
-mod line;
-mod served;
+mod backlog;
+mod event_driven;
 
 use crate::loss::Loss;
-use crate::moment::Moment;
 use crate::observer::DropCause;
-use crate::pace::RateChanges;
 use crate::packet::Packet;
 use crate::queue::{Discipline, QueueLimit};
-use crate::serialiser::Serialiser;
+use crate::service_schedule::RateChanges;
+use crate::timestamp::Timestamp;
+use crate::transmission_clock::TransmissionClock;
 use earlybird_units::{Duration, Instant, Random, Rate, SeedTree};
-use served::Server;
+use event_driven::QueueServer;
 
-use line::Line;
-pub(crate) use served::Offer;
+use backlog::LinkBacklog;
+pub(crate) use event_driven::EnqueueOutcome;
 
 /// What a link is made of.
 #[derive(Clone, Debug)]
@@ -103,13 +103,13 @@ impl Counters {
 
 /// How often each group's packets found how many packets waiting when they came to a queue.
 #[derive(Clone, Debug)]
-struct Positions {
+struct QueueLengths {
     from: Instant,
     /// By group, by number of packets.
     counts: Vec<Vec<u64>>,
 }
 
-impl Positions {
+impl QueueLengths {
     #[cold]
     fn count(&mut self, now: Instant, packet: &Packet, waiting: usize) {
         let Some(counts) = self.counts.get_mut(packet.group.0 as usize).filter(|_| now >= self.from) else { return };
@@ -124,19 +124,19 @@ impl Positions {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Link {
-    free_at: Moment,
+    free_at: Timestamp,
     /// As [`Link::count_until`] asked.
     end: Instant,
-    clock: Serialiser,
+    clock: TransmissionClock,
     delay: Duration,
     delay_seconds: f64,
     /// The size of packets that can be taken without a look: the last one was as large, the link takes it when it is idle, and
     /// is plain. 0 if none can.
-    usual_bytes: u32,
+    fast_path_bytes: u32,
     /// From when on groups are counted, if they are.
     counts_from: Instant,
     /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
-    waiting: Line,
+    waiting: LinkBacklog,
     /// If fewer are there, one more changes nothing but their number: there is room, and as many have waited before.
     usual: usize,
     /// Sum of all waiting times.
@@ -144,29 +144,29 @@ pub struct Link {
     /// Everything since the start.
     pub total: Counters,
     /// Where packets wait if their departure is not known beforehand.
-    server: Option<Box<Server>>,
+    server: Option<Box<QueueServer>>,
     /// An idle link takes packets that are smaller.
-    room_when_idle: u64,
+    max_bytes_when_idle: u64,
     /// Nothing gets lost in front of the queue, and nobody asks how long it was.
     is_plain: bool,
-    /// Packets may leave it out of order or twice; see `Network::impair`.
+    /// Packets may leave it out of order or twice; see `Network::set_impairments`.
     pub(crate) is_impaired: bool,
     has_losses: bool,
     /// The packet that came last was taken by a rule of losses.
-    was_lost: bool,
+    last_was_lost: bool,
     limit: QueueLimit,
     /// Bytes that a server's queue holds.
     queued_bytes: u64,
     /// By group, as [`Link::count_groups`] asked.
     pub groups: Vec<Counters>,
-    /// As [`Link::count_positions`] asked.
-    positions: Option<Box<Positions>>,
+    /// As [`Link::count_queue_lengths`] asked.
+    queue_lengths: Option<Box<QueueLengths>>,
     /// The part of [`Link::waited`] that packets waited which the queue dropped later.
-    pub waited_in_vain: Duration,
+    pub dropped_queueing_delay: Duration,
     /// The most packets that ever waited.
-    pub most_waiting: usize,
+    pub max_backlog: usize,
     /// Time on the wire, after the end, of packets whose departure was known before.
-    busy_after_end: Duration,
+    transmission_after_end: Duration,
     settings: Box<LinkSettings>,
 }
 
@@ -174,30 +174,30 @@ impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
         let has_losses = !settings.losses.is_empty();
         Self {
-            free_at: Moment::ZERO,
+            free_at: Timestamp::ZERO,
             end: Instant::NEVER,
-            clock: Serialiser::new(settings.rate),
+            clock: TransmissionClock::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
-            usual_bytes: 0,
+            fast_path_bytes: 0,
             counts_from: Instant::NEVER,
-            waiting: Line::default(),
+            waiting: LinkBacklog::default(),
             usual: 0,
             waited: Duration::ZERO,
             total: Counters::default(),
-            server: Server::of(&settings).map(Box::new),
-            room_when_idle: settings.limit.room_when_idle(),
+            server: QueueServer::of(&settings).map(Box::new),
+            max_bytes_when_idle: settings.limit.max_bytes_when_idle(),
             is_plain: !has_losses,
             is_impaired: false,
             has_losses,
-            was_lost: false,
+            last_was_lost: false,
             limit: settings.limit,
             queued_bytes: 0,
             groups: Vec::new(),
-            positions: None,
-            waited_in_vain: Duration::ZERO,
-            most_waiting: 0,
-            busy_after_end: Duration::ZERO,
+            queue_lengths: None,
+            dropped_queueing_delay: Duration::ZERO,
+            max_backlog: 0,
+            transmission_after_end: Duration::ZERO,
             settings: Box::new(settings),
         }
     }
@@ -209,9 +209,9 @@ impl Link {
     }
 
     /// Counts how many packets each packet of `groups` groups finds waiting, from a given time on.
-    pub fn count_positions(&mut self, groups: usize, from: Instant) {
-        (self.is_plain, self.usual_bytes) = (false, 0);
-        self.positions = Some(Box::new(Positions { from, counts: vec![Vec::new(); groups] }));
+    pub fn count_queue_lengths(&mut self, groups: usize, from: Instant) {
+        (self.is_plain, self.fast_path_bytes) = (false, 0);
+        self.queue_lengths = Some(Box::new(QueueLengths { from, counts: vec![Vec::new(); groups] }));
     }
 
     /// Takes what leaves after this time for not sent, see [`Link::bits_sent`]; to be said before the first packet comes.
@@ -221,7 +221,7 @@ impl Link {
 
     /// Returns the bits that the link has sent by the time that [`Link::count_until`] named, when the world has come to it.
     pub fn bits_sent(&self) -> f64 {
-        let seconds_left = self.busy_after_end.as_secs_f64();
+        let seconds_left = self.transmission_after_end.as_secs_f64();
         let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
         let unsent = self.server.as_ref().map_or_else(known, |server| self.unsent_by(server));
         self.total.bytes_out as f64 * 8.0 - unsent
@@ -229,13 +229,14 @@ impl Link {
 
     /// Returns by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
     /// had no room for; nothing unless asked for.
-    pub fn positions(&self) -> &[Vec<u64>] {
-        self.positions.as_ref().map_or(&[], |positions| &positions.counts)
+    pub fn queue_lengths(&self) -> &[Vec<u64>] {
+        self.queue_lengths.as_ref().map_or(&[], |queue_lengths| &queue_lengths.counts)
     }
 
     /// Returns the mean time in milliseconds that a packet which the link sent had waited for it.
-    pub fn mean_wait_ms(&self) -> f64 {
-        1e3 * self.waited.saturating_sub(self.waited_in_vain).as_secs_f64() / self.total.packets_out().max(1) as f64
+    pub fn mean_queue_delay_ms(&self) -> f64 {
+        1e3 * self.waited.saturating_sub(self.dropped_queueing_delay).as_secs_f64()
+            / self.total.packets_out().max(1) as f64
     }
 
     /// Returns what the link is made of.
@@ -247,21 +248,21 @@ impl Link {
     /// `false` if it is dropped.
     // Every packet comes by several times: this is short, and calls nothing but at its end.
     #[inline(never)]
-    pub(crate) fn accept(&mut self, moment: &mut Moment, packet: &Packet) -> bool {
-        let now = *moment;
-        if packet.bytes != self.usual_bytes || self.free_at.at == now.at {
-            return self.accept_closely(moment, packet);
+    pub(crate) fn accept(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
+        let now = *timestamp;
+        if packet.bytes != self.fast_path_bytes || self.free_at.at == now.at {
+            return self.accept_slow_path(timestamp, packet);
         }
         if self.free_at.at < now.at {
             self.waiting.clear();
             let time = self.clock.repeat_first();
-            *moment = self.send_from(now, time);
-        } else if self.waiting.len() < self.usual && self.waiting.push_into_place(now, self.free_at, packet.bytes) {
+            *timestamp = self.transmit_at(now, time);
+        } else if self.waiting.len() < self.usual && self.waiting.push_if_room(now, self.free_at, packet.bytes) {
             self.waited += self.free_at.at - now.at;
             let time = self.clock.repeat();
-            *moment = self.send_from(self.free_at, time);
+            *timestamp = self.transmit_at(self.free_at, time);
         } else {
-            return self.accept_closely(moment, packet);
+            return self.accept_slow_path(timestamp, packet);
         }
         self.count(now.at, packet, true);
         true
@@ -270,13 +271,13 @@ impl Link {
     /// Takes a packet that may get lost, for which there may be no room, which comes just when another one has left, or at which
     /// somebody looks.
     #[inline(never)]
-    fn accept_closely(&mut self, moment: &mut Moment, packet: &Packet) -> bool {
-        let is_lost = self.has_losses && self.is_lost(moment.at, packet);
-        let is_idle = self.free_at.is_by(*moment);
-        let is_kept = !is_lost && self.has_room(*moment, is_idle, packet);
-        self.count(moment.at, packet, is_kept);
+    fn accept_slow_path(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
+        let is_lost = self.has_losses && self.is_lost(timestamp.at, packet);
+        let is_idle = self.free_at.is_not_after(*timestamp);
+        let is_kept = !is_lost && self.has_room(*timestamp, is_idle, packet);
+        self.count(timestamp.at, packet, is_kept);
         if is_kept {
-            *moment = self.transmit(*moment, is_idle, packet.bytes);
+            *timestamp = self.transmit(*timestamp, is_idle, packet.bytes);
         }
         is_kept
     }
@@ -284,54 +285,54 @@ impl Link {
     #[cold]
     fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         // Every rule counts every packet, so no short cut.
-        self.was_lost = self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost);
-        self.was_lost
+        self.last_was_lost = self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost);
+        self.last_was_lost
     }
 
     /// Returns why the packet that came last was dropped at the entrance.
     pub(crate) fn drop_cause(&self) -> DropCause {
-        if self.was_lost { DropCause::Loss } else { DropCause::Queue }
+        if self.last_was_lost { DropCause::Loss } else { DropCause::Queue }
     }
 
     #[inline]
-    fn has_room(&mut self, now: Moment, is_idle: bool, packet: &Packet) -> bool {
+    fn has_room(&mut self, now: Timestamp, is_idle: bool, packet: &Packet) -> bool {
         if is_idle {
             self.waiting.clear();
-        } else if self.waiting.len() >= self.usual || self.positions.is_some() {
-            self.waiting.leave_by(now);
+        } else if self.waiting.len() >= self.usual || self.queue_lengths.is_some() {
+            self.waiting.remove_started(now);
         }
-        if let Some(positions) = &mut self.positions {
-            positions.count(now.at, packet, self.waiting.len());
+        if let Some(queue_lengths) = &mut self.queue_lengths {
+            queue_lengths.count(now.at, packet, self.waiting.len());
         }
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
     /// Returns the moment at which a packet arrives at the far end.
-    fn transmit(&mut self, now: Moment, is_idle: bool, bytes: u32) -> Moment {
-        let fits = self.is_plain && u64::from(bytes) < self.room_when_idle;
-        self.usual_bytes = if fits { bytes } else { 0 };
+    fn transmit(&mut self, now: Timestamp, is_idle: bool, bytes: u32) -> Timestamp {
+        let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
+        self.fast_path_bytes = if fits { bytes } else { 0 };
         if is_idle {
             let time = self.clock.send_first(bytes);
-            self.send_from(now, time)
+            self.transmit_at(now, time)
         } else {
             self.waiting.push(now, self.free_at, bytes);
-            self.note_most_waiting();
+            self.update_max_backlog();
             self.waited += self.free_at.at - now.at;
             let time = self.clock.send(bytes);
-            self.send_from(self.free_at, time)
+            self.transmit_at(self.free_at, time)
         }
     }
 
-    fn note_most_waiting(&mut self) {
-        if self.waiting.len() > self.most_waiting {
-            self.most_waiting = self.waiting.len();
-            self.usual = self.limit.packets_with_room(self.most_waiting);
+    fn update_max_backlog(&mut self) {
+        if self.waiting.len() > self.max_backlog {
+            self.max_backlog = self.waiting.len();
+            self.usual = self.limit.packets_with_room(self.max_backlog);
         }
     }
 
     /// Returns the moment at which a packet arrives at the far end that leaves at a moment, for so long.
     #[inline]
-    fn send_from(&mut self, start: Moment, (span, seconds): (Duration, f64)) -> Moment {
+    fn transmit_at(&mut self, start: Timestamp, (span, seconds): (Duration, f64)) -> Timestamp {
         self.free_at = start.after(span, seconds);
         if self.free_at.at > self.end {
             self.count_after_end(start.at);
@@ -342,7 +343,7 @@ impl Link {
     /// Several links look ahead together: packets come to the later ones that leave the first after the end.
     #[cold]
     fn count_after_end(&mut self, start: Instant) {
-        self.busy_after_end += self.free_at.at - start.max(self.end);
+        self.transmission_after_end += self.free_at.at - start.max(self.end);
     }
 
     #[inline]
@@ -366,7 +367,7 @@ impl Link {
         if let Some(server) = &self.server {
             return server.len();
         }
-        self.waiting.catch_up(at);
+        self.waiting.remove_started_by(at);
         self.waiting.len()
     }
 }
@@ -374,7 +375,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slots::Slots;
+    use crate::packet_pool::PacketPool;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -385,15 +386,15 @@ mod tests {
     }
 
     fn packet(bytes: u32) -> Packet {
-        let mut slots = Slots::default();
-        let place = slots.take();
-        Packet { bytes, ..slots.get(place).packet }
+        let mut pool = PacketPool::default();
+        let place = pool.take();
+        Packet { bytes, ..pool.get(place).packet }
     }
 
     /// Returns what became of a packet.
-    fn pass(link: &mut Link, now: Moment, packet: &Packet) -> Option<Moment> {
-        let mut moment = now;
-        link.accept(&mut moment, packet).then_some(moment)
+    fn pass(link: &mut Link, now: Timestamp, packet: &Packet) -> Option<Timestamp> {
+        let mut timestamp = now;
+        link.accept(&mut timestamp, packet).then_some(timestamp)
     }
 
     proptest! {
@@ -408,18 +409,18 @@ mod tests {
             packets in vec((0_u64..4, 0_u64..4_000, prop_oneof![4 => Just(1040_u32), 1 => Just(40), 1 => Just(1500)]), 1..200),
         ) {
             let (mut plain, mut watched) = (link(limit), link(limit));
-            watched.count_positions(1, Instant::NEVER);
-            let mut now = Moment::ZERO;
+            watched.count_queue_lengths(1, Instant::NEVER);
+            let mut now = Timestamp::ZERO;
             for (kind, micros, bytes) in packets {
                 // Some come at once, some just when the link falls idle, some before, some after a rest.
                 now = match kind {
                     0 => now,
-                    1 if now.is_by(plain.free_at) => plain.free_at,
+                    1 if now.is_not_after(plain.free_at) => plain.free_at,
                     _ => now.until(now.at + Duration::from_micros(micros)),
                 };
                 let packet = packet(bytes);
                 prop_assert_eq!(pass(&mut plain, now, &packet), pass(&mut watched, now, &packet));
-                prop_assert_eq!((plain.total, plain.waited, plain.most_waiting), (watched.total, watched.waited, watched.most_waiting));
+                prop_assert_eq!((plain.total, plain.waited, plain.max_backlog), (watched.total, watched.waited, watched.max_backlog));
                 if kind == 3 {
                     prop_assert_eq!(plain.backlog(now.at), watched.backlog(now.at));
                 }

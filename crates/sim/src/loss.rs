@@ -7,7 +7,7 @@ pub use fading::Fading;
 pub use markov::{FourState, GilbertElliott};
 
 use crate::packet::Packet;
-use crate::scope::Scope;
+use crate::packet_filter::PacketFilter;
 use earlybird_units::{Instant, Random};
 
 /// Which packets get lost.
@@ -42,7 +42,7 @@ pub struct Loss {
     /// The rule.
     pub rule: LossRule,
     /// Whose packets it concerns.
-    pub scope: Scope,
+    pub filter: PacketFilter,
     /// Its random numbers.
     pub random: Random,
     /// Packets counted so far.
@@ -52,12 +52,12 @@ pub struct Loss {
 impl Loss {
     /// Makes a rule that concerns every packet.
     pub fn new(rule: LossRule, random: Random) -> Self {
-        Self { rule, scope: Scope::default(), random, count: 0 }
+        Self { rule, filter: PacketFilter::default(), random, count: 0 }
     }
 
     /// Counts a packet that comes now, not before the last one, and says whether it is lost.
     pub fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
-        if !self.scope.concerns(packet) {
+        if !self.filter.matches(packet) {
             return false;
         }
         let number = self.count;

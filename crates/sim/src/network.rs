@@ -8,33 +8,33 @@ use std::collections::VecDeque;
 
 /// A step of a route: its link and how it goes on, in one number, as every packet reads it at every link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step(u32);
+pub(crate) struct Hop(u32);
 
-impl Step {
+impl Hop {
     /// Stands behind the last step: the packet is there.
     pub(crate) const END: Self = Self(u32::MAX);
     /// Nothing can be said before the packet comes to the link: this is the end, or the link is served packet by packet.
-    const STOPS: u32 = 1 << 31;
+    const NEEDS_EVENT: u32 = 1 << 31;
     /// What leaves the link goes on to the next one, which no other link feeds: its arrival there is known beforehand and needs
     /// no event.
-    const GOES_ON: u32 = 1 << 30;
+    const CHAINED: u32 = 1 << 30;
 
     /// Returns the link.
     #[inline]
     pub(crate) const fn link(self) -> LinkId {
-        LinkId(self.0 & !(Self::STOPS | Self::GOES_ON))
+        LinkId(self.0 & !(Self::NEEDS_EVENT | Self::CHAINED))
     }
 
     /// Returns whether more must happen than that the link carries a packet.
     #[inline]
-    pub(crate) const fn stops(self) -> bool {
-        self.0 & Self::STOPS != 0
+    pub(crate) const fn needs_event(self) -> bool {
+        self.0 & Self::NEEDS_EVENT != 0
     }
 
     /// Returns whether a packet goes on to the next link at once.
     #[inline]
-    pub(crate) const fn goes_on(self) -> bool {
-        self.0 & Self::GOES_ON != 0
+    pub(crate) const fn is_chained(self) -> bool {
+        self.0 & Self::CHAINED != 0
     }
 }
 
@@ -49,7 +49,7 @@ pub struct NoRoute {
 
 /// What feeds a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
+enum Upstream {
     Nobody,
     One(LinkId),
     /// Several links, or a host.
@@ -61,11 +61,11 @@ enum Feeder {
 pub struct Network {
     pub(crate) links: Vec<Link>,
     ends: Vec<(NodeId, NodeId)>,
-    feeders: Vec<Feeder>,
+    feeders: Vec<Upstream>,
     /// By link; empty for most.
     impairments: Vec<Impairments>,
-    /// The steps of all routes, one route behind the other, each closed by [`Step::END`].
-    steps: Vec<Step>,
+    /// The steps of all routes, one route behind the other, each closed by [`Hop::END`].
+    steps: Vec<Hop>,
     nodes: u32,
 }
 
@@ -80,7 +80,7 @@ impl Network {
     pub fn add_link(&mut self, from: NodeId, to: NodeId, settings: LinkSettings) -> LinkId {
         self.links.push(Link::new(settings));
         self.ends.push((from, to));
-        self.feeders.push(Feeder::Nobody);
+        self.feeders.push(Upstream::Nobody);
         self.impairments.push(Impairments::default());
         LinkId(self.links.len() as u32 - 1)
     }
@@ -97,47 +97,47 @@ impl Network {
 
     /// Adds a route over these links, each of which must begin where the one before ends.
     pub fn add_route_over(&mut self, links: Vec<LinkId>) -> RouteId {
-        let mut feeder = Feeder::Many;
+        let mut feeder = Upstream::Many;
         for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
-            *known = if *known == Feeder::Nobody || *known == feeder { feeder } else { Feeder::Many };
-            feeder = Feeder::One(link);
+            *known = if *known == Upstream::Nobody || *known == feeder { feeder } else { Upstream::Many };
+            feeder = Upstream::One(link);
         }
         let start = self.steps.len() as u32;
-        self.steps.extend(links.into_iter().map(|link| Step(link.0)));
-        self.steps.push(Step::END);
+        self.steps.extend(links.into_iter().map(|link| Hop(link.0)));
+        self.steps.push(Hop::END);
         RouteId(start)
     }
 
     /// Finds out, when all is known about the links, where packets go on by themselves.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn classify_hops(&mut self) {
         for index in 0..self.steps.len() {
-            if self.steps[index] == Step::END {
+            if self.steps[index] == Hop::END {
                 continue;
             }
             let link = self.steps[index].link();
-            let stops = if self.link(link).is_served() { Step::STOPS } else { 0 };
-            let goes_on = if self.goes_on(link, self.steps[index + 1]) { Step::GOES_ON } else { 0 };
-            self.steps[index] = Step(link.0 | stops | goes_on);
+            let needs_event = if self.link(link).is_event_driven() { Hop::NEEDS_EVENT } else { 0 };
+            let is_chained = if self.is_chained(link, self.steps[index + 1]) { Hop::CHAINED } else { 0 };
+            self.steps[index] = Hop(link.0 | needs_event | is_chained);
         }
     }
 
-    fn goes_on(&self, link: LinkId, next: Step) -> bool {
-        let is_private = |link: LinkId| matches!(self.feeders[link.0 as usize], Feeder::One(_));
-        let is_known = next != Step::END && is_private(next.link()) && !self.link(next.link()).is_served();
-        is_known && !self.link(link).is_impaired && !self.link(link).is_served()
+    fn is_chained(&self, link: LinkId, next: Hop) -> bool {
+        let is_private = |link: LinkId| matches!(self.feeders[link.0 as usize], Upstream::One(_));
+        let is_known = next != Hop::END && is_private(next.link()) && !self.link(next.link()).is_event_driven();
+        is_known && !self.link(link).is_impaired && !self.link(link).is_event_driven()
     }
 
     fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        let mut came_by = vec![None; self.nodes as usize];
+        let mut incoming_link = vec![None; self.nodes as usize];
         let mut frontier = VecDeque::from([from]);
         while let Some(node) = frontier.pop_front() {
             if node == to {
-                return Some(self.trace_back(from, to, &came_by));
+                return Some(self.backtrack(from, to, &incoming_link));
             }
             for (index, &(start, end)) in self.ends.iter().enumerate() {
-                if start == node && end != from && came_by[end.0 as usize].is_none() {
-                    came_by[end.0 as usize] = Some(LinkId(index as u32));
+                if start == node && end != from && incoming_link[end.0 as usize].is_none() {
+                    incoming_link[end.0 as usize] = Some(LinkId(index as u32));
                     frontier.push_back(end);
                 }
             }
@@ -145,10 +145,10 @@ impl Network {
         None
     }
 
-    fn trace_back(&self, from: NodeId, to: NodeId, came_by: &[Option<LinkId>]) -> Vec<LinkId> {
+    fn backtrack(&self, from: NodeId, to: NodeId, incoming_link: &[Option<LinkId>]) -> Vec<LinkId> {
         let mut route = Vec::new();
         let mut node = to;
-        while let Some(link) = came_by[node.0 as usize].filter(|_| node != from) {
+        while let Some(link) = incoming_link[node.0 as usize].filter(|_| node != from) {
             route.push(link);
             node = self.ends[link.0 as usize].0;
         }
@@ -158,7 +158,7 @@ impl Network {
 
     /// Returns the first step of a route, or of what is left of it.
     #[inline]
-    pub(crate) fn first_step(&self, route: RouteId) -> Step {
+    pub(crate) fn first_hop(&self, route: RouteId) -> Hop {
         self.steps[route.0 as usize]
     }
 
@@ -168,7 +168,7 @@ impl Network {
     }
 
     /// Returns the propagation time of a route's last link; of none, nothing.
-    pub(crate) fn last_hop(&self, route: RouteId) -> Duration {
+    pub(crate) fn last_link_delay(&self, route: RouteId) -> Duration {
         self.delays(route).last().unwrap_or_default()
     }
 
@@ -178,7 +178,7 @@ impl Network {
 
     /// Returns the links of a route in order.
     pub fn links_of(&self, route: RouteId) -> impl Iterator<Item = LinkId> + '_ {
-        self.steps[route.0 as usize..].iter().take_while(|step| **step != Step::END).map(|step| step.link())
+        self.steps[route.0 as usize..].iter().take_while(|step| **step != Hop::END).map(|step| step.link())
     }
 
     /// Returns a link.
@@ -192,7 +192,7 @@ impl Network {
     }
 
     /// Lets packets leave a link out of order or twice.
-    pub fn impair(&mut self, link: LinkId, impairments: Impairments) {
+    pub fn set_impairments(&mut self, link: LinkId, impairments: Impairments) {
         self.link_mut(link).is_impaired = impairments.reordering.is_some() || impairments.duplication.is_some();
         *self.impairments_mut(link) = impairments;
     }
@@ -232,16 +232,16 @@ mod tests {
         let [a, b, c, d] = [(); 4].map(|()| network.add_node());
         let [ac, bc, cd] = [(a, c), (b, c), (c, d)].map(|(from, to)| network.add_link(from, to, settings()));
         let route = network.add_route(a, d).unwrap();
-        let goes_on = |network: &mut Network, route: RouteId| {
-            network.settle();
-            network.first_step(route).goes_on()
+        let is_chained = |network: &mut Network, route: RouteId| {
+            network.classify_hops();
+            network.first_hop(route).is_chained()
         };
         assert_eq!(network.links_of(route).collect::<Vec<_>>(), [ac, cd]);
-        assert_eq!(network.first_step(route.rest().rest()), Step::END);
-        assert!(goes_on(&mut network, route) && !goes_on(&mut network, route.rest()));
+        assert_eq!(network.first_hop(route.rest().rest()), Hop::END);
+        assert!(is_chained(&mut network, route) && !is_chained(&mut network, route.rest()));
         let other = network.add_route(b, d).unwrap();
-        assert!(!goes_on(&mut network, route) && !goes_on(&mut network, other));
-        assert_eq!(network.first_step(other).link(), bc);
+        assert!(!is_chained(&mut network, route) && !is_chained(&mut network, other));
+        assert_eq!(network.first_hop(other).link(), bc);
         assert_eq!(network.add_route(d, a), Err(NoRoute { from: d, to: a }));
     }
 }

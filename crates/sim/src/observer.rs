@@ -1,6 +1,6 @@
 //! What a world tells while it runs.
 
-use crate::guest::GuestState;
+use crate::external_stack::ExternalState;
 use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
 use earlybird_datagram as datagram;
@@ -64,11 +64,11 @@ pub trait Observer {
     /// The run came to its end for a flow of datagrams.
     fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
     /// The run came to its end for a flow of a stack from outside: how its sender stands, and what its receiver got.
-    fn on_guest_end(&mut self, _flow: FlowId, _sender: &GuestState, _received: u64) {}
+    fn on_guest_end(&mut self, _flow: FlowId, _sender: &ExternalState, _received: u64) {}
     /// It is time for a sample of a flow's opener …
     fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
     /// … of a stack from outside …
-    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &GuestState) {}
+    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &ExternalState) {}
     /// … of the sender of a flow of datagrams …
     fn on_datagrams_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &datagram::Endpoint) {}
     /// … and of a link.
@@ -78,7 +78,7 @@ pub trait Observer {
 impl Observer for () {}
 
 /// Makes the same call to both observers of a pair.
-macro_rules! pass_on {
+macro_rules! forward_to_both {
     ($self:ident, $each:ident => $call:expr) => {{
         {
             let $each = &mut $self.0;
@@ -94,67 +94,67 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     const STATES: bool = A::STATES || B::STATES;
 
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
-        pass_on!(self, each => each.on_packet(at, event, packet));
+        forward_to_both!(self, each => each.on_packet(at, event, packet));
     }
 
     fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
-        pass_on!(self, each => each.on_state(at, flow, arrived, connection));
+        forward_to_both!(self, each => each.on_state(at, flow, arrived, connection));
     }
 
     fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
-        pass_on!(self, each => each.on_trace(at, flow, event));
+        forward_to_both!(self, each => each.on_trace(at, flow, event));
     }
 
     fn on_unit(&mut self, at: Instant, flow: FlowId, bytes: u64) {
-        pass_on!(self, each => each.on_unit(at, flow, bytes));
+        forward_to_both!(self, each => each.on_unit(at, flow, bytes));
     }
 
     fn on_delivered(&mut self, at: Instant, flow: FlowId, bytes: u64) {
-        pass_on!(self, each => each.on_delivered(at, flow, bytes));
+        forward_to_both!(self, each => each.on_delivered(at, flow, bytes));
     }
 
     fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
-        pass_on!(self, each => each.on_unit_delivered(at, flow, unit));
+        forward_to_both!(self, each => each.on_unit_delivered(at, flow, unit));
     }
 
     fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
-        pass_on!(self, each => each.on_playout(at, flow, event));
+        forward_to_both!(self, each => each.on_playout(at, flow, event));
     }
 
     fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
-        pass_on!(self, each => each.on_encoding(at, flow, event));
+        forward_to_both!(self, each => each.on_encoding(at, flow, event));
     }
 
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {
-        pass_on!(self, each => each.on_mark(received));
+        forward_to_both!(self, each => each.on_mark(received));
     }
 
     fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
-        pass_on!(self, each => each.on_end(at, flow, opener, listener));
+        forward_to_both!(self, each => each.on_end(at, flow, opener, listener));
     }
 
     fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
-        pass_on!(self, each => each.on_datagrams_end(flow, sender, received));
+        forward_to_both!(self, each => each.on_datagrams_end(flow, sender, received));
     }
 
-    fn on_guest_end(&mut self, flow: FlowId, sender: &GuestState, received: u64) {
-        pass_on!(self, each => each.on_guest_end(flow, sender, received));
+    fn on_guest_end(&mut self, flow: FlowId, sender: &ExternalState, received: u64) {
+        forward_to_both!(self, each => each.on_guest_end(flow, sender, received));
     }
 
-    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &GuestState) {
-        pass_on!(self, each => each.on_guest_probe(at, flow, sender));
+    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &ExternalState) {
+        forward_to_both!(self, each => each.on_guest_probe(at, flow, sender));
     }
 
     fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
-        pass_on!(self, each => each.on_flow_probe(at, flow, opener));
+        forward_to_both!(self, each => each.on_flow_probe(at, flow, opener));
     }
 
     fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {
-        pass_on!(self, each => each.on_datagrams_probe(at, flow, sender));
+        forward_to_both!(self, each => each.on_datagrams_probe(at, flow, sender));
     }
 
     fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {
-        pass_on!(self, each => each.on_link_probe(at, link, backlog));
+        forward_to_both!(self, each => each.on_link_probe(at, link, backlog));
     }
 }
 

@@ -28,8 +28,8 @@ pub struct Packet {
     pub bytes: u32,
     /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
-    /// What it is known by outside, if it came from there; see [`Courier`](crate::Courier). Copies have the same.
-    pub ticket: u32,
+    /// What it is known by outside, if it came from there; see [`PacketNetwork`](crate::PacketNetwork). Copies have the same.
+    pub external_id: u32,
     /// What it carries.
     pub content: Content,
 }
@@ -39,14 +39,14 @@ impl Packet {
     pub const PURE_ACK: u32 = u32::MAX;
 
     /// Makes a packet that comes from outside: its sender and receiver are nobody in particular, and it carries data.
-    pub const fn foreign(route: RouteId, bytes: u32, content: Content) -> Self {
+    pub const fn external(route: RouteId, bytes: u32, content: Content) -> Self {
         let (to, flow, group) = (EndpointId(0), FlowId(0), GroupId(0));
-        Self { to, generation: 0, route, flow, group, bytes, number: 0, ticket: 0, content }
+        Self { to, generation: 0, route, flow, group, bytes, number: 0, external_id: 0, content }
     }
 
     /// Makes a packet that observers are only told of: other networks than those of the simulator have carried it.
-    pub const fn told(to: EndpointId, flow: FlowId, bytes: u32, number: u32, content: Content) -> Self {
-        Self { to, flow, number, ..Self::foreign(RouteId(0), bytes, content) }
+    pub const fn observed(to: EndpointId, flow: FlowId, bytes: u32, number: u32, content: Content) -> Self {
+        Self { to, flow, number, ..Self::external(RouteId(0), bytes, content) }
     }
 
     /// Returns whether the packet carries part of the stream.

@@ -17,7 +17,7 @@ pub use pie::PieSettings;
 pub use red::RedSettings;
 
 use crate::packet::Packet;
-use crate::slots::Place;
+use crate::packet_pool::SlotId;
 use earlybird_units::{Instant, Random, Rate};
 use earlybird_wire::Ecn;
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     /// Returns what packets must be smaller than for a link that is idle to take them.
-    pub(crate) fn room_when_idle(self) -> u64 {
+    pub(crate) fn max_bytes_when_idle(self) -> u64 {
         match self {
             Self::Packets(limit) if limit < 2 => 0,
             Self::Unlimited | Self::Packets(_) => u64::MAX,
@@ -102,7 +102,7 @@ impl Discipline {
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    pub(crate) id: Place,
+    pub(crate) id: SlotId,
     pub(crate) bytes: u32,
     /// When it came.
     pub(crate) since: Instant,
@@ -115,7 +115,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn new(now: Instant, id: Place, packet: &Packet) -> Self {
+    pub(crate) fn new(now: Instant, id: SlotId, packet: &Packet) -> Self {
         Self {
             id,
             bytes: packet.bytes,
@@ -151,7 +151,7 @@ mod testing {
     //! Packets and queues for unit tests.
 
     use super::{Dropped, Queue, Waiting};
-    use crate::slots::Place;
+    use crate::packet_pool::SlotId;
     use earlybird_units::{Duration, Instant};
     use earlybird_wire::Ecn;
 
@@ -161,7 +161,7 @@ mod testing {
 
     pub(super) fn packet(since: Instant, number: u32) -> Waiting {
         Waiting {
-            id: Place::numbered(number),
+            id: SlotId::from_number(number),
             bytes: 1000,
             since,
             ecn: Ecn::NotCapable,

@@ -1,26 +1,26 @@
 //! The world: everything that happens, in order.
 
-mod exchange;
-mod io;
-mod listening;
-mod over_udp;
+mod app_io;
+mod endpoint_io;
+mod receiver_app;
+mod udp_io;
 
 use crate::endpoint::{Agent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
-use crate::events::{Event, Kind};
+use crate::events::{EventKind, SimEvent};
+use crate::forwarding::Forwarder;
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
-use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::slots::Place;
-use crate::transit::Transit;
-use crate::udp::{Lodger, UdpAgent};
+use crate::packet_pool::SlotId;
+use crate::timestamp::Timestamp;
+use crate::udp_agent::{ExternalAgent, UdpAgent};
+use app_io::AppIo;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
-use exchange::Tracer;
-use io::AppIo;
-use listening::{FIRST_LISTENER, Seat};
+use endpoint_io::Tracer;
+use receiver_app::{FIRST_LISTENER, Seat};
 
 /// A flow and what its connections are made of: of TCP if nothing else is said.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ struct Flow {
 /// A network with its endpoints and applications, and the events to come.
 #[derive(Debug)]
 pub struct World<O: Observer = ()> {
-    transit: Transit<O>,
+    forwarder: Forwarder<O>,
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
@@ -73,7 +73,7 @@ impl<O: Observer> World<O> {
     /// Makes a world of this network, without traffic.
     pub fn new(network: Network, observer: O) -> Self {
         Self {
-            transit: Transit::new(network, observer),
+            forwarder: Forwarder::new(network, observer),
             paths: Vec::new(),
             endpoints: Vec::new(),
             free: Vec::new(),
@@ -102,44 +102,44 @@ impl<O: Observer> World<O> {
     pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
         let id = AppId(self.apps.len() as u32);
         self.apps.push(App { application: Some(application), flow, wake: start });
-        self.transit.events.appoint(Event::new(Moment::fresh(start), Kind::Wake, id.0));
+        self.forwarder.events.schedule(SimEvent::new(Timestamp::from_instant(start), EventKind::Wake, id.0));
         id
     }
 
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.transit.events.appoint(Event::new(self.transit.now, Kind::Probe, SAMPLE));
+        self.forwarder.events.schedule(SimEvent::new(self.forwarder.now, EventKind::Probe, SAMPLE));
     }
 
     /// Tells the observer at this time how much every open connection has received.
     pub fn mark_at(&mut self, at: Instant) {
-        self.transit.events.appoint(Event::new(Moment::fresh(at), Kind::Probe, MARK));
+        self.forwarder.events.schedule(SimEvent::new(Timestamp::from_instant(at), EventKind::Probe, MARK));
     }
 
     /// Returns how many packets are on their way: waiting, being sent, or carried.
     pub fn packets_under_way(&self) -> usize {
-        self.transit.events.packets()
+        self.forwarder.events.packets()
     }
 
     /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
-        (self.transit.network, self.transit.observer)
+        (self.forwarder.network, self.forwarder.observer)
     }
 
     /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
-            let Some(place) = self.transit.events.pop_before(end) else {
-                self.transit.now = Moment::fresh(end);
+            let Some(slot) = self.forwarder.events.pop_before(end) else {
+                self.forwarder.now = Timestamp::from_instant(end);
                 return true;
             };
-            let event = self.transit.events.slots.get(place).event;
-            self.transit.now = event.moment;
+            let event = self.forwarder.events.pool.get(slot).event;
+            self.forwarder.now = event.timestamp;
             if !event.is_arrival() {
-                self.on_appointment(place, event);
-            } else if self.transit.forward(place) {
-                self.deliver(place);
+                self.on_event(slot, event);
+            } else if self.forwarder.forward(slot) {
+                self.deliver(slot);
             }
         }
         false
@@ -147,68 +147,68 @@ impl<O: Observer> World<O> {
 
     /// Returns the time up to which events were handled.
     pub const fn now(&self) -> Instant {
-        self.transit.now.at
+        self.forwarder.now.at
     }
 
     /// Tells the observer of every connection that is still open.
     pub fn finish(&mut self) {
         for number in (0..self.endpoints.len()).step_by(2) {
-            self.tell_end(EndpointId(number as u32));
+            self.report_end(EndpointId(number as u32));
         }
     }
 
-    fn on_straggler(&mut self, ticket: u32) {
-        if let Some(place) = self.transit.release_straggler(ticket)
-            && self.transit.forward(place)
+    fn on_release(&mut self, held_id: u32) {
+        if let Some(slot) = self.forwarder.release_held(held_id)
+            && self.forwarder.forward(slot)
         {
-            self.deliver(place);
+            self.deliver(slot);
         }
     }
 
-    fn on_appointment(&mut self, place: Place, event: Event) {
-        self.transit.events.keep_appointment(place);
+    fn on_event(&mut self, slot: SlotId, event: SimEvent) {
+        self.forwarder.events.free_event(slot);
         match event.kind() {
-            Kind::Service => self.transit.serve_link(LinkId(event.number())),
-            Kind::Straggler => self.on_straggler(event.number()),
-            Kind::Timer | Kind::ShortTimer => self.on_timer(EndpointId(event.number())),
-            Kind::Wake => self.on_wake(event.number()),
-            Kind::Probe if event.number() == MARK => self.on_mark(),
-            Kind::Probe | Kind::Arrival => self.on_sample(),
+            EventKind::Service => self.forwarder.serve_link(LinkId(event.number())),
+            EventKind::Release => self.on_release(event.number()),
+            EventKind::Timer | EventKind::ShortTimer => self.on_timer(EndpointId(event.number())),
+            EventKind::Wake => self.on_wake(event.number()),
+            EventKind::Probe if event.number() == MARK => self.on_mark(),
+            EventKind::Probe | EventKind::Arrival => self.on_sample(),
         }
     }
 
-    /// Returns a packet to the endpoint that it is for, which reads it in its place: packets are large to copy.
+    /// Returns a packet to the endpoint that it is for, which reads it in its slot: packets are large to copy.
     #[inline(never)]
-    fn deliver(&mut self, place: Place) {
-        let id = self.transit.events.slots.get(place).packet.to;
+    fn deliver(&mut self, slot: SlotId) {
+        let id = self.forwarder.events.pool.get(slot).packet.to;
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if !endpoint.take(id, place, &mut self.transit) {
+        if !endpoint.take(id, slot, &mut self.forwarder) {
             return;
         }
         if endpoint.agent.has_events() {
             self.serve(id);
         } else {
-            endpoint.answer(id, &mut self.transit);
+            endpoint.send_pending(id, &mut self.forwarder);
         }
     }
 
-    fn tell_state(&mut self, id: EndpointId) {
+    fn report_state(&mut self, id: EndpointId) {
         if O::STATES && id.is_opener() {
-            self.endpoints[id.0 as usize].tell_state(self.transit.now.at, None, &mut self.transit.observer);
+            self.endpoints[id.0 as usize].report_state(self.forwarder.now.at, None, &mut self.forwarder.observer);
         }
     }
 
     /// Does what an agent asks for after it was told something: events, then packets, then its timer.
     fn serve(&mut self, id: EndpointId) {
         if let Agent::Udp(_) = self.endpoints[id.0 as usize].agent {
-            self.serve_over_udp(id);
-        } else if self.tell_events(id) {
-            self.endpoints[id.0 as usize].answer(id, &mut self.transit);
+            self.serve_udp(id);
+        } else if self.dispatch_events(id) {
+            self.endpoints[id.0 as usize].send_pending(id, &mut self.forwarder);
         }
     }
 
     /// Hands a connection's events on; says whether it is still there.
-    fn tell_events(&mut self, id: EndpointId) -> bool {
+    fn dispatch_events(&mut self, id: EndpointId) -> bool {
         let generation = self.endpoints[id.0 as usize].generation;
         while let Agent::Tcp(connection) = &mut self.endpoints[id.0 as usize].agent
             && let Some(event) = connection.poll_event()
@@ -234,8 +234,8 @@ impl<O: Observer> World<O> {
             | TcpEvent::Aborted
             | TcpEvent::TimeWaitReused
             | TcpEvent::Unreachable => self.release(id),
-            TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Impatient => {
-                self.read_impatiently(id);
+            TcpEvent::Established if self.endpoints[id.0 as usize].reader == Reader::Skipping => {
+                self.read_skipping(id);
             }
             _ => {}
         }
@@ -267,17 +267,17 @@ impl<O: Observer> World<O> {
 
     fn on_timer(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if endpoint.armed != self.transit.now.at || !endpoint.is_in_use {
+        if endpoint.armed != self.forwarder.now.at || !endpoint.is_in_use {
             return;
         }
         endpoint.armed = Instant::NEVER;
-        if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.transit.now.at) {
-            let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
-            endpoint.agent.on_timeout(&mut Cx { now: self.transit.now.at, trace: &mut tracer });
-            self.tell_state(id);
+        if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.forwarder.now.at) {
+            let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
+            endpoint.agent.on_timeout(&mut Cx { now: self.forwarder.now.at, trace: &mut tracer });
+            self.report_state(id);
             self.serve(id);
         } else {
-            endpoint.arm(id, &mut self.transit);
+            endpoint.arm(id, &mut self.forwarder);
         }
     }
 
@@ -286,7 +286,7 @@ impl<O: Observer> World<O> {
             return self.on_wake_listener(ListenerId(listener));
         }
         let id = AppId(number);
-        if self.apps[id.0 as usize].wake == self.transit.now.at {
+        if self.apps[id.0 as usize].wake == self.forwarder.now.at {
             self.with_app(id, |application, io| application.on_wake(io));
         }
     }
@@ -301,7 +301,7 @@ impl<O: Observer> World<O> {
         let touched = io.touched();
         self.apps[id.0 as usize].application = Some(application);
         if let Some(connection) = touched {
-            self.tell_state(EndpointId(connection.0 * 2));
+            self.report_state(EndpointId(connection.0 * 2));
             self.serve(EndpointId(connection.0 * 2));
         }
     }
@@ -309,22 +309,22 @@ impl<O: Observer> World<O> {
     fn on_mark(&mut self) {
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
         let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].agent.received())).collect();
-        self.transit.observer.on_mark(&received);
+        self.forwarder.observer.on_mark(&received);
     }
 
     fn on_sample(&mut self) {
         if let Some(period) = self.probe_period {
-            self.transit.events.appoint(Event::new(
-                self.transit.now.until(self.transit.now.at + period),
-                Kind::Probe,
+            self.forwarder.events.schedule(SimEvent::new(
+                self.forwarder.now.until(self.forwarder.now.at + period),
+                EventKind::Probe,
                 SAMPLE,
             ));
         }
-        let Transit { now, network, observer, .. } = &mut self.transit;
+        let Forwarder { now, network, observer, .. } = &mut self.forwarder;
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {
                 Agent::Tcp(connection) => observer.on_flow_probe(now.at, endpoint.flow, connection),
-                Agent::Udp(sender) => sender.tell_probe(now.at, endpoint.flow, observer),
+                Agent::Udp(sender) => sender.report_probe(now.at, endpoint.flow, observer),
             }
         }
         for (number, link) in network.links.iter_mut().enumerate() {
@@ -338,10 +338,11 @@ impl<O: Observer> World<O> {
         let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
         let (group, has_units) = (flow.group, flow.has_units);
-        let (opener, listener, headers) = agents(&flow.carrier, self.transit.now.at, seeds);
+        let (opener, listener, headers) = agents(&flow.carrier, self.forwarder.now.at, seeds);
         let (there, back) = self.paths[path.0 as usize];
-        let place = self.place_for_two();
-        for (id, agent, route, coming) in [(place, opener, there, back), (place.peer(), listener, back, there)] {
+        let opener_id = self.alloc_endpoint_pair();
+        for (id, agent, route, coming) in [(opener_id, opener, there, back), (opener_id.peer(), listener, back, there)]
+        {
             let generation = self.endpoints.get(id.0 as usize).map_or(0, |old| old.generation + 1);
             let endpoint = Endpoint {
                 agent,
@@ -353,27 +354,27 @@ impl<O: Observer> World<O> {
                 headers,
                 armed: Instant::NEVER,
                 deadline: Instant::NEVER,
-                deadline_set: Moment::ZERO,
-                last_hop: self.transit.network.last_hop(coming),
+                deadline_set: Timestamp::ZERO,
+                last_link_delay: self.forwarder.network.last_link_delay(coming),
                 is_in_use: true,
-                reader: Reader::Anyone,
-                reads_untold: id.is_opener() || !has_units,
+                reader: Reader::Discard,
+                auto_read: id.is_opener() || !has_units,
                 unwritten: 0,
-                ledger: None,
+                unit_map: None,
             };
             self.put(id, endpoint);
         }
-        self.seat_readers(flow_id, place);
-        ConnectionId(place.0 / 2)
+        self.assign_readers(flow_id, opener_id);
+        ConnectionId(opener_id.0 / 2)
     }
 
-    fn place_for_two(&mut self) -> EndpointId {
+    fn alloc_endpoint_pair(&mut self) -> EndpointId {
         self.free.pop().unwrap_or(EndpointId(self.endpoints.len() as u32))
     }
 
     fn put(&mut self, id: EndpointId, endpoint: Endpoint) {
         match self.endpoints.get_mut(id.0 as usize) {
-            Some(place) => *place = endpoint,
+            Some(current) => *current = endpoint,
             None => self.endpoints.push(endpoint),
         }
     }
@@ -388,17 +389,17 @@ impl<O: Observer> World<O> {
             }
             // Nobody tells the receiver that this was the last datagram: both places are kept to the end. Those of guests too:
             // what they have not repaired yet is nothing that the world could ask for.
-            Carrier::Datagrams(_) | Carrier::Guest(_) => {}
+            Carrier::Datagrams(_) | Carrier::External(_) => {}
         }
     }
 
-    /// Returns an endpoint's place back once both ends are done.
+    /// Returns an endpoint's slot back once both ends are done.
     fn release(&mut self, id: EndpointId) {
         if !self.endpoints[id.0 as usize].is_in_use {
             return;
         }
         if self.endpoints[id.peer().0 as usize].is_in_use {
-            self.tell_end(EndpointId(id.0 & !1));
+            self.report_end(EndpointId(id.0 & !1));
         }
         self.endpoints[id.0 as usize].is_in_use = false;
         if !self.endpoints[id.peer().0 as usize].is_in_use {
@@ -408,15 +409,15 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn tell_end(&mut self, opener: EndpointId) {
+    fn report_end(&mut self, opener: EndpointId) {
         let [opener, listener] = [opener, opener.peer()].map(|id| &self.endpoints[id.0 as usize]);
         match (&opener.agent, &listener.agent) {
             _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
-                self.transit.observer.on_end(self.transit.now.at, opener.flow, sender, receiver);
+                self.forwarder.observer.on_end(self.forwarder.now.at, opener.flow, sender, receiver);
             }
             (Agent::Udp(sender), receiver) => {
-                sender.tell_end(opener.flow, receiver.received(), &mut self.transit.observer);
+                sender.report_end(opener.flow, receiver.received(), &mut self.forwarder.observer);
             }
             (Agent::Tcp(_), Agent::Udp(_)) => {}
         }
@@ -436,9 +437,10 @@ fn agents(carrier: &Carrier, now: Instant, seeds: SeedTree) -> (Agent, Agent, He
             let [sender, receiver] = [sender, receiver].map(|agent| Agent::Udp(Box::new(UdpAgent::Own(agent))));
             (sender, receiver, settings.headers)
         }
-        Carrier::Guest(settings) => {
-            let lodger = |guest| Agent::Udp(Box::new(UdpAgent::Guest(Lodger::new(guest, settings.ecn))));
-            let [opener, listener] = settings.stack.pair(now, seeds).map(lodger);
+        Carrier::External(settings) => {
+            let external =
+                |connection| Agent::Udp(Box::new(UdpAgent::External(ExternalAgent::new(connection, settings.ecn))));
+            let [opener, listener] = settings.stack.pair(now, seeds).map(external);
             (opener, listener, HeaderSize::Real)
         }
     }

@@ -51,8 +51,8 @@ impl LinkState {
             name: link.settings().name.clone(),
             total: link.total,
             waiting,
-            most_waiting: link.most_waiting,
-            mean_wait_ms: link.mean_wait_ms(),
+            most_waiting: link.max_backlog,
+            mean_wait_ms: link.mean_queue_delay_ms(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::line::{line, link};
 use earlybird_emulator::{Emulator, Refusals, Side, Ways};
 use earlybird_sim::{
-    Chance, CodelSettings, Discipline, Duplication, Impairments, LinkId, LinkSettings, QueueLimit, Scope,
+    CodelSettings, CorrelatedBernoulli, Discipline, Duplication, Impairments, LinkId, LinkSettings, PacketFilter,
+    QueueLimit,
 };
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Addresses, Checksums, Ecn, Flags, HEADERS_MAX, Segment, Style, emit, parse};
@@ -68,9 +69,9 @@ proptest! {
     #[test]
     fn bytes_stay_what_they_were(payloads in vec(vec(any::<u8>(), 0..300), 1..100), limit in 2_u32..30) {
         let (mut network, way) = line(LinkSettings { limit: QueueLimit::Packets(limit), ..slow() }, slow());
-        let chance = Chance::new(0.3, 0.0, SeedTree::new(2).random());
-        let doubled = Duplication { chance, scope: Scope::default() };
-        network.impair(LinkId(0), Impairments::new(None, Some(doubled)));
+        let chance = CorrelatedBernoulli::new(0.3, 0.0, SeedTree::new(2).random());
+        let doubled = Duplication { chance, filter: PacketFilter::default() };
+        network.set_impairments(LinkId(0), Impairments::new(None, Some(doubled)));
         let mut emulator = Emulator::new(network, Ways::all(way), ());
         let mut came = Vec::new();
         for (number, payload) in payloads.iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::seen::{Seen, seen};
 use crate::{END, START, Transfer};
 use earlybird_live::device::{Memory, Parcel, Path};
 use earlybird_live::{Clock, Event, Id, Limits, Scripted, Settings, Stack};
-use earlybird_sim::{Content, Courier, HeaderSize, Network, Packet, RouteId};
+use earlybird_sim::{Content, HeaderSize, Network, Packet, PacketNetwork, RouteId};
 use earlybird_tcp::ListenConfig;
 use earlybird_units::Instant;
 use earlybird_wire::{Checksums, Segment, mark_congested, parse};
@@ -23,9 +23,9 @@ struct Side {
 /// All there is.
 struct Run {
     sides: [Side; 2],
-    courier: Courier,
+    packet_network: PacketNetwork,
     clock: Scripted,
-    /// Every packet that was sent, and by whom; its place is its ticket.
+    /// Every packet that was sent, and by whom; its place is its external_id.
     parcels: Vec<(usize, Parcel)>,
     sent: Vec<(Instant, usize, Segment)>,
 }
@@ -43,7 +43,7 @@ impl Run {
             Side { stack: Stack::new(device, clock.clone(), settings).unwrap(), end, route }
         };
         let sides = [side(0, there), side(1, back)];
-        Self { sides, courier: Courier::new(network, ()), clock, parcels: Vec::new(), sent: Vec::new() }
+        Self { sides, packet_network: PacketNetwork::new(network, ()), clock, parcels: Vec::new(), sent: Vec::new() }
     }
 
     /// Lets a side do all that it has to now.
@@ -63,24 +63,24 @@ impl Run {
         }
     }
 
-    /// Hands what a side sent to the courier.
+    /// Hands what a side sent to the packet_network.
     fn collect(&mut self, number: usize, now: Instant) {
         while let Some(parcel) = self.sides[number].end.take() {
             let segment = parse(&parcel.bytes, Checksums::Verify).unwrap().segment;
             self.sent.push((now, number, segment));
             let bytes = HeaderSize::Real.packet_bytes(&segment);
-            let packet = Packet::foreign(self.sides[number].route, bytes, Content::Segment(segment));
+            let packet = Packet::external(self.sides[number].route, bytes, Content::Segment(segment));
             let place = if segment.takes_sequence_space() { 0 } else { Packet::PURE_ACK };
-            let ticket = self.parcels.len() as u32;
-            self.courier.send(now, Packet { ticket, number: place, ..packet });
+            let external_id = self.parcels.len() as u32;
+            self.packet_network.send(now, Packet { external_id, number: place, ..packet });
             self.parcels.push((number, parcel));
         }
     }
 
     /// Delivers what has arrived by now, one packet after the other.
     fn deliver(&mut self, now: Instant) {
-        while let Some((_, packet)) = self.courier.poll_arrival(now) {
-            let (sender, mut parcel) = self.parcels[packet.ticket as usize].clone();
+        while let Some((_, packet)) = self.packet_network.poll_arrival(now) {
+            let (sender, mut parcel) = self.parcels[packet.external_id as usize].clone();
             if packet.segment().is_some_and(|segment| segment.ecn == earlybird_wire::Ecn::Congested) {
                 mark_congested(&mut parcel.bytes);
             }
@@ -113,7 +113,7 @@ pub(crate) fn run(network: (Network, RouteId, RouteId), transfer: Transfer) -> V
     run.serve(0);
     loop {
         let [one, other] = run.sides.each_mut().map(|side| side.stack.deadline());
-        let next = [one, other, run.courier.poll_timeout()].into_iter().flatten().min();
+        let next = [one, other, run.packet_network.poll_timeout()].into_iter().flatten().min();
         let Some(next) = next.filter(|at| *at < END) else { break };
         run.clock.set(next);
         run.deliver(next);

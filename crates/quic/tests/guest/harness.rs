@@ -2,8 +2,8 @@
 
 use earlybird_quic::{Carriage, Control, LARGEST_PAYLOAD, stack};
 use earlybird_sim::{
-    Carrier, FlowId, FlowSettings, GroupId, GuestSettings, GuestState, LinkSettings, Loss, LossRule, Network, Observer,
-    Packet, PacketEvent, QueueLimit, World,
+    Carrier, ExternalSettings, ExternalState, FlowId, FlowSettings, GroupId, LinkSettings, Loss, LossRule, Network,
+    Observer, Packet, PacketEvent, QueueLimit, World,
 };
 use earlybird_tcp::TraceEvent;
 use earlybird_traffic::{Application, Media, PathId, Timetable};
@@ -23,7 +23,7 @@ pub(crate) struct Seen {
     pub(crate) back: Vec<(Instant, u32, bool)>,
     /// The sender's congestion window every 10 ms, in packets of the size that it has found.
     pub(crate) windows: Vec<f64>,
-    pub(crate) sender: GuestState,
+    pub(crate) sender: ExternalState,
     pub(crate) received: u64,
 }
 
@@ -58,11 +58,11 @@ impl Observer for Seen {
         self.delivered.push((unit, at));
     }
 
-    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, sender: &GuestState) {
+    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, sender: &ExternalState) {
         self.windows.push(sender.cwnd);
     }
 
-    fn on_guest_end(&mut self, _flow: FlowId, sender: &GuestState, received: u64) {
+    fn on_guest_end(&mut self, _flow: FlowId, sender: &ExternalState, received: u64) {
         (self.sender, self.received) = (*sender, received);
     }
 }
@@ -133,8 +133,8 @@ pub(crate) fn run(
     let [there, back] = [(left, right), (right, left)].map(|(from, to)| network.add_route(from, to).expect("a route"));
     let mut world = World::new(network, Seen::default());
     let path = world.add_path(there, back);
-    let endpoints = GuestSettings { stack: stack(carriage, control), mss: LARGEST_PAYLOAD, ecn: false };
-    let settings = FlowSettings { group: GroupId(0), endpoints: Carrier::Guest(endpoints), seeds: SeedTree::new(1) };
+    let endpoints = ExternalSettings { stack: stack(carriage, control), mss: LARGEST_PAYLOAD, ecn: false };
+    let settings = FlowSettings { group: GroupId(0), endpoints: Carrier::External(endpoints), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
     world.probe_every(Duration::from_millis(10));
     world.add_application(flow, application(path), Instant::ZERO);

@@ -78,7 +78,7 @@ impl DualPi2 {
     }
 
     /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
-    fn catch_up(&mut self, now: Instant) {
+    fn remove_started_by(&mut self, now: Instant) {
         while self.next_update <= now {
             let at = self.next_update;
             self.update(self.classic.fifo.delay(at).max(self.low_latency.fifo.delay(at)));
@@ -168,7 +168,7 @@ const MTU: f64 = 1500.0;
 
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.remove_started_by(now);
         let bytes = self.classic.fifo.bytes() + self.low_latency.fifo.bytes();
         if !self.limit.has_room(self.len(), bytes, packet.bytes) {
             return dropped.push_back(packet);
@@ -181,7 +181,7 @@ impl Queue for DualPi2 {
     }
 
     fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
-        self.catch_up(now);
+        self.remove_started_by(now);
         loop {
             let is_low_latency = self.serves_low_latency();
             let next = if is_low_latency { self.take_low_latency(now) } else { self.take_classic() };

@@ -65,7 +65,7 @@ impl Pie {
     }
 
     /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
-    fn catch_up(&mut self, now: Instant) {
+    fn remove_started_by(&mut self, now: Instant) {
         while self.next_update <= now {
             self.update(self.fifo.delay(self.next_update));
             if self.is_at_rest() {
@@ -140,7 +140,7 @@ fn tuning(probability: f64) -> f64 {
 
 impl Queue for Pie {
     fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.remove_started_by(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
         if has_room && (!self.is_unlucky() || (self.may_mark() && packet.mark())) {
             self.fifo.push(packet);
@@ -150,7 +150,7 @@ impl Queue for Pie {
     }
 
     fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
-        self.catch_up(now);
+        self.remove_started_by(now);
         self.fifo.pop()
     }
 

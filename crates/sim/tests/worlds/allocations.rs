@@ -1,8 +1,8 @@
 //! Nothing is allocated per packet once the buffers have grown.
 
 use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, ns2, rfc, seconds};
+use crate::event_driven::{dual_pi2, fq_codel, pie};
 use crate::observers::Census;
-use crate::served::{dual_pi2, fq_codel, pie};
 use earlybird_sim::{Discipline, EndpointSettings, LinkSettings, QueueLimit};
 use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, PertFlags, Trigger};
 use earlybird_units::Duration;

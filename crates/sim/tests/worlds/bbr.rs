@@ -1,9 +1,9 @@
 //! BBR on whole paths, most of them of 10 Mb/s and 40 ms: 47 packets of 1052 bytes fill them.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, lossy, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, add_flow, link, lossy, ns2, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, QueueLimit, RateChanges, Scope, World,
+    EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, PacketFilter, QueueLimit, RateChanges, World,
 };
 use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control, Recovery};
 use earlybird_traffic::{Application, Bulk, ConnectionId, Io, Media, PathId, Timetable};
@@ -31,7 +31,7 @@ pub(crate) fn reno() -> EndpointSettings {
 /// The path with a buffer of so many packets, where a share of the packets gets lost.
 pub(crate) fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
     let random = SeedTree::new(seed).random();
-    let loss = Loss { rule: LossRule::Bernoulli(share), scope: Scope::default(), random, count: 0 };
+    let loss = Loss { rule: LossRule::Bernoulli(share), filter: PacketFilter::default(), random, count: 0 };
     lossy(link(RATE, 20, QueueLimit::Packets(buffer)), vec![loss])
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn bulk(path: PathId) -> Box<dyn Application> {
 
 /// Flows that start a second apart, each a group; they count from `from` on, in seconds.
 pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried, Visits) {
-    let mut wire = Line::new(forward);
+    let mut wire = DuplexLink::new(forward);
     wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(from));
     let mut world = World::new(wire.network, Visits::default());
     let path = world.add_path(wire.there, wire.back);

@@ -1,6 +1,6 @@
 //! What goes in comes out, or is counted as dropped.
 
-use crate::dumbbell::{BUDGET, Burst, Dumbbell, FORWARD, Line, add_flow, link, lossy, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, Burst, Dumbbell, DuplexLink, FORWARD, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Census;
 use earlybird_sim::{Counters, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit, World};
 use earlybird_tcp::Config;
@@ -14,7 +14,7 @@ fn bernoulli(probability: f64) -> Loss {
 fn every_packet_of_finished_transfers_arrived_or_was_dropped() {
     for endpoints in [ns2(Config::ns2()), rfc(Config::rfc())] {
         let forward = lossy(link(2_000_000, 20, QueueLimit::Packets(10)), vec![bernoulli(0.02)]);
-        let mut world = Line::new(forward).world(endpoints, 5_000_000, Census::default());
+        let mut world = DuplexLink::new(forward).world(endpoints, 5_000_000, Census::default());
         assert!(world.run_until(seconds(600), BUDGET));
         let (network, census) = world.into_parts();
         let dropped: u64 = census.dropped.iter().sum();
@@ -80,10 +80,10 @@ fn a_link_never_carries_more_than_its_rate() {
 
 #[test]
 fn groups_count_what_settled_flows_send() {
-    let mut line = Line::new(link(8_000_000, 10, QueueLimit::Unlimited));
-    line.network.link_mut(FORWARD).count_groups(2, seconds(1));
-    let mut world = World::new(line.network, ());
-    let path = world.add_path(line.there, line.back);
+    let mut duplex = DuplexLink::new(link(8_000_000, 10, QueueLimit::Unlimited));
+    duplex.network.link_mut(FORWARD).count_groups(2, seconds(1));
+    let mut world = World::new(duplex.network, ());
+    let path = world.add_path(duplex.there, duplex.back);
     for (group, start) in [(0, 0), (1, 2), (1, 3)] {
         let burst = Box::new(Burst { path, bytes: 10_000 });
         add_flow(&mut world, "flow", group, ns2(Config::ns2()), burst, seconds(start));

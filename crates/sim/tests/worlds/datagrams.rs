@@ -1,6 +1,6 @@
 //! Flows of datagrams.
 
-use crate::dumbbell::{BUDGET, Line, link, lossy, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, link, lossy, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_datagram::{Config, Control, Endpoint};
 use earlybird_sim::{
@@ -66,9 +66,9 @@ impl Observer for Units {
 
 /// The stream of the MTCP paper: 1500 frames, one every 20 ms.
 fn stream(forward: LinkSettings, bytes: u64, headers: HeaderSize) -> Units {
-    let line = Line::new(forward);
-    let mut world = World::new(line.network, Units::default());
-    let path = world.add_path(line.there, line.back);
+    let duplex = DuplexLink::new(forward);
+    let mut world = World::new(duplex.network, Units::default());
+    let path = world.add_path(duplex.there, duplex.back);
     let endpoints = DatagramSettings { config: Config { control: Control::Udp, mss: 1000, ecn: false }, headers };
     let settings =
         FlowSettings { group: GroupId(0), endpoints: Carrier::Datagrams(endpoints), seeds: SeedTree::new(1) };

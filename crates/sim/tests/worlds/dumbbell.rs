@@ -45,13 +45,13 @@ pub(crate) fn rfc(config: Config) -> EndpointSettings {
 }
 
 /// Two hosts and a link each way. The forward link has number 0.
-pub(crate) struct Line {
+pub(crate) struct DuplexLink {
     pub(crate) network: Network,
     pub(crate) there: RouteId,
     pub(crate) back: RouteId,
 }
 
-impl Line {
+impl DuplexLink {
     pub(crate) fn new(forward: LinkSettings) -> Self {
         let backward = plain(&forward);
         Self::both_ways(forward, backward)

@@ -1,6 +1,6 @@
 //! The channel that fades for a time against what theory says about it.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, link, lossy, ns2, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, link, lossy, ns2, seconds};
 use crate::losses::{loss, packet};
 use crate::markov::{CRITICAL, PACKETS, assert_close, chi_square, mean, tolerance};
 use earlybird_conformance::{Area, conforms};
@@ -111,8 +111,8 @@ fn a_link_loses_the_packets_that_come_while_it_fades() {
     for discipline in [Discipline::DropTail, Discipline::DropHead] {
         let rule = || loss(LossRule::Fading(Fading::new(0.2, MEAN_FADE)), 1);
         let forward = lossy(link(8_000_000, 10, QueueLimit::Unlimited), vec![rule()]);
-        let line = Line::new(LinkSettings { discipline, ..forward });
-        let mut world = line.world(ns2(Config::ns2()), 2_000_000, Log::default());
+        let duplex = DuplexLink::new(LinkSettings { discipline, ..forward });
+        let mut world = duplex.world(ns2(Config::ns2()), 2_000_000, Log::default());
         assert!(world.run_until(seconds(30), BUDGET));
         let (_, Log(packets)) = world.into_parts();
         let (mut rule, packet) = (rule(), packet(0, 0));

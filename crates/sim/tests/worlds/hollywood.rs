@@ -1,6 +1,6 @@
 //! TCP Hollywood from writer to viewer: sound of 100 bytes each 20 ms, and 100 ms there and back.
 
-use crate::dumbbell::{Line, ns2, rfc};
+use crate::dumbbell::{DuplexLink, ns2, rfc};
 use crate::viewers::{FRAMES, Show, audio, channel, deadline, show, watch};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{FlowId, LossRule, Observer};
@@ -62,8 +62,8 @@ impl Observer for Count {
 }
 
 fn count(real_time: RealTime, seed: u64) -> Count {
-    let line = Line::new(channel(Some(LossRule::Bernoulli(0.05)), seed));
-    watch(rfc(config(real_time)), line, Some(deadline()), audio())
+    let duplex = DuplexLink::new(channel(Some(LossRule::Bernoulli(0.05)), seed));
+    watch(rfc(config(real_time)), duplex, Some(deadline()), audio())
 }
 
 /// Each message is delivered, once, or another took its place.

@@ -1,11 +1,12 @@
 //! Links that deliver out of order or twice.
 
-use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, Line, link, lossy, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, FORWARD, link, lossy, ns2, rfc, seconds};
 use crate::losses::loss;
 use crate::observers::Census;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    Chance, Duplication, Impairments, LossRule, Network, Observer, Packet, PacketEvent, QueueLimit, Reordering, Scope,
+    CorrelatedBernoulli, Duplication, Impairments, LossRule, Network, Observer, Packet, PacketEvent, PacketFilter,
+    QueueLimit, Reordering,
 };
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, Random, SeedTree};
@@ -14,18 +15,18 @@ fn random() -> Random {
     SeedTree::new(7).random()
 }
 
-fn chance(probability: f64) -> Chance {
-    Chance::new(probability, 0.0, random())
+fn chance(probability: f64) -> CorrelatedBernoulli {
+    CorrelatedBernoulli::new(probability, 0.0, random())
 }
 
 fn reordering(probability: f64, delay: u64, packets: Option<u32>) -> Impairments {
     let delay = Duration::from_millis(delay);
-    let rule = Reordering { chance: chance(probability), scope: Scope::default(), delay, packets };
+    let rule = Reordering { chance: chance(probability), filter: PacketFilter::default(), delay, packets };
     Impairments::new(Some(rule), None)
 }
 
 fn duplication(probability: f64) -> Impairments {
-    Impairments::new(None, Some(Duplication { chance: chance(probability), scope: Scope::default() }))
+    Impairments::new(None, Some(Duplication { chance: chance(probability), filter: PacketFilter::default() }))
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn independent_chances_come_true_as_often_as_they_say() {
 fn correlated_chances_mix_in_the_last_number_as_netem_does() {
     let mut numbers = random();
     let mut last = numbers.unit();
-    let mut one = Chance::new(0.4, 0.5, random());
+    let mut one = CorrelatedBernoulli::new(0.4, 0.5, random());
     let mut counts = [0; 2];
     for _ in 0..10_000 {
         last = 0.5 * numbers.unit() + 0.5 * last;
@@ -76,10 +77,10 @@ impl Observer for Arrivals {
 /// The first thousand packets: they wait for the link at once, so that whatever acknowledgements bring about comes behind
 /// them, and arrive at a millisecond's distance.
 fn arrivals(impairments: Impairments) -> Vec<u32> {
-    let mut line = Line::new(link(8_320_000, 10, QueueLimit::Unlimited));
-    line.network.impair(FORWARD, impairments);
+    let mut duplex = DuplexLink::new(link(8_320_000, 10, QueueLimit::Unlimited));
+    duplex.network.set_impairments(FORWARD, impairments);
     let at_once = Config { initial_window: 2000, window: 2000, ..Config::ns2() };
-    let mut world = line.world(ns2(at_once), 2_000_000, Arrivals::default());
+    let mut world = duplex.world(ns2(at_once), 2_000_000, Arrivals::default());
     assert!(world.run_until(seconds(3), BUDGET));
     let (_, Arrivals(mut arrivals)) = world.into_parts();
     arrivals.truncate(1000);
@@ -101,7 +102,7 @@ fn assert_mostly(extents: &[usize], expected: usize) {
 #[test]
 fn a_delay_of_two_and_a_half_packets_lets_two_pass() {
     let delay = Duration::from_micros(2_500);
-    let rule = Reordering { chance: chance(0.02), scope: Scope::default(), delay, packets: None };
+    let rule = Reordering { chance: chance(0.02), filter: PacketFilter::default(), delay, packets: None };
     assert_mostly(&extents(&arrivals(Impairments::new(Some(rule), None))), 2);
 }
 
@@ -128,7 +129,7 @@ fn a_packet_that_nothing_passes_arrives_after_its_delay() {
 #[test]
 fn a_rule_for_another_flow_changes_nothing() {
     let mut rule = reordering(0.5, 250, None);
-    rule.reordering.as_mut().unwrap().scope.flow = Some(earlybird_sim::FlowId(1));
+    rule.reordering.as_mut().unwrap().filter.flow = Some(earlybird_sim::FlowId(1));
     assert_eq!(arrivals(rule), arrivals(Impairments::default()));
 }
 
@@ -146,10 +147,10 @@ fn sent_and_doubled_packets_arrived_or_were_dropped() {
     for endpoints in [ns2(Config::ns2()), rfc(Config::rfc())] {
         for impairments in [reordering(0.05, 30, None), reordering(0.05, 100, Some(3)), duplication(0.1)] {
             let forward = lossy(link(2_000_000, 20, QueueLimit::Packets(10)), vec![loss(LossRule::Bernoulli(0.01), 5)]);
-            let mut line = Line::new(forward);
+            let mut duplex = DuplexLink::new(forward);
             let is_doubling = impairments.duplication.is_some();
-            line.network.impair(FORWARD, impairments);
-            let mut world = line.world(endpoints, 1_000_000, Census::default());
+            duplex.network.set_impairments(FORWARD, impairments);
+            let mut world = duplex.world(endpoints, 1_000_000, Census::default());
             assert!(world.run_until(seconds(600), BUDGET));
             let (network, census) = world.into_parts();
             let doubled = assert_conserved(&network, &census);
@@ -164,7 +165,7 @@ fn sent_and_doubled_packets_arrived_or_were_dropped() {
 fn links_behind_an_impaired_one_carry_what_came_out_of_it() {
     let mut dumbbell = Dumbbell::new(link(5_000_000, 15, QueueLimit::Packets(30)));
     let both = Impairments::new(reordering(0.02, 20, None).reordering, duplication(0.05).duplication);
-    dumbbell.network.impair(FORWARD, both);
+    dumbbell.network.set_impairments(FORWARD, both);
     let mut world = dumbbell.with_pairs(3).world(ns2(Config::ns2()), Census::default());
     assert!(world.run_until(seconds(30), BUDGET));
     let (network, census) = world.into_parts();

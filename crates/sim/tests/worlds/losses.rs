@@ -1,8 +1,8 @@
 //! Rules that lose packets.
 
-use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, link, lossy, ns2, seconds};
 use crate::observers::Gate;
-use earlybird_sim::{Content, FlowId, GroupId, Loss, LossRule, Packet, QueueLimit, Scope};
+use earlybird_sim::{Content, FlowId, GroupId, Loss, LossRule, Packet, PacketFilter, QueueLimit};
 use earlybird_tcp::Config;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Segment;
@@ -12,9 +12,9 @@ pub(crate) fn loss(rule: LossRule, seed: u64) -> Loss {
 }
 
 pub(crate) fn packet(flow: u32, group: u32) -> Packet {
-    let route = Line::new(link(1, 0, QueueLimit::Unlimited)).there;
+    let route = DuplexLink::new(link(1, 0, QueueLimit::Unlimited)).there;
     let content = Content::Segment(Segment::default());
-    Packet { flow: FlowId(flow), group: GroupId(group), ..Packet::foreign(route, 1040, content) }
+    Packet { flow: FlowId(flow), group: GroupId(group), ..Packet::external(route, 1040, content) }
 }
 
 /// Returns the numbers of the lost packets among so many.
@@ -66,7 +66,7 @@ fn probabilities_0_and_1_lose_nothing_and_everything() {
 
 #[test]
 fn a_rule_for_a_flow_or_group_counts_only_its_packets() {
-    let scoped = |flow, group| Loss { scope: Scope { flow, group }, ..loss(LossRule::List(vec![1]), 1) };
+    let scoped = |flow, group| Loss { filter: PacketFilter { flow, group }, ..loss(LossRule::List(vec![1]), 1) };
     let of_flow = scoped(Some(FlowId(1)), None);
     let of_group = scoped(None, Some(GroupId(2)));
     let of_both = scoped(Some(FlowId(1)), Some(GroupId(2)));
@@ -85,7 +85,7 @@ fn two_rules_of_a_link_lose_what_either_loses() {
         loss(LossRule::Periodic { first: 4, period: 4, burst: 1, bursts: u64::MAX }, 1),
     ];
     let forward = lossy(link(8_000_000, 10, QueueLimit::Unlimited), rules);
-    let mut world = Line::new(forward).world(ns2(Config::ns2()), 20_000, Gate::default());
+    let mut world = DuplexLink::new(forward).world(ns2(Config::ns2()), 20_000, Gate::default());
     assert!(world.run_until(seconds(30), BUDGET));
     let (_, gate) = world.into_parts();
     let expected: Vec<u64> =

@@ -1,7 +1,7 @@
 //! Senders that answer marks, behind queues that make them.
 
 use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, rfc, seconds};
-use crate::served::CODEL;
+use crate::event_driven::CODEL;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{CodelSettings, Counters, Discipline, FlowId, LinkSettings, Observer, PieSettings, QueueLimit};
 use earlybird_tcp::{Config, Connection, EcnMode};

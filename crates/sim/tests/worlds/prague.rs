@@ -1,7 +1,7 @@
 //! Prague behind `DualPI2`: 40 Mb/s, where a packet of 1052 bytes takes 0.21 ms.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, add_flow, link, rfc, seconds};
-use crate::served::dual_pi2;
+use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, add_flow, link, rfc, seconds};
+use crate::event_driven::dual_pi2;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{Counters, EndpointSettings, FlowId, LinkSettings, Observer, QueueLimit, World};
 use earlybird_tcp::{Config, Connection, Control, CubicConfig, EcnMode, PragueParameters, Recovery};
@@ -64,7 +64,7 @@ struct Outcome {
 /// Endless transfers that start 100 ms apart, over a path with a round trip of so many milliseconds.
 fn run(rtt: u64, flows: &[EndpointSettings]) -> Outcome {
     let forward = LinkSettings { discipline: dual_pi2(), ..link(RATE, rtt / 2, QueueLimit::Packets(10_000)) };
-    let mut wire = Line::new(forward);
+    let mut wire = DuplexLink::new(forward);
     wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(FROM));
     let mut world = World::new(wire.network, Senders::default());
     let path = world.add_path(wire.there, wire.back);

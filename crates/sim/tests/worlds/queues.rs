@@ -1,6 +1,6 @@
 //! Drop-tail queues, in packets and in bytes.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, link, ns2, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, link, ns2, seconds};
 use crate::observers::Gate;
 use earlybird_sim::QueueLimit;
 use earlybird_tcp::Config;
@@ -9,7 +9,7 @@ use earlybird_units::Instant;
 /// A burst of 20 packets of 1040 bytes at an idle link of 1 Mb/s. Gives how many it let in and how many waited.
 fn burst_into(limit: QueueLimit) -> (u64, usize) {
     let config = Config { initial_window: 20, ..Config::ns2() };
-    let mut world = Line::new(link(1_000_000, 100, limit)).world(ns2(config), 20_000, Gate::default());
+    let mut world = DuplexLink::new(link(1_000_000, 100, limit)).world(ns2(config), 20_000, Gate::default());
     // The handshake takes 200 ms and a little; the first ACK of data comes after 400 ms.
     assert!(world.run_until(Instant::from_nanos(300_000_000), BUDGET));
     let (network, gate) = world.into_parts();
@@ -17,7 +17,7 @@ fn burst_into(limit: QueueLimit) -> (u64, usize) {
     assert_eq!(burst.len(), 20);
     let let_in = burst.iter().filter(|is_in| **is_in).count() as u64;
     assert!(burst[..let_in as usize].iter().all(|is_in| *is_in), "the tail is dropped");
-    (let_in, network.link(FORWARD).most_waiting)
+    (let_in, network.link(FORWARD).max_backlog)
 }
 
 /// As in ns-2, whose queue drops when its length plus one reaches the limit (`drop-tail.cc`): a limit of L packets lets
@@ -42,7 +42,7 @@ fn a_limit_of_4160_bytes_lets_3_packets_of_1040_wait_and_4161_bytes_4() {
 #[test]
 fn a_limit_of_1_packet_drops_everything() {
     for limit in [QueueLimit::Packets(1), QueueLimit::Bytes(40)] {
-        let mut world = Line::new(link(1_000_000, 100, limit)).world(ns2(Config::ns2()), 20_000, Gate::default());
+        let mut world = DuplexLink::new(link(1_000_000, 100, limit)).world(ns2(Config::ns2()), 20_000, Gate::default());
         assert!(world.run_until(seconds(30), BUDGET));
         let (network, gate) = world.into_parts();
         // The opening packet at 0, 3, 9 and 21 s.
@@ -55,11 +55,11 @@ fn a_limit_of_1_packet_drops_everything() {
 #[test]
 fn waiting_times_add_up() {
     let config = Config { initial_window: 20, ..Config::ns2() };
-    let mut world = Line::new(link(1_000_000, 100, QueueLimit::Unlimited)).world(ns2(config), 20_000, ());
+    let mut world = DuplexLink::new(link(1_000_000, 100, QueueLimit::Unlimited)).world(ns2(config), 20_000, ());
     assert!(world.run_until(seconds(10), BUDGET));
     let (mut network, ()) = world.into_parts();
-    let line = network.link_mut(FORWARD);
+    let duplex = network.link_mut(FORWARD);
     let sum: u64 = (0..20).sum();
-    assert_eq!(line.waited.as_nanos(), sum * 8_320_000);
-    assert_eq!(line.backlog(seconds(10)), 0);
+    assert_eq!(duplex.waited.as_nanos(), sum * 8_320_000);
+    assert_eq!(duplex.backlog(seconds(10)), 0);
 }

@@ -1,6 +1,6 @@
 //! Links whose rate changes while packets are on them.
 
-use crate::dumbbell::{BUDGET, FORWARD, Line, link, ns2, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, link, ns2, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{LinkSettings, Observer, Packet, PacketEvent, QueueLimit, RateChanges};
 use earlybird_tcp::Config;
@@ -29,7 +29,7 @@ impl Observer for Times {
 fn burst(changes: RateChanges) -> Times {
     let forward = LinkSettings { changes: Some(changes), ..link(1_000_000, 10, QueueLimit::Unlimited) };
     let config = Config { initial_window: 30, ..Config::ns2() };
-    let mut world = Line::new(forward).world(ns2(config), 100_000, Times::default());
+    let mut world = DuplexLink::new(forward).world(ns2(config), 100_000, Times::default());
     assert!(world.run_until(seconds(60), BUDGET));
     world.into_parts().1
 }
@@ -69,7 +69,7 @@ fn mahimahi(trace: &[u64], packets: &[(Instant, u32)]) -> Vec<Instant> {
 fn a_trace_serves_1500_bytes_per_line_as_mahimahi_does() {
     for trace in [vec![0, 1, 1, 5, 7], vec![3], vec![2, 2, 2, 40, 90, 91, 91], vec![1, 10, 10, 10, 10, 10, 11]] {
         let chances = trace.iter().copied().map(Duration::from_millis).collect();
-        let times = burst(RateChanges::Chances(chances));
+        let times = burst(RateChanges::Opportunities(chances));
         let expected: Vec<_> =
             mahimahi(&trace, &times.entered).into_iter().map(|at| at + Duration::from_millis(10)).collect();
         assert!(times.arrived.len() > 100);
@@ -97,7 +97,7 @@ fn capacity_adds_up_over_steps_and_rounds_of_a_trace() {
     let steps = RateChanges::Steps([(millis(1000), rate(500)), (millis(3000), rate(100))].into());
     let bits = [500, 2000, 10_000].map(|at| steps.bits_before(millis(at), rate(1000)).round() as u64);
     assert_eq!(bits, [500, 1500, 2700]);
-    let chances = RateChanges::Chances([0, 5, 5, 12].map(Duration::from_millis).into());
+    let chances = RateChanges::Opportunities([0, 5, 5, 12].map(Duration::from_millis).into());
     let count = |at| (chances.bits_before(millis(at), rate(1)) / 12_000.0).round() as u64;
     // At 12 ms the last chance of a round and the first of the next one meet.
     assert_eq!([1, 5, 6, 12, 13, 25, 120].map(count), [1, 1, 3, 3, 5, 9, 39]);

@@ -1,6 +1,6 @@
 //! The real-time mode from writer to viewer.
 
-use crate::dumbbell::{Line, link, lossy, ns2};
+use crate::dumbbell::{DuplexLink, link, lossy, ns2};
 use crate::viewers::{FRAMES, Show, audio, channel, deadline, show, watch};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{Carrier, FlowId, LinkId, LinkSettings, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit};
@@ -112,9 +112,9 @@ fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, 
     let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
     let config = Config { window: 5, real_time: RealTime { backlog, ..mtcp().real_time }, ..mtcp() };
     let run = |there: &[u64], back: &[u64]| -> Tap {
-        let line = Line::both_ways(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
+        let duplex = DuplexLink::both_ways(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
         let viewer = viewer(millis(250)).with_feedback(Feedback { heartbeat, report: None });
-        watch(carrier(config), line, Some(viewer), audio())
+        watch(carrier(config), duplex, Some(viewer), audio())
     };
     // Each run is the one before up to the next drop.
     let place = run(&[], &[]).there.iter().position(|number| *number == SEGMENT).expect("it is sent") as u64;
@@ -198,7 +198,7 @@ impl Observer for Count {
 
 #[test]
 fn without_a_viewer_whatever_comes_is_read_at_once_and_holes_are_stepped_over() {
-    let count: Count = watch(carrier(mtcp()), Line::new(dropping(50, vec![400])), None, audio());
+    let count: Count = watch(carrier(mtcp()), DuplexLink::new(dropping(50, vec![400])), None, audio());
     assert_eq!(count.delivered.len() as u64, FRAMES - 1);
     assert!(count.delivered.is_sorted());
     assert_eq!((count.statistics.frames_written, count.losses_reported), (FRAMES, 1));
@@ -249,9 +249,10 @@ fn whatever_is_lost_both_ways_each_frame_is_played_or_lost_once_and_messages_har
     let feedback = Feedback { heartbeat: Some(millis(60)), report: Some(millis(500)) };
     for seed in 0..20 {
         for probability in [0.02, 0.05, 0.1] {
-            let line = Line::both_ways(random_losses(probability, seed), random_losses(probability, seed + 100));
+            let duplex =
+                DuplexLink::both_ways(random_losses(probability, seed), random_losses(probability, seed + 100));
             let viewer = deadline().with_feedback(feedback);
-            let show: Show = watch(carrier(mtcp()), line, Some(viewer), audio());
+            let show: Show = watch(carrier(mtcp()), duplex, Some(viewer), audio());
             assert_eq!((show.played.len() + show.lost.len(), show.written.len()), (FRAMES as usize, FRAMES as usize));
             assert!(show.played.is_sorted_by(|one, next| one.0 < next.0));
             assert!(show.delivered.is_sorted_by(|one, next| one.0 < next.0), "each at most once, in order");

@@ -1,6 +1,6 @@
 //! Equal seeds give equal runs, and only what is connected influences each other.
 
-use crate::dumbbell::{BUDGET, Dumbbell, Line, add_flow, link, lossy, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Diary;
 use earlybird_sim::{FlowId, Loss, LossRule, Network, Observer, QueueLimit, RouteId, World};
 use earlybird_tcp::{AgeReference, Config, Connection, Control, PertFlags, Trigger};
@@ -157,9 +157,9 @@ impl Application for Chain {
 #[test]
 fn ten_thousand_transfers_one_after_the_other_all_end() {
     for endpoints in [ns2(Config::ns2()), rfc(Config::rfc())] {
-        let line = Line::new(link(100_000_000, 1, QueueLimit::Unlimited));
-        let mut world = World::new(line.network, Shares::default());
-        let path = world.add_path(line.there, line.back);
+        let duplex = DuplexLink::new(link(100_000_000, 1, QueueLimit::Unlimited));
+        let mut world = World::new(duplex.network, Shares::default());
+        let path = world.add_path(duplex.there, duplex.back);
         add_flow(&mut world, "chain", 0, endpoints, Box::new(Chain { path, left: 10_000 }), Instant::ZERO);
         assert!(world.run_until(seconds(100), BUDGET));
         let Shares(received) = world.into_parts().1;

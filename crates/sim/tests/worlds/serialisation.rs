@@ -1,6 +1,6 @@
 //! Links send at exactly their rate.
 
-use crate::dumbbell::{BUDGET, Line, link, ns2};
+use crate::dumbbell::{BUDGET, DuplexLink, link, ns2};
 use earlybird_sim::{Observer, Packet, PacketEvent, QueueLimit};
 use earlybird_tcp::Config;
 use earlybird_units::Instant;
@@ -34,7 +34,7 @@ impl Observer for Stopwatch {
 #[test]
 fn a_million_packets_at_3_mb_per_s_take_2773_333_333_333_ns() {
     let count = WARM_UP + 1_000_000;
-    let mut world = Line::new(link(3_000_000, 5, QueueLimit::Unlimited)).world(
+    let mut world = DuplexLink::new(link(3_000_000, 5, QueueLimit::Unlimited)).world(
         ns2(Config::ns2()),
         count * 1000,
         Stopwatch::default(),
@@ -49,7 +49,7 @@ fn a_million_packets_at_3_mb_per_s_take_2773_333_333_333_ns() {
 /// An idle link owes nothing: each packet alone takes 2,773,333 ns and 5 ms.
 #[test]
 fn a_packet_at_an_idle_link_takes_its_own_time_only() {
-    let mut world = Line::new(link(3_000_000, 5, QueueLimit::Unlimited)).world(
+    let mut world = DuplexLink::new(link(3_000_000, 5, QueueLimit::Unlimited)).world(
         ns2(Config { window: 1, initial_window: 1, ..Config::ns2() }),
         1_000_000,
         Stopwatch::default(),

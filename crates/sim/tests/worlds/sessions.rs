@@ -1,6 +1,6 @@
 //! Web sessions: a request over one connection, the answer over another, a pause.
 
-use crate::dumbbell::{BUDGET, Line, add_flow, link, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, add_flow, link, ns2, rfc, seconds};
 use earlybird_sim::{EndpointSettings, FlowId, Observer, QueueLimit, World};
 use earlybird_tcp::{Config, Connection};
 use earlybird_traffic::{Sites, WebParameters, WebSession};
@@ -18,10 +18,10 @@ impl Observer for Sizes {
 }
 
 fn sizes_of_a_session(endpoints: EndpointSettings) -> Vec<u64> {
-    let line = Line::new(link(10_000_000, 10, QueueLimit::Unlimited));
-    let mut world = World::new(line.network, Sizes::default());
+    let duplex = DuplexLink::new(link(10_000_000, 10, QueueLimit::Unlimited));
+    let mut world = World::new(duplex.network, Sizes::default());
     let [request, response] =
-        [(line.there, line.back), (line.back, line.there)].map(|(there, back)| world.add_path(there, back));
+        [(duplex.there, duplex.back), (duplex.back, duplex.there)].map(|(there, back)| world.add_path(there, back));
     let sites = Arc::new(Sites { requests: vec![vec![request]], responses: vec![vec![response]] });
     let parameters = WebParameters { think: Duration::from_secs(1), object_packets: 10.0, object_shape: 1.2 };
     let session = WebSession::new(sites, parameters, SeedTree::new(3).random());

@@ -1,6 +1,6 @@
 //! TFRC over whole networks.
 
-use crate::dumbbell::{BUDGET, Dumbbell, Line, add_flow, link, lossy, ns2, seconds};
+use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, seconds};
 use crate::marking::codel;
 use earlybird_conformance::{Area, conforms};
 use earlybird_datagram::tfrc::throughput;
@@ -66,11 +66,11 @@ fn add(world: &mut World<Totals>, endpoints: Carrier, application: Box<dyn Appli
     world.add_application(flow, application, Instant::ZERO + Duration::from_millis(start));
 }
 
-/// One endless flow over a line, watched from `mark` to `end` seconds.
+/// One endless flow over a duplex, watched from `mark` to `end` seconds.
 fn alone(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -> Totals {
-    let line = Line::new(forward);
-    let mut world = World::new(line.network, Totals::default());
-    let path = world.add_path(line.there, line.back);
+    let duplex = DuplexLink::new(forward);
+    let mut world = World::new(duplex.network, Totals::default());
+    let path = world.add_path(duplex.there, duplex.back);
     add(&mut world, endpoints, Box::new(Bulk::new(path, None)), 0);
     world.mark_at(seconds(mark));
     world.probe_every(Duration::from_secs(1));
@@ -153,9 +153,9 @@ fn beside_tcp_it_gets_as_much() {
 
 #[test]
 fn a_camera_slower_than_the_network_is_not_held_back() {
-    let line = Line::new(link(2_000_000, 50, QueueLimit::Packets(25)));
-    let mut world = World::new(line.network, Totals::default());
-    let path = world.add_path(line.there, line.back);
+    let duplex = DuplexLink::new(link(2_000_000, 50, QueueLimit::Packets(25)));
+    let mut world = World::new(duplex.network, Totals::default());
+    let path = world.add_path(duplex.there, duplex.back);
     let rate = Rate::from_bits_per_second(300_000).expect("a rate above zero");
     add(&mut world, TFRC, Box::new(Media::new(path, Timetable::constant(rate, 1000))), 0);
     world.mark_at(seconds(10));

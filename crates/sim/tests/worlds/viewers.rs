@@ -1,6 +1,6 @@
 //! Applications at the listener, over whatever carries the stream.
 
-use crate::dumbbell::{BUDGET, Line, link, lossy, ns2, rfc, seconds};
+use crate::dumbbell::{BUDGET, DuplexLink, link, lossy, ns2, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_datagram as datagram;
 use earlybird_sim::{
@@ -76,7 +76,7 @@ pub(crate) fn channel(rule: Option<LossRule>, seed: u64) -> LinkSettings {
 }
 
 pub(crate) fn show(carrier: impl Into<Carrier>, forward: LinkSettings, viewer: Viewer, timetable: Timetable) -> Show {
-    let show: Show = watch(carrier, Line::new(forward), Some(viewer), timetable);
+    let show: Show = watch(carrier, DuplexLink::new(forward), Some(viewer), timetable);
     assert_eq!(show.played.len() + show.lost.len(), show.written.len(), "each is played or lost");
     show
 }
@@ -84,12 +84,12 @@ pub(crate) fn show(carrier: impl Into<Carrier>, forward: LinkSettings, viewer: V
 /// Sends what the timetable says from the first second on.
 pub(crate) fn watch<O: Observer + Default>(
     carrier: impl Into<Carrier>,
-    line: Line,
+    duplex: DuplexLink,
     viewer: Option<Viewer>,
     timetable: Timetable,
 ) -> O {
-    let mut world = World::new(line.network, O::default());
-    let path = world.add_path(line.there, line.back);
+    let mut world = World::new(duplex.network, O::default());
+    let path = world.add_path(duplex.there, duplex.back);
     let settings = FlowSettings { group: GroupId(0), endpoints: carrier.into(), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
     if let Some(viewer) = viewer {

@@ -2,10 +2,10 @@
 
 use super::World;
 use crate::endpoint::Agent;
-use crate::guest::GuestEvent;
+use crate::external_stack::ExternalEvent;
 use crate::ids::{EndpointId, FlowId};
 use crate::observer::Observer;
-use crate::udp::{UdpAgent, UdpEvent};
+use crate::udp_agent::{UdpAgent, UdpEvent};
 use earlybird_datagram as datagram;
 use earlybird_tcp::TraceEvent;
 use earlybird_units::Instant;
@@ -13,16 +13,16 @@ use earlybird_units::Instant;
 impl<O: Observer> World<O> {
     /// The same as [`World::serve`] for an agent over UDP, which stays to the end.
     #[cold]
-    pub(super) fn serve_over_udp(&mut self, id: EndpointId) {
+    pub(super) fn serve_udp(&mut self, id: EndpointId) {
         while let Agent::Udp(agent) = &mut self.endpoints[id.0 as usize].agent
             && let Some(event) = agent.poll_event()
         {
             match event {
                 UdpEvent::Own(event) => self.on_datagram_event(id, event),
-                UdpEvent::Guest(event) => self.on_guest_event(id, event),
+                UdpEvent::External(event) => self.on_external_event(id, event),
             }
         }
-        self.endpoints[id.0 as usize].answer_over_udp(id, &mut self.transit);
+        self.endpoints[id.0 as usize].send_datagrams(id, &mut self.forwarder);
     }
 
     fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
@@ -33,34 +33,34 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn on_guest_event(&mut self, id: EndpointId, event: GuestEvent) {
+    fn on_external_event(&mut self, id: EndpointId, event: ExternalEvent) {
         match event {
-            GuestEvent::Readable => self.on_readable(id),
-            GuestEvent::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
-            GuestEvent::Timeout { timer, freeze } if id.is_opener() => {
+            ExternalEvent::Readable => self.on_readable(id),
+            ExternalEvent::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
+            ExternalEvent::Timeout { timer, freeze } if id.is_opener() => {
                 let flow = self.endpoints[id.0 as usize].flow;
-                self.transit.observer.on_trace(self.transit.now.at, flow, TraceEvent::Timeout { timer, freeze });
+                self.forwarder.observer.on_trace(self.forwarder.now.at, flow, TraceEvent::Timeout { timer, freeze });
             }
             // A sender is told nothing by itself, and a receiver waits for nothing of the application.
-            GuestEvent::Delivered(_) | GuestEvent::Timeout { .. } => {}
+            ExternalEvent::Delivered(_) | ExternalEvent::Timeout { .. } => {}
         }
     }
 }
 
 impl UdpAgent {
     /// Tells an observer where a sender stands …
-    pub(super) fn tell_probe<O: Observer>(&self, at: Instant, flow: FlowId, observer: &mut O) {
+    pub(super) fn report_probe<O: Observer>(&self, at: Instant, flow: FlowId, observer: &mut O) {
         match self {
             Self::Own(sender) => observer.on_datagrams_probe(at, flow, sender),
-            Self::Guest(sender) => observer.on_guest_probe(at, flow, &sender.guest.state()),
+            Self::External(sender) => observer.on_guest_probe(at, flow, &sender.connection.state()),
         }
     }
 
     /// … and where it ended, and how much came of what it sent.
-    pub(super) fn tell_end<O: Observer>(&self, flow: FlowId, received: u64, observer: &mut O) {
+    pub(super) fn report_end<O: Observer>(&self, flow: FlowId, received: u64, observer: &mut O) {
         match self {
             Self::Own(sender) => observer.on_datagrams_end(flow, sender, received),
-            Self::Guest(sender) => observer.on_guest_end(flow, &sender.guest.state(), received),
+            Self::External(sender) => observer.on_guest_end(flow, &sender.connection.state(), received),
         }
     }
 }

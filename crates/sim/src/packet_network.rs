@@ -1,13 +1,13 @@
 //! A network whose packets come from outside, where somebody else keeps the clock.
 
-use crate::events::{Event, Kind};
+use crate::events::{EventKind, SimEvent};
+use crate::forwarding::Forwarder;
 use crate::ids::LinkId;
-use crate::moment::Moment;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::Packet;
-use crate::slots::Place;
-use crate::transit::Transit;
+use crate::packet_pool::SlotId;
+use crate::timestamp::Timestamp;
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 /// Carries packets that are handed over at one end of their route and taken back at the other.
 ///
 /// The links are those of a [`World`](crate::World), which has endpoints besides. What becomes of a packet on its way, the
-/// observer is told: one that is dropped never arrives, one that is doubled arrives twice, and [`Packet::ticket`] says which it
+/// observer is told: one that is dropped never arrives, one that is doubled arrives twice, and [`Packet::external_id`] says which it
 /// was. Time is an argument and never goes back.
 ///
 /// ```
@@ -32,35 +32,35 @@ const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 /// };
 /// network.add_link(here, there, link);
 /// let route = network.add_route(here, there).unwrap();
-/// let mut courier = Courier::new(network, ());
-/// courier.send(Instant::ZERO, Packet::foreign(route, 1250, Content::Datagram(Datagram::default())));
+/// let mut courier = PacketNetwork::new(network, ());
+/// courier.send(Instant::ZERO, Packet::external(route, 1250, Content::Datagram(Datagram::default())));
 /// // Sending 10,000 bits takes 10 ms.
 /// let arrival = Instant::from_nanos(30_000_000);
 /// assert_eq!(courier.poll_timeout(), Some(arrival));
 /// assert_eq!(courier.poll_arrival(arrival).map(|(at, packet)| (at, packet.bytes)), Some((arrival, 1250)));
 /// ```
 #[derive(Debug)]
-pub struct Courier<O: Observer = ()> {
-    transit: Transit<O>,
+pub struct PacketNetwork<O: Observer = ()> {
+    forwarder: Forwarder<O>,
     /// What has come to the end of its route, and when.
     arrived: VecDeque<(Instant, Packet)>,
 }
 
-impl<O: Observer> Courier<O> {
+impl<O: Observer> PacketNetwork<O> {
     /// Makes a courier for this network.
     pub fn new(network: Network, observer: O) -> Self {
-        Self { transit: Transit::new(network, observer), arrived: VecDeque::new() }
+        Self { forwarder: Forwarder::new(network, observer), arrived: VecDeque::new() }
     }
 
     /// Takes a packet at the beginning of its route.
     pub fn send(&mut self, now: Instant, packet: Packet) {
         self.advance(now);
-        let place = self.transit.events.slots.take();
-        self.transit.events.slots.get_mut(place).packet = packet;
+        let slot = self.forwarder.events.pool.take();
+        self.forwarder.events.pool.get_mut(slot).packet = packet;
         if O::PACKETS {
-            self.transit.observer.on_packet(now, PacketEvent::Sent, &packet);
+            self.forwarder.observer.on_packet(now, PacketEvent::Sent, &packet);
         }
-        self.transit.depart(place);
+        self.forwarder.depart(slot);
     }
 
     /// Returns the next packet that has come to the end of its route by now, and when it did.
@@ -71,69 +71,69 @@ impl<O: Observer> Courier<O> {
 
     /// Returns the time at which to call [`Self::poll_arrival`].
     pub fn poll_timeout(&mut self) -> Option<Instant> {
-        self.arrived.front().map(|(at, _)| *at).or_else(|| self.transit.events.next_at())
+        self.arrived.front().map(|(at, _)| *at).or_else(|| self.forwarder.events.next_at())
     }
 
     /// Returns how many packets are on their way: waiting, being sent, carried, or arrived and not asked for.
     pub fn packets_under_way(&self) -> usize {
-        self.transit.events.packets() + self.arrived.len()
+        self.forwarder.events.packets() + self.arrived.len()
     }
 
     /// Returns the links.
     pub const fn network(&self) -> &Network {
-        &self.transit.network
+        &self.forwarder.network
     }
 
     /// Returns how many packets wait at a link now.
     pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
         self.advance(now);
-        self.transit.network.link_mut(link).backlog(now)
+        self.forwarder.network.link_mut(link).backlog(now)
     }
 
     /// Returns the observer.
     pub const fn observer_mut(&mut self) -> &mut O {
-        &mut self.transit.observer
+        &mut self.forwarder.observer
     }
 
     /// Returns the network and the observer, at the end.
     pub fn into_parts(self) -> (Network, O) {
-        (self.transit.network, self.transit.observer)
+        (self.forwarder.network, self.forwarder.observer)
     }
 
     /// Lets everything happen that is due by now.
     fn advance(&mut self, now: Instant) {
-        while let Some(place) = self.transit.events.pop_before(now + INSTANT_LENGTH) {
-            let event = self.transit.events.slots.get(place).event;
-            self.transit.now = event.moment;
+        while let Some(slot) = self.forwarder.events.pop_before(now + INSTANT_LENGTH) {
+            let event = self.forwarder.events.pool.get(slot).event;
+            self.forwarder.now = event.timestamp;
             if event.is_arrival() {
-                self.forward(place);
+                self.forward(slot);
             } else {
-                self.on_appointment(place, event);
+                self.on_event(slot, event);
             }
         }
-        if self.transit.now.at < now {
-            self.transit.now = Moment::fresh(now);
+        if self.forwarder.now.at < now {
+            self.forwarder.now = Timestamp::from_instant(now);
         }
     }
 
-    fn forward(&mut self, place: Place) {
-        if self.transit.forward(place) {
-            let packet = *self.transit.events.slots.set_free(place);
+    fn forward(&mut self, slot: SlotId) {
+        if self.forwarder.forward(slot) {
+            let packet = *self.forwarder.events.pool.set_free(slot);
             if O::PACKETS {
-                self.transit.observer.on_packet(self.transit.now.at, PacketEvent::Arrived, &packet);
+                self.forwarder.observer.on_packet(self.forwarder.now.at, PacketEvent::Arrived, &packet);
             }
-            self.arrived.push_back((self.transit.now.at, packet));
+            self.arrived.push_back((self.forwarder.now.at, packet));
         }
     }
 
     /// Links and what they keep back are all that has appointments here.
-    fn on_appointment(&mut self, place: Place, event: Event) {
-        self.transit.events.keep_appointment(place);
+    fn on_event(&mut self, slot: SlotId, event: SimEvent) {
+        self.forwarder.events.free_event(slot);
         match event.kind() {
-            Kind::Service => self.transit.serve_link(LinkId(event.number())),
+            EventKind::Service => self.forwarder.serve_link(LinkId(event.number())),
             _ => {
-                if let Some(place) = self.transit.release_straggler(event.number()) {
-                    self.forward(place);
+                if let Some(slot) = self.forwarder.release_held(event.number()) {
+                    self.forward(slot);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! When a link that is served packet by packet sends: at a rate that may change, or at given moments.
 
-use crate::moment::Moment;
-use crate::serialiser::Serialiser;
+use crate::timestamp::Timestamp;
+use crate::transmission_clock::TransmissionClock;
 use earlybird_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use std::sync::Arc;
 pub enum RateChanges {
     /// To a rate at a time, in rising order.
     Steps(Arc<[(Instant, Rate)]>),
-    /// Chances to send: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
-    /// them. At each up to [`RateChanges::CHANCE_BYTES`] bytes go; what a chance leaves over is gone.
-    Chances(Arc<[Duration]>),
+    /// DeliveryOpportunities to send: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
+    /// them. At each up to [`RateChanges::OPPORTUNITY_BYTES`] bytes go; what a chance leaves over is gone.
+    Opportunities(Arc<[Duration]>),
 }
 
 impl RateChanges {
     /// Bytes of a chance to send (mahimahi's `PACKET_SIZE`).
-    pub const CHANCE_BYTES: u32 = 1500;
+    pub const OPPORTUNITY_BYTES: u32 = 1500;
 
     /// Returns how many bits could be sent before `end`, with `first` as the rate before the first step.
     pub fn bits_before(&self, end: Instant, first: Rate) -> f64 {
         match self {
             Self::Steps(steps) => bits_of_steps(steps, first, end),
-            Self::Chances(times) => {
+            Self::Opportunities(times) => {
                 let period = times.last().map_or(1, |last| last.as_nanos().max(1));
                 let Some(last) = end.as_nanos().checked_sub(1) else { return 0.0 };
                 let in_round = times.partition_point(|at| at.as_nanos() <= last % period);
                 let chances = last / period * times.len() as u64 + in_round as u64;
-                chances as f64 * f64::from(Self::CHANCE_BYTES) * 8.0
+                chances as f64 * f64::from(Self::OPPORTUNITY_BYTES) * 8.0
             }
         }
     }
@@ -42,16 +42,16 @@ fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
 
 /// A rate with its changes to come.
 #[derive(Debug)]
-pub(crate) struct Wire {
-    clock: Serialiser,
+pub(crate) struct VariableRate {
+    clock: TransmissionClock,
     rate: Rate,
     steps: Arc<[(Instant, Rate)]>,
     next_step: usize,
 }
 
-impl Wire {
+impl VariableRate {
     pub(crate) fn new(rate: Rate, steps: Arc<[(Instant, Rate)]>) -> Self {
-        Self { clock: Serialiser::new(rate), rate, steps, next_step: 0 }
+        Self { clock: TransmissionClock::new(rate), rate, steps, next_step: 0 }
     }
 
     /// The link was idle: it owes nothing.
@@ -60,7 +60,7 @@ impl Wire {
     }
 
     /// Returns when a packet is sent that starts now, and the part of a second that takes.
-    pub(crate) fn send(&mut self, start: Moment, bytes: u32) -> Moment {
+    pub(crate) fn send(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
         while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
         let (span, seconds) = self.clock.send(bytes);
         let mut end = start.after(span, seconds);
@@ -68,7 +68,7 @@ impl Wire {
         while let Some(at) = self.step_before(end.at) {
             // What is not sent by then takes longer, or shorter, from there on.
             let factor = rate.bits_per_second() as f64 / self.rate.bits_per_second() as f64;
-            end = Moment::fresh(at + (end.at - at).mul_f64(factor));
+            end = Timestamp::from_instant(at + (end.at - at).mul_f64(factor));
             rate = self.rate;
         }
         end
@@ -79,21 +79,21 @@ impl Wire {
         let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
         self.next_step += 1;
         self.rate = rate;
-        self.clock = Serialiser::new(rate);
+        self.clock = TransmissionClock::new(rate);
         Some(at)
     }
 }
 
-/// Chances to send, one after the other, for ever.
+/// DeliveryOpportunities to send, one after the other, for ever.
 #[derive(Debug)]
-pub(crate) struct Chances {
+pub(crate) struct DeliveryOpportunities {
     times: Arc<[Duration]>,
     next: usize,
     /// Start of the present round.
     round: Instant,
 }
 
-impl Chances {
+impl DeliveryOpportunities {
     pub(crate) fn new(times: Arc<[Duration]>) -> Self {
         Self { times, next: 0, round: Instant::ZERO }
     }
@@ -114,7 +114,7 @@ impl Chances {
     pub(crate) fn take(&mut self, now: Instant) -> u32 {
         let mut bytes = 0;
         while self.next() <= now {
-            bytes += if self.next() == now { RateChanges::CHANCE_BYTES } else { 0 };
+            bytes += if self.next() == now { RateChanges::OPPORTUNITY_BYTES } else { 0 };
             self.burn();
         }
         bytes

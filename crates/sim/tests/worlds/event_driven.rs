@@ -69,10 +69,10 @@ fn bottleneck(discipline: Discipline, changes: Option<RateChanges>) -> LinkSetti
 }
 
 fn figures(network: &mut Network) -> (u64, u64, u64, usize, usize) {
-    let line = network.link_mut(FORWARD);
-    let backlog = line.backlog(seconds(60));
-    let total = line.total;
-    (total.packets_in, total.packets_dropped, total.bytes_out, line.most_waiting, backlog)
+    let link = network.link_mut(FORWARD);
+    let backlog = link.backlog(seconds(60));
+    let total = link.total;
+    (total.packets_in, total.packets_dropped, total.bytes_out, link.max_backlog, backlog)
 }
 
 /// A rate that never changes makes the link wait for its events all the same.
@@ -104,7 +104,7 @@ fn a_drop_tail_queue_does_the_same_whether_it_is_served_or_looks_ahead() {
 fn every_packet_was_delivered_or_dropped_or_is_still_there(#[case] discipline: Discipline) {
     let steps = [(seconds(20), 2_000_000), (seconds(40), 10_000_000)];
     let steps = RateChanges::Steps(steps.map(|(at, rate)| (at, Rate::from_bits_per_second(rate).unwrap())).into());
-    let chances = RateChanges::Chances([0, 1, 1, 5, 7].map(Duration::from_millis).into());
+    let chances = RateChanges::Opportunities([0, 1, 1, 5, 7].map(Duration::from_millis).into());
     for changes in [None, Some(steps), Some(chances)] {
         let world = crowd(bottleneck(discipline, changes), Census::default());
         let under_way = world.packets_under_way() as u64;

@@ -2,10 +2,10 @@
 //!
 //! They lie apart from TCP's connections, and are called and not copied into the way of every packet: most packets are TCP's.
 
-use crate::guest::{Guest, GuestDatagram, GuestEvent};
+use crate::external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent};
 use crate::packet::{Content, Packet};
-use crate::parcels::Parcels;
-use crate::slots::Place;
+use crate::packet_pool::SlotId;
+use crate::payloads::Payloads;
 use earlybird_datagram as datagram;
 use earlybird_units::Instant;
 use earlybird_wire::{Datagram, Ecn};
@@ -15,13 +15,13 @@ use earlybird_wire::{Datagram, Ecn};
 #[expect(clippy::large_enum_variant, reason = "all lie behind a pointer, and most are ours")]
 pub(crate) enum UdpAgent {
     Own(datagram::Endpoint),
-    Guest(Lodger),
+    External(ExternalAgent),
 }
 
 /// A guest, and what the world keeps for it.
 #[derive(Debug)]
-pub(crate) struct Lodger {
-    pub(crate) guest: Box<dyn Guest>,
+pub(crate) struct ExternalAgent {
+    pub(crate) connection: Box<dyn ExternalConnection>,
     /// Packets with data that it has sent.
     sent: u64,
     ecn: bool,
@@ -33,20 +33,20 @@ pub(crate) struct Lodger {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum UdpEvent {
     Own(datagram::Event),
-    Guest(GuestEvent),
+    External(ExternalEvent),
 }
 
 /// A packet that was written: its number if it carries data, and whether that was sent before.
 pub(crate) type Written = (Option<u64>, bool);
 
 impl UdpAgent {
-    /// Takes what came in a packet's place; agents of different kinds never talk to each other.
+    /// Takes what came in a packet's slot; agents of different kinds never talk to each other.
     #[cold]
-    pub(crate) fn on_packet(&mut self, now: Instant, content: &Content, place: Place, parcels: &mut Parcels) {
+    pub(crate) fn on_packet(&mut self, now: Instant, content: &Content, slot: SlotId, payloads: &mut Payloads) {
         let Content::Datagram(datagram) = content else { return };
         match self {
             Self::Own(endpoint) => endpoint.on_datagram(now, datagram),
-            Self::Guest(lodger) => lodger.guest.on_datagram(now, datagram.ecn, parcels.take(place)),
+            Self::External(external) => external.connection.on_datagram(now, datagram.ecn, payloads.take(slot)),
         }
     }
 
@@ -58,21 +58,21 @@ impl UdpAgent {
                 packet.content = Content::Datagram(transmit.datagram);
                 Some((transmit.number, transmit.is_retransmission))
             }
-            Self::Guest(lodger) => lodger.write_packet(now, packet),
+            Self::External(external) => external.write_packet(now, packet),
         }
     }
 
-    /// Learns in which place the packet lies that it has written.
-    pub(crate) fn on_placed(&mut self, place: Place, parcels: &mut Parcels) {
-        if let Self::Guest(lodger) = self {
-            parcels.put(place, std::mem::take(&mut lodger.payload));
+    /// Learns in which slot the packet lies that it has written.
+    pub(crate) fn on_placed(&mut self, slot: SlotId, payloads: &mut Payloads) {
+        if let Self::External(external) = self {
+            payloads.put(slot, std::mem::take(&mut external.payload));
         }
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<UdpEvent> {
         match self {
             Self::Own(endpoint) => endpoint.poll_event().map(UdpEvent::Own),
-            Self::Guest(lodger) => lodger.guest.poll_event().map(UdpEvent::Guest),
+            Self::External(external) => external.connection.poll_event().map(UdpEvent::External),
         }
     }
 
@@ -80,7 +80,7 @@ impl UdpAgent {
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
         match self {
             Self::Own(endpoint) => endpoint.poll_timeout(),
-            Self::Guest(lodger) => lodger.guest.poll_timeout(),
+            Self::External(external) => external.connection.poll_timeout(),
         }
     }
 
@@ -88,7 +88,7 @@ impl UdpAgent {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         match self {
             Self::Own(endpoint) => endpoint.on_timeout(now),
-            Self::Guest(lodger) => lodger.guest.on_timeout(now),
+            Self::External(external) => external.connection.on_timeout(now),
         }
     }
 
@@ -96,7 +96,7 @@ impl UdpAgent {
     pub(crate) fn write(&mut self, bytes: u64) {
         match self {
             Self::Own(endpoint) => endpoint.write(bytes),
-            Self::Guest(lodger) => lodger.guest.write(bytes),
+            Self::External(external) => external.connection.write(bytes),
         }
     }
 
@@ -104,7 +104,7 @@ impl UdpAgent {
     pub(crate) fn write_unit(&mut self, bytes: u64) {
         match self {
             Self::Own(endpoint) => endpoint.write_unit(bytes),
-            Self::Guest(lodger) => lodger.guest.write_unit(bytes),
+            Self::External(external) => external.connection.write_unit(bytes),
         }
     }
 
@@ -112,7 +112,7 @@ impl UdpAgent {
     pub(crate) fn received(&self) -> u64 {
         match self {
             Self::Own(endpoint) => endpoint.received(),
-            Self::Guest(lodger) => lodger.guest.received(),
+            Self::External(external) => external.connection.received(),
         }
     }
 
@@ -120,19 +120,19 @@ impl UdpAgent {
     pub(crate) fn in_order(&self) -> u64 {
         match self {
             Self::Own(_) => 0,
-            Self::Guest(lodger) => lodger.guest.in_order(),
+            Self::External(external) => external.connection.in_order(),
         }
     }
 }
 
-impl Lodger {
-    pub(crate) fn new(guest: Box<dyn Guest>, ecn: bool) -> Self {
-        Self { guest, sent: 0, ecn, payload: Vec::new() }
+impl ExternalAgent {
+    pub(crate) fn new(connection: Box<dyn ExternalConnection>, ecn: bool) -> Self {
+        Self { connection, sent: 0, ecn, payload: Vec::new() }
     }
 
     /// Data are always sent for the first time: QUIC repeats them in packets of new numbers (RFC 9002 §3).
     fn write_packet(&mut self, now: Instant, packet: &mut Packet) -> Option<Written> {
-        let GuestDatagram { payload, ecn, is_data } = self.guest.poll_transmit(now)?;
+        let ExternalDatagram { payload, ecn, is_data } = self.connection.poll_transmit(now)?;
         let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
         packet.content = Content::Datagram(Datagram { len: payload.len() as u16, ecn, ..Datagram::default() });
         self.payload = payload;

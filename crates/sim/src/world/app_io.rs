@@ -2,10 +2,10 @@
 
 use super::World;
 use crate::endpoint::Endpoint;
-use crate::events::{Event, Kind};
+use crate::events::{EventKind, SimEvent};
 use crate::ids::{AppId, EndpointId};
-use crate::moment::Moment;
 use crate::observer::Observer;
+use crate::timestamp::Timestamp;
 use earlybird_traffic::{ConnectionId, Encoding, Io, PathId};
 use earlybird_units::Instant;
 
@@ -26,9 +26,9 @@ impl<'a, O: Observer> AppIo<'a, O> {
         self.touched
     }
 
-    fn wake_at_moment(&mut self, moment: Moment) {
-        self.world.apps[self.app.0 as usize].wake = moment.at;
-        self.world.transit.events.appoint(Event::new(moment, Kind::Wake, self.app.0));
+    fn wake_at_timestamp(&mut self, timestamp: Timestamp) {
+        self.world.apps[self.app.0 as usize].wake = timestamp.at;
+        self.world.forwarder.events.schedule(SimEvent::new(timestamp, EventKind::Wake, self.app.0));
     }
 
     fn endpoint(&mut self, id: ConnectionId) -> &mut Endpoint {
@@ -38,7 +38,7 @@ impl<'a, O: Observer> AppIo<'a, O> {
 
 impl<O: Observer> Io for AppIo<'_, O> {
     fn now(&self) -> Instant {
-        self.world.transit.now.at
+        self.world.forwarder.now.at
     }
 
     fn open(&mut self, path: PathId) -> ConnectionId {
@@ -57,8 +57,8 @@ impl<O: Observer> Io for AppIo<'_, O> {
         self.touched = Some(connection);
         self.world.write_unit(EndpointId(connection.0 * 2), bytes);
         let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.note_units(flow);
-        self.world.transit.observer.on_unit(made, flow, bytes);
+        self.world.enable_delivery_reports(flow);
+        self.world.forwarder.observer.on_unit(made, flow, bytes);
     }
 
     fn is_blocked(&self, connection: ConnectionId) -> bool {
@@ -67,7 +67,7 @@ impl<O: Observer> Io for AppIo<'_, O> {
 
     fn tell(&mut self, event: Encoding) {
         let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.transit.observer.on_encoding(self.world.transit.now.at, flow, event);
+        self.world.forwarder.observer.on_encoding(self.world.forwarder.now.at, flow, event);
     }
 
     fn close(&mut self, connection: ConnectionId) {
@@ -76,11 +76,11 @@ impl<O: Observer> Io for AppIo<'_, O> {
     }
 
     fn wake_at(&mut self, at: Instant) {
-        self.wake_at_moment(self.world.transit.now.until(at));
+        self.wake_at_timestamp(self.world.forwarder.now.until(at));
     }
 
     fn wake_at_seconds(&mut self, seconds: f64) {
-        self.wake_at_moment(Moment::at_seconds(seconds));
+        self.wake_at_timestamp(Timestamp::from_seconds(seconds));
     }
 
     fn mss(&self) -> u64 {

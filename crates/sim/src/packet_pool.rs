@@ -1,15 +1,15 @@
 //! Places for packets under way and for what is to happen, in lists.
 
-use crate::events::Event;
+use crate::events::SimEvent;
 use crate::ids::RouteId;
 use crate::packet::{Content, Packet};
 use earlybird_wire::Segment;
 
 /// The number of a slot, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(u32);
+pub(crate) struct SlotId(u32);
 
-impl Place {
+impl SlotId {
     pub(crate) const NONE: Self = Self(u32::MAX);
 
     /// Returns an index, which lies beyond everything if there is none.
@@ -20,8 +20,8 @@ impl Place {
 }
 
 #[cfg(test)]
-impl Place {
-    pub(crate) const fn numbered(number: u32) -> Self {
+impl SlotId {
+    pub(crate) const fn from_number(number: u32) -> Self {
         Self(number)
     }
 
@@ -37,70 +37,70 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Slot {
-    pub(crate) event: Event,
+    pub(crate) event: SimEvent,
     pub(crate) packet: Packet,
 }
 
 impl Slot {
     fn vacant() -> Self {
         let content = Content::Segment(Segment::default());
-        Self { event: Event::NONE, packet: Packet::foreign(RouteId(0), 0, content) }
+        Self { event: SimEvent::NONE, packet: Packet::external(RouteId(0), 0, content) }
     }
 }
 
 /// All slots. They are used again, the last one first, so that they stay in the cache: rings of whole packets per link would be
 /// walked through from end to end.
 #[derive(Debug)]
-pub(crate) struct Slots {
+pub(crate) struct PacketPool {
     all: Vec<Slot>,
     /// The list of those that are not in use, and how many are.
-    free: Place,
+    free: SlotId,
     taken: usize,
 }
 
-impl Default for Slots {
+impl Default for PacketPool {
     fn default() -> Self {
-        Self { all: Vec::new(), free: Place::NONE, taken: 0 }
+        Self { all: Vec::new(), free: SlotId::NONE, taken: 0 }
     }
 }
 
-impl Slots {
+impl PacketPool {
     #[inline]
-    pub(crate) fn get(&self, place: Place) -> &Slot {
-        &self.all[place.index()]
+    pub(crate) fn get(&self, id: SlotId) -> &Slot {
+        &self.all[id.index()]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, place: Place) -> &mut Slot {
-        &mut self.all[place.index()]
+    pub(crate) fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.all[id.index()]
     }
 
     /// Takes a free slot.
-    pub(crate) fn take(&mut self) -> Place {
-        self.fill(|_| Some(())).map_or(Place::NONE, |(place, ())| place)
+    pub(crate) fn take(&mut self) -> SlotId {
+        self.fill(|_| Some(())).map_or(SlotId::NONE, |(id, ())| id)
     }
 
-    /// Takes a free slot if a packet is written into it, in place of an old one: packets are large to copy. Gives what the
+    /// Takes a free slot if a packet is written into it, in id of an old one: packets are large to copy. Gives what the
     /// writer gives, too.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by, and its writer with it")]
-    pub(crate) fn fill<T>(&mut self, write: impl FnOnce(&mut Packet) -> Option<T>) -> Option<(Place, T)> {
-        if self.free == Place::NONE {
+    pub(crate) fn fill<T>(&mut self, write: impl FnOnce(&mut Packet) -> Option<T>) -> Option<(SlotId, T)> {
+        if self.free == SlotId::NONE {
             self.grow();
         }
-        let place = self.free;
-        let slot = &mut self.all[place.index()];
+        let id = self.free;
+        let slot = &mut self.all[id.index()];
         let told = write(&mut slot.packet)?;
         self.free = slot.event.next;
         self.taken += 1;
-        Some((place, told))
+        Some((id, told))
     }
 
     /// Sets a slot free; what is in it can be read until it is taken again.
     #[inline]
-    pub(crate) fn set_free(&mut self, place: Place) -> &Packet {
-        let slot = &mut self.all[place.index()];
-        slot.event.next = std::mem::replace(&mut self.free, place);
+    pub(crate) fn set_free(&mut self, id: SlotId) -> &Packet {
+        let slot = &mut self.all[id.index()];
+        slot.event.next = std::mem::replace(&mut self.free, id);
         self.taken -= 1;
         &slot.packet
     }
@@ -112,34 +112,38 @@ impl Slots {
 
     #[cold]
     fn grow(&mut self) {
-        self.free = Place(self.all.len() as u32);
+        self.free = SlotId(self.all.len() as u32);
         self.all.push(Slot::vacant());
     }
 
     /// Enters the event in a slot into a list, behind those that are equal. A list is known by its first slot.
     #[inline]
-    pub(crate) fn insert(&mut self, first: &mut Place, place: Place) {
-        let key = self.get(place).event.key();
-        let (mut before, mut next) = (Place::NONE, *first);
+    pub(crate) fn insert(&mut self, first: &mut SlotId, id: SlotId) {
+        let key = self.get(id).event.key();
+        let (mut before, mut next) = (SlotId::NONE, *first);
         while let Some(other) = self.all.get(next.index()).filter(|other| other.event.key() <= key) {
             (before, next) = (next, other.event.next);
         }
-        self.get_mut(place).event.next = next;
+        self.get_mut(id).event.next = next;
         match self.all.get_mut(before.index()) {
-            Some(before) => before.event.next = place,
-            None => *first = place,
+            Some(before) => before.event.next = id,
+            None => *first = id,
         }
     }
 
     /// Takes the first slot off a list if its event is one that is asked for.
     #[inline]
-    pub(crate) fn take_first_if(&self, first: &mut Place, is_asked_for: impl FnOnce(&Event) -> bool) -> Option<Place> {
+    pub(crate) fn take_first_if(
+        &self,
+        first: &mut SlotId,
+        is_asked_for: impl FnOnce(&SimEvent) -> bool,
+    ) -> Option<SlotId> {
         let slot = self.all.get(first.index()).filter(|slot| is_asked_for(&slot.event))?;
         Some(std::mem::replace(first, slot.event.next))
     }
 
     /// Takes the first slot off a list.
-    pub(crate) fn take_first(&self, first: &mut Place) -> Option<Place> {
+    pub(crate) fn take_first(&self, first: &mut SlotId) -> Option<SlotId> {
         self.take_first_if(first, |_| true)
     }
 }

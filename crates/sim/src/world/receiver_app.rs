@@ -1,12 +1,12 @@
 //! Applications at the other end of a connection.
 
 use super::World;
-use super::exchange::Tracer;
+use super::endpoint_io::Tracer;
 use crate::endpoint::{Agent, Carrier, Endpoint, Reader};
-use crate::events::{Event, Kind};
+use crate::events::{EventKind, SimEvent};
 use crate::ids::{EndpointId, FlowId, ListenerId};
-use crate::ledger::Ledger;
 use crate::observer::Observer;
+use crate::unit_map::UnitMap;
 use earlybird_tcp::{Cx, WriteError};
 use earlybird_traffic::{ConnectionId, Listener, ListenerIo, Part, Playout, Request};
 use earlybird_units::Instant;
@@ -50,42 +50,42 @@ impl<O: Observer> World<O> {
     }
 
     /// Says who reads at both ends of a new connection.
-    pub(super) fn seat_readers(&mut self, flow: FlowId, opener: EndpointId) {
-        let ledger = match &self.flows[flow.0 as usize].carrier {
-            Carrier::Tcp(settings) => Ledger::new(&settings.opener.real_time, &settings.listener.real_time),
-            Carrier::Datagrams(_) | Carrier::Guest(_) => Ledger::default(),
+    pub(super) fn assign_readers(&mut self, flow: FlowId, opener: EndpointId) {
+        let unit_map = match &self.flows[flow.0 as usize].carrier {
+            Carrier::Tcp(settings) => UnitMap::new(&settings.opener.real_time, &settings.listener.real_time),
+            Carrier::Datagrams(_) | Carrier::External(_) => UnitMap::default(),
         };
-        let listener = self.seat_listener(flow, opener.peer());
-        if listener.is_none() && ledger.is_plain() {
+        let listener = self.attach_receiver(flow, opener.peer());
+        if listener.is_none() && unit_map.is_plain() {
             return;
         }
-        let impatient = if ledger.is_plain() { Reader::Anyone } else { Reader::Impatient };
+        let impatient = if unit_map.is_plain() { Reader::Discard } else { Reader::Skipping };
         self.endpoints[opener.0 as usize].reader = impatient;
-        self.endpoints[opener.0 as usize].ledger = Some(Box::new(ledger));
+        self.endpoints[opener.0 as usize].unit_map = Some(Box::new(unit_map));
         self.endpoints[opener.peer().0 as usize].reader = listener.map_or(impatient, Reader::Listener);
         for id in [opener, opener.peer()] {
             let endpoint = &mut self.endpoints[id.0 as usize];
-            endpoint.reads_untold &= endpoint.reader == Reader::Anyone;
+            endpoint.auto_read &= endpoint.reader == Reader::Discard;
         }
     }
 
     /// Learns that units are written to a flow: how much of it has come is told from now on.
-    pub(super) fn note_units(&mut self, flow: FlowId) {
+    pub(super) fn enable_delivery_reports(&mut self, flow: FlowId) {
         if !std::mem::replace(&mut self.flows[flow.0 as usize].has_units, true) {
             let listeners = self.endpoints.iter_mut().skip(1).step_by(2);
-            listeners.filter(|listener| listener.flow == flow).for_each(|listener| listener.reads_untold = false);
+            listeners.filter(|listener| listener.flow == flow).for_each(|listener| listener.auto_read = false);
         }
     }
 
     /// Returns a flow's listener its place if it has none yet.
-    fn seat_listener(&mut self, flow: FlowId, id: EndpointId) -> Option<ListenerId> {
+    fn attach_receiver(&mut self, flow: FlowId, id: EndpointId) -> Option<ListenerId> {
         let listener = self.flows[flow.0 as usize].listener?;
         let seat = &mut self.listeners[listener.0 as usize];
         if seat.endpoint.is_some() {
             return None;
         }
         seat.endpoint = Some((id, self.endpoints[id.0 as usize].generation));
-        self.wake_listener_at(listener, self.transit.now.at);
+        self.wake_listener_at(listener, self.forwarder.now.at);
         Some(listener)
     }
 
@@ -93,13 +93,17 @@ impl<O: Observer> World<O> {
         let seat = &mut self.listeners[id.0 as usize];
         if seat.wake != at {
             seat.wake = at;
-            self.transit.events.appoint(Event::new(self.transit.now.until(at), Kind::Wake, FIRST_LISTENER + id.0));
+            self.forwarder.events.schedule(SimEvent::new(
+                self.forwarder.now.until(at),
+                EventKind::Wake,
+                FIRST_LISTENER + id.0,
+            ));
         }
     }
 
     pub(super) fn on_wake_listener(&mut self, id: ListenerId) {
         let seat = &mut self.listeners[id.0 as usize];
-        if seat.wake != self.transit.now.at {
+        if seat.wake != self.forwarder.now.at {
             return;
         }
         seat.wake = Instant::NEVER;
@@ -128,18 +132,18 @@ impl<O: Observer> World<O> {
     pub(super) fn on_readable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         match endpoint.reader {
-            Reader::Anyone => {
+            Reader::Discard => {
                 endpoint.agent.read_all();
-                self.tell_delivered(id);
+                self.report_delivered(id);
             }
-            Reader::Impatient => self.read_impatiently(id),
-            Reader::Server(client) => {
+            Reader::Skipping => self.read_skipping(id),
+            Reader::QueueServer(client) => {
                 endpoint.agent.read_all();
-                self.hand_over_requests(id, client);
+                self.dispatch_requests(id, client);
             }
             Reader::Listener(listener) => {
-                if self.endpoints[id.peer().0 as usize].ledger.as_ref().is_some_and(|ledger| ledger.is_plain()) {
-                    self.tell_delivered(id);
+                if self.endpoints[id.peer().0 as usize].unit_map.as_ref().is_some_and(|unit_map| unit_map.is_plain()) {
+                    self.report_delivered(id);
                 }
                 self.with_listener(listener, |listener, io| listener.on_readable(io));
             }
@@ -147,7 +151,7 @@ impl<O: Observer> World<O> {
     }
 
     /// Tells a server which requests have come whole.
-    fn hand_over_requests(&mut self, id: EndpointId, client: ListenerId) {
+    fn dispatch_requests(&mut self, id: EndpointId, client: ListenerId) {
         let endpoint = &self.endpoints[id.0 as usize];
         let (app, received) = (endpoint.app, endpoint.agent.received());
         while let Some((_, request)) =
@@ -157,64 +161,65 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn tell_delivered(&mut self, id: EndpointId) {
+    fn report_delivered(&mut self, id: EndpointId) {
         let endpoint = &self.endpoints[id.0 as usize];
         if self.flows[endpoint.flow.0 as usize].has_units && !id.is_opener() {
-            self.transit.observer.on_delivered(self.transit.now.at, endpoint.flow, endpoint.agent.received());
+            self.forwarder.observer.on_delivered(self.forwarder.now.at, endpoint.flow, endpoint.agent.received());
         }
     }
 
     /// All of a unit came as datagrams.
     pub(super) fn on_unit_arrived(&mut self, id: EndpointId, unit: u32) {
         let Endpoint { flow, reader, .. } = self.endpoints[id.0 as usize];
-        self.transit.observer.on_unit_delivered(self.transit.now.at, flow, unit);
+        self.forwarder.observer.on_unit_delivered(self.forwarder.now.at, flow, unit);
         if let Reader::Listener(listener) = reader {
-            if let Some(ledger) = &mut self.endpoints[id.peer().0 as usize].ledger {
-                ledger.on_arrival(u64::from(unit));
+            if let Some(unit_map) = &mut self.endpoints[id.peer().0 as usize].unit_map {
+                unit_map.on_arrival(u64::from(unit));
             }
             self.with_listener(listener, |listener, io| listener.on_readable(io));
         }
     }
 
     /// Reads whatever is there, steps over what is not, and waits for more.
-    pub(super) fn read_impatiently(&mut self, id: EndpointId) {
+    pub(super) fn read_skipping(&mut self, id: EndpointId) {
         if !id.is_opener() {
             while self.read_part(id, true).is_some() {}
             return;
         }
         // What listeners send back is read and forgotten.
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
         if let Agent::Tcp(connection) = &mut endpoint.agent {
-            while connection.read_frame(&mut Cx { now: self.transit.now.at, trace: &mut tracer }).is_some() {}
+            while connection.read_frame(&mut Cx { now: self.forwarder.now.at, trace: &mut tracer }).is_some() {}
             connection.read(u64::MAX);
         }
     }
 
     /// Reads the next part of a unit at this endpoint.
     fn read_part(&mut self, id: EndpointId, may_skip: bool) -> Option<Part> {
-        let mut ledger = self.endpoints[id.peer().0 as usize].ledger.take()?;
+        let mut unit_map = self.endpoints[id.peer().0 as usize].unit_map.take()?;
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
-        let part = ledger.read(&mut endpoint.agent, &mut Cx { now: self.transit.now.at, trace: &mut tracer }, may_skip);
-        if let Some(unit) = part.and_then(|part| ledger.complete(part))
-            && !ledger.is_plain()
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
+        let part =
+            unit_map.read(&mut endpoint.agent, &mut Cx { now: self.forwarder.now.at, trace: &mut tracer }, may_skip);
+        if let Some(unit) = part.and_then(|part| unit_map.complete(part))
+            && !unit_map.is_plain()
         {
-            self.transit.observer.on_unit_delivered(self.transit.now.at, endpoint.flow, unit as u32);
+            self.forwarder.observer.on_unit_delivered(self.forwarder.now.at, endpoint.flow, unit as u32);
         }
-        self.endpoints[id.peer().0 as usize].ledger = Some(ledger);
+        self.endpoints[id.peer().0 as usize].unit_map = Some(unit_map);
         part
     }
 
     /// Writes a unit at the opener's side.
     pub(super) fn write_unit(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
-        match &mut endpoint.ledger {
-            Some(ledger) => {
-                let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
+        match &mut endpoint.unit_map {
+            Some(unit_map) => {
+                let cx = &mut Cx { now: self.forwarder.now.at, trace: &mut tracer };
                 let mss = self.flows[endpoint.flow.0 as usize].carrier.mss();
-                endpoint.unwritten += ledger.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
+                endpoint.unwritten += unit_map.write_unit(&mut endpoint.agent, cx, bytes, u64::from(mss));
             }
             None => endpoint.unwritten += endpoint.agent.write_unit(bytes),
         }
@@ -223,12 +228,12 @@ impl<O: Observer> World<O> {
     /// Writes a message at the listener's side: where one write is one segment, a frame that nothing else belongs to.
     fn write_message(&mut self, id: EndpointId, bytes: u64, number: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.transit.observer };
+        let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
         let Agent::Tcp(connection) = &mut endpoint.agent else {
             endpoint.agent.write(bytes);
             return;
         };
-        let cx = &mut Cx { now: self.transit.now.at, trace: &mut tracer };
+        let cx = &mut Cx { now: self.forwarder.now.at, trace: &mut tracer };
         if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
             endpoint.unwritten += endpoint.agent.write(bytes);
         }
@@ -243,7 +248,7 @@ struct SeatIo<'a, O: Observer> {
 
 impl<O: Observer> ListenerIo for SeatIo<'_, O> {
     fn now(&self) -> Instant {
-        self.world.transit.now.at
+        self.world.forwarder.now.at
     }
 
     fn read_in_order(&mut self) -> Option<Part> {
@@ -256,8 +261,8 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
 
     fn peek(&self) -> Option<Part> {
         let id = self.world.endpoint_of(self.id)?;
-        let ledger = self.world.endpoints[id.peer().0 as usize].ledger.as_ref()?;
-        ledger.peek(&self.world.endpoints[id.0 as usize].agent)
+        let unit_map = self.world.endpoints[id.peer().0 as usize].unit_map.as_ref()?;
+        unit_map.peek(&self.world.endpoints[id.0 as usize].agent)
     }
 
     fn write(&mut self, bytes: u64) {
@@ -276,7 +281,7 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
     fn ask(&mut self, bytes: u64, request: Request) {
         let Some(id) = self.world.endpoint_of(self.id) else { return };
         let opener = &mut self.world.endpoints[id.peer().0 as usize];
-        (opener.reader, opener.reads_untold) = (Reader::Server(self.id), false);
+        (opener.reader, opener.auto_read) = (Reader::QueueServer(self.id), false);
         let seat = &mut self.world.listeners[self.id.0 as usize];
         seat.asked += bytes;
         seat.requests.push_back((seat.asked, request));
@@ -289,6 +294,6 @@ impl<O: Observer> ListenerIo for SeatIo<'_, O> {
 
     fn tell(&mut self, event: Playout) {
         let flow = self.world.listeners[self.id.0 as usize].flow;
-        self.world.transit.observer.on_playout(self.world.transit.now.at, flow, event);
+        self.world.forwarder.observer.on_playout(self.world.forwarder.now.at, flow, event);
     }
 }

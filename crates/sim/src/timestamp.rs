@@ -9,23 +9,23 @@ use earlybird_units::{Duration, Instant};
 /// rounding of its floating-point clock. That clock runs along here and is asked only in such a tie, so that runs can be
 /// compared with ns-2 packet for packet. Additions in double precision give the same bits on every platform.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moment {
+pub(crate) struct Timestamp {
     pub(crate) at: Instant,
     ns2: f64,
 }
 
-impl Moment {
+impl Timestamp {
     /// Bits of ns-2's clock that order moments of the same nanosecond.
     pub(crate) const TIE_BITS: u32 = 24;
     pub(crate) const ZERO: Self = Self { at: Instant::ZERO, ns2: 0.0 };
 
     /// Returns a moment whose history does not matter.
-    pub(crate) fn fresh(at: Instant) -> Self {
+    pub(crate) fn from_instant(at: Instant) -> Self {
         Self { at, ns2: at.as_secs_f64() }
     }
 
     /// Returns the moment at which ns-2's clock says so many seconds.
-    pub(crate) fn at_seconds(seconds: f64) -> Self {
+    pub(crate) fn from_seconds(seconds: f64) -> Self {
         Self { at: Instant::ZERO + Duration::from_secs_f64(seconds), ns2: seconds }
     }
 
@@ -36,16 +36,16 @@ impl Moment {
 
     /// Returns the last bits of ns-2's clock: they order moments of the same nanosecond, which differ by a few units in the
     /// last place.
-    pub(crate) fn tie_order(self) -> u32 {
+    pub(crate) fn tie_break(self) -> u32 {
         self.ns2.to_bits() as u32 & ((1 << Self::TIE_BITS) - 1)
     }
 
     /// Returns the moment with this time and tie order.
-    pub(crate) fn from_tie_order(at: Instant, tie_order: u32) -> Self {
+    pub(crate) fn from_tie_break(at: Instant, tie_break: u32) -> Self {
         let rough = at.as_secs_f64().to_bits();
         // The difference of the last bits as a signed number: they may have wrapped around.
         let unused = 32 - Self::TIE_BITS;
-        let units = (tie_order.wrapping_sub(rough as u32) << unused).cast_signed() >> unused;
+        let units = (tie_break.wrapping_sub(rough as u32) << unused).cast_signed() >> unused;
         Self { at, ns2: f64::from_bits(rough.wrapping_add_signed(i64::from(units))) }
     }
 
@@ -60,13 +60,13 @@ impl Moment {
     /// So do those of one tie order: where a rate does not give whole nanoseconds, ns-2's clock strays further from ours than
     /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.
     #[inline]
-    pub(crate) fn is_by(self, other: Self) -> bool {
-        self.at < other.at || (self.at == other.at && self.is_by_clock(other))
+    pub(crate) fn is_not_after(self, other: Self) -> bool {
+        self.at < other.at || (self.at == other.at && self.is_not_after_ns2(other))
     }
 
     #[inline(never)]
-    fn is_by_clock(self, other: Self) -> bool {
-        self.ns2 <= other.ns2 || self.tie_order() == other.tie_order()
+    fn is_not_after_ns2(self, other: Self) -> bool {
+        self.ns2 <= other.ns2 || self.tie_break() == other.tie_break()
     }
 }
 
@@ -78,20 +78,21 @@ mod tests {
     #[test]
     fn a_moment_that_strays_from_whole_nanoseconds_is_due_when_its_event_comes() {
         for (nanos, seconds) in [(26_667, 320.0 / 12e6), (45_714, 320.0 / 7e6)] {
-            let due = Moment::fresh(Instant::from_nanos(20_000_000)).after(Duration::from_nanos(nanos), seconds);
-            let back = Moment::from_tie_order(due.at, due.tie_order());
-            assert!(back != due && due.is_by(back), "{nanos}");
-            assert!(!due.after(Duration::from_nanos(1), 1e-9).is_by(back));
+            let due =
+                Timestamp::from_instant(Instant::from_nanos(20_000_000)).after(Duration::from_nanos(nanos), seconds);
+            let back = Timestamp::from_tie_break(due.at, due.tie_break());
+            assert!(back != due && due.is_not_after(back), "{nanos}");
+            assert!(!due.after(Duration::from_nanos(1), 1e-9).is_not_after(back));
         }
     }
 
     #[test]
     fn tie_order_brings_back_the_very_moment() {
-        let mut moment = Moment::fresh(Instant::from_nanos(7));
+        let mut timestamp = Timestamp::from_instant(Instant::from_nanos(7));
         for step in 1..200_000_u64 {
             let span = Duration::from_nanos(832_000 + step % 7 * 6_400);
-            moment = moment.after(span, span.as_secs_f64());
-            assert_eq!(Moment::from_tie_order(moment.at, moment.tie_order()), moment);
+            timestamp = timestamp.after(span, span.as_secs_f64());
+            assert_eq!(Timestamp::from_tie_break(timestamp.at, timestamp.tie_break()), timestamp);
         }
     }
 }

@@ -1,34 +1,34 @@
 //! The events to come, in a calendar: a page for each short span of time, so that the next event is found at a cost that does
-//! not depend on how many there are (Brown, "Calendar queues", CACM 31(10), 1988).
+//! not depend on how many there are (Brown, "EventQueue queues", CACM 31(10), 1988).
 //!
 //! The calendar has pages for a while to come. What lies beyond – retransmission timers, most of all – waits in a heap. How
 //! long a page is, and how many there are, follows from the events themselves: one or two on a page that has any, and most of
 //! them in the calendar when they come. Neither has any influence on their order.
 
-mod pages;
+mod buckets;
 
-use crate::events::Event;
-use crate::slots::{Place, Slots};
+use crate::events::SimEvent;
+use crate::packet_pool::{PacketPool, SlotId};
+use buckets::Buckets;
 use earlybird_units::Instant;
-use pages::Pages;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Events in their order; equal ones in that of their entry.
 #[derive(Debug)]
-pub(crate) struct Calendar {
-    pub(crate) slots: Slots,
-    /// Slots of what concerns no packet.
-    appointments: usize,
+pub(crate) struct EventQueue {
+    pub(crate) pool: PacketPool,
+    /// PacketPool of what concerns no packet.
+    scheduled: usize,
     /// What is left of the page opened last, and what was entered for those before.
-    open: Place,
+    open: SlotId,
     /// The number of the first page that was not opened yet.
     closed: u64,
-    /// Pages are 2 to this power of nanoseconds long.
+    /// Buckets are 2 to this power of nanoseconds long.
     length: u32,
-    pages: Pages,
+    pages: Buckets,
     /// Events beyond the pages by their keys and the numbers of their entry, and the page of the first.
-    later: BinaryHeap<Reverse<(u128, u64, Place)>>,
+    later: BinaryHeap<Reverse<(u128, u64, SlotId)>>,
     beyond: u64,
     entries: u64,
     season: Season,
@@ -39,7 +39,7 @@ pub(crate) struct Calendar {
 struct Season {
     /// The page with which it began.
     start: u64,
-    /// Pages opened, events taken out, and how many of those came from beyond.
+    /// Buckets opened, events taken out, and how many of those came from beyond.
     pages: u64,
     events: u64,
     from_beyond: u64,
@@ -54,15 +54,15 @@ const LONGEST: u32 = 32;
 /// Events after which the calendar may be adjusted.
 const SEASON: u64 = 1 << 12;
 
-impl Default for Calendar {
+impl Default for EventQueue {
     fn default() -> Self {
         Self {
-            slots: Slots::default(),
-            appointments: 0,
-            open: Place::NONE,
+            pool: PacketPool::default(),
+            scheduled: 0,
+            open: SlotId::NONE,
             closed: 0,
             length: LENGTH_AT_FIRST,
-            pages: Pages::new(PAGES_AT_FIRST),
+            pages: Buckets::new(PAGES_AT_FIRST),
             later: BinaryHeap::new(),
             beyond: u64::MAX,
             entries: 0,
@@ -71,118 +71,118 @@ impl Default for Calendar {
     }
 }
 
-impl Calendar {
+impl EventQueue {
     /// Enters the event in a slot, not before the last one that was taken out.
     #[inline]
-    pub(crate) fn push(&mut self, place: Place) {
-        let page = self.page_of(place);
+    pub(crate) fn push(&mut self, slot: SlotId) {
+        let page = self.bucket_of(slot);
         let list = if page < self.closed {
             &mut self.open
         } else if page - self.closed < self.pages.count() {
             self.pages.fill(page)
         } else {
-            return self.push_later(place);
+            return self.push_overflow(slot);
         };
-        self.slots.insert(list, place);
+        self.pool.insert(list, slot);
     }
 
     /// Enters an event that concerns no packet.
-    pub(crate) fn appoint(&mut self, event: Event) {
-        let place = self.slots.take();
-        self.appointments += 1;
-        self.slots.get_mut(place).event = event;
-        self.push(place);
+    pub(crate) fn schedule(&mut self, event: SimEvent) {
+        let slot = self.pool.take();
+        self.scheduled += 1;
+        self.pool.get_mut(slot).event = event;
+        self.push(slot);
     }
 
     /// Sets the slot free of an event that concerned no packet.
-    pub(crate) fn keep_appointment(&mut self, place: Place) {
-        self.slots.set_free(place);
-        self.appointments -= 1;
+    pub(crate) fn free_event(&mut self, slot: SlotId) {
+        self.pool.set_free(slot);
+        self.scheduled -= 1;
     }
 
     /// Returns how many packets there are: entered, or kept elsewhere.
     pub(crate) fn packets(&self) -> usize {
-        self.slots.len() - self.appointments
+        self.pool.len() - self.scheduled
     }
 
     #[inline]
-    fn page_of(&self, place: Place) -> u64 {
-        self.slots.get(place).event.at().as_nanos() >> self.length
+    fn bucket_of(&self, slot: SlotId) -> u64 {
+        self.pool.get(slot).event.at().as_nanos() >> self.length
     }
 
     #[inline(never)]
-    fn push_later(&mut self, place: Place) {
+    fn push_overflow(&mut self, slot: SlotId) {
         self.entries += 1;
-        self.later.push(Reverse((self.slots.get(place).event.key(), self.entries, place)));
-        self.look_beyond();
+        self.later.push(Reverse((self.pool.get(slot).event.key(), self.entries, slot)));
+        self.update_overflow_bucket();
     }
 
-    fn look_beyond(&mut self) {
-        self.beyond = self.later.peek().map_or(u64::MAX, |Reverse((.., place))| self.page_of(*place));
+    fn update_overflow_bucket(&mut self) {
+        self.beyond = self.later.peek().map_or(u64::MAX, |Reverse((.., slot))| self.bucket_of(*slot));
     }
 
     /// Takes out the slot of the first event if that comes before `end`.
     #[inline]
-    pub(crate) fn pop_before(&mut self, end: Instant) -> Option<Place> {
-        if self.open == Place::NONE {
-            self.turn();
+    pub(crate) fn pop_before(&mut self, end: Instant) -> Option<SlotId> {
+        if self.open == SlotId::NONE {
+            self.advance();
         }
-        let place = self.slots.take_first_if(&mut self.open, |first| first.at() < end)?;
+        let slot = self.pool.take_first_if(&mut self.open, |first| first.at() < end)?;
         self.season.events += 1;
-        Some(place)
+        Some(slot)
     }
 
     /// Returns the time of the first event.
     pub(crate) fn next_at(&mut self) -> Option<Instant> {
-        if self.open == Place::NONE {
-            self.turn();
+        if self.open == SlotId::NONE {
+            self.advance();
         }
-        (self.open != Place::NONE).then(|| self.slots.get(self.open).event.at())
+        (self.open != SlotId::NONE).then(|| self.pool.get(self.open).event.at())
     }
 
     /// Opens the next page that has something on it.
     #[inline]
-    fn turn(&mut self) {
+    fn advance(&mut self) {
         match self.pages.next_nearby(self.closed) {
-            Some(next) if next < self.beyond && self.season.events < SEASON => self.open_page(next),
-            _ => self.turn_far(),
+            Some(next) if next < self.beyond && self.season.events < SEASON => self.open_bucket(next),
+            _ => self.advance_far(),
         }
     }
 
     #[inline]
-    fn open_page(&mut self, page: u64) {
+    fn open_bucket(&mut self, page: u64) {
         self.season.pages += 1;
         self.closed = page + 1;
         self.open = self.pages.take(page);
     }
 
     #[inline(never)]
-    fn turn_far(&mut self) {
+    fn advance_far(&mut self) {
         if self.season.events >= SEASON {
             self.adjust();
         }
         let next = self.pages.next_from(self.closed).unwrap_or(u64::MAX);
         if self.beyond.min(next) < u64::MAX {
-            self.open_page(self.beyond.min(next));
+            self.open_bucket(self.beyond.min(next));
         }
         if self.beyond < self.closed {
-            self.open_from_beyond();
+            self.merge_overflow();
         }
     }
 
     /// Adds what waits for the page that is open now. It was entered before what is on the page already, and so comes first
     /// among equals.
-    fn open_from_beyond(&mut self) {
-        let mut entered = std::mem::replace(&mut self.open, Place::NONE);
+    fn merge_overflow(&mut self) {
+        let mut entered = std::mem::replace(&mut self.open, SlotId::NONE);
         while self.beyond < self.closed
-            && let Some(Reverse((.., place))) = self.later.pop()
+            && let Some(Reverse((.., slot))) = self.later.pop()
         {
-            self.slots.insert(&mut self.open, place);
+            self.pool.insert(&mut self.open, slot);
             self.season.from_beyond += 1;
-            self.look_beyond();
+            self.update_overflow_bucket();
         }
-        while let Some(place) = self.slots.take_first(&mut entered) {
-            self.slots.insert(&mut self.open, place);
+        while let Some(slot) = self.pool.take_first(&mut entered) {
+            self.pool.insert(&mut self.open, slot);
         }
     }
 
@@ -207,68 +207,70 @@ impl Calendar {
     /// Begins a new calendar, with pages of another length, when nothing is left of the page opened last. It begins with that
     /// page again, of which a longer one may have more.
     fn rule(&mut self, length: u32, count: usize) {
-        let pages = std::mem::replace(&mut self.pages, Pages::new(count.clamp(FEWEST_PAGES, MOST_PAGES)));
+        let pages = std::mem::replace(&mut self.pages, Buckets::new(count.clamp(FEWEST_PAGES, MOST_PAGES)));
         self.closed = self.closed.saturating_sub(1) << self.length >> length;
         self.length = length;
         for mut list in pages.into_lists() {
-            while let Some(place) = self.slots.take_first(&mut list) {
-                self.push(place);
+            while let Some(slot) = self.pool.take_first(&mut list) {
+                self.push(slot);
             }
         }
-        self.look_beyond();
+        self.update_overflow_bucket();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Kind;
+    use crate::events::EventKind;
     use crate::ids::LinkId;
-    use crate::moment::Moment;
+    use crate::timestamp::Timestamp;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn at(nanos: u64) -> Moment {
-        Moment::fresh(Instant::from_nanos(nanos))
+    fn at(nanos: u64) -> Timestamp {
+        Timestamp::from_instant(Instant::from_nanos(nanos))
     }
 
-    fn arrival(calendar: &mut Calendar, nanos: u64, link: u32) -> Place {
-        let place = calendar.slots.take();
-        let event = &mut calendar.slots.get_mut(place).event;
-        event.moment = at(nanos);
+    fn arrival(calendar: &mut EventQueue, nanos: u64, link: u32) -> SlotId {
+        let slot = calendar.pool.take();
+        let event = &mut calendar.pool.get_mut(slot).event;
+        event.timestamp = at(nanos);
         event.become_arrival(LinkId(link));
-        calendar.push(place);
-        place
+        calendar.push(slot);
+        slot
     }
 
-    fn pop_before(calendar: &mut Calendar, end: Instant) -> Option<(Place, Event)> {
-        let place = calendar.pop_before(end)?;
-        calendar.slots.set_free(place);
-        Some((place, calendar.slots.get(place).event))
+    fn pop_before(calendar: &mut EventQueue, end: Instant) -> Option<(SlotId, SimEvent)> {
+        let slot = calendar.pop_before(end)?;
+        calendar.pool.set_free(slot);
+        Some((slot, calendar.pool.get(slot).event))
     }
 
     #[test]
     fn simultaneous_events_come_by_kind_then_number_whatever_the_order_of_insertion() {
-        let mut calendar = Calendar::default();
-        for (kind, number) in [(Kind::Probe, 0), (Kind::Wake, 1), (Kind::Arrival, 9), (Kind::Arrival, 2)] {
-            calendar.appoint(Event::new(at(5), kind, number));
+        let mut calendar = EventQueue::default();
+        for (kind, number) in
+            [(EventKind::Probe, 0), (EventKind::Wake, 1), (EventKind::Arrival, 9), (EventKind::Arrival, 2)]
+        {
+            calendar.schedule(SimEvent::new(at(5), kind, number));
         }
-        calendar.appoint(Event::new(at(4), Kind::Probe, 7));
+        calendar.schedule(SimEvent::new(at(4), EventKind::Probe, 7));
         let events = std::iter::from_fn(|| pop_before(&mut calendar, Instant::NEVER));
         let order: Vec<_> = events.map(|(_, event)| (event.at().as_nanos(), event.kind(), event.number())).collect();
         let expected = [
-            (4, Kind::Probe, 7),
-            (5, Kind::Arrival, 2),
-            (5, Kind::Arrival, 9),
-            (5, Kind::Wake, 1),
-            (5, Kind::Probe, 0),
+            (4, EventKind::Probe, 7),
+            (5, EventKind::Arrival, 2),
+            (5, EventKind::Arrival, 9),
+            (5, EventKind::Wake, 1),
+            (5, EventKind::Probe, 0),
         ];
         assert_eq!(order, expected);
     }
 
     #[test]
     fn what_comes_at_the_end_or_later_stays() {
-        let mut calendar = Calendar::default();
+        let mut calendar = EventQueue::default();
         for nanos in [3, 4, 1 << 40] {
             arrival(&mut calendar, nanos, 0);
         }
@@ -286,26 +288,26 @@ mod tests {
             spans in vec((0_u32..36, 0_u64..=u64::MAX, 0_u32..3), 200),
             scale in 0_u32..12,
         ) {
-            let mut calendar = Calendar::default();
+            let mut calendar = EventQueue::default();
             let mut sorted = std::collections::BTreeMap::new();
             let (mut now, mut entries) = (0, 0);
-            let mut enter = |calendar: &mut Calendar, now: u64, (bits, part, link): (u32, u64, u32)| {
+            let mut enter = |calendar: &mut EventQueue, now: u64, (bits, part, link): (u32, u64, u32)| {
                 let span = part & ((1 << (bits + scale)) - 1);
                 entries += 1;
                 ((now + span, link, entries), arrival(calendar, now + span, link))
             };
             for span in &spans {
-                let (key, place) = enter(&mut calendar, now, *span);
-                sorted.insert(key, place);
+                let (key, slot) = enter(&mut calendar, now, *span);
+                sorted.insert(key, slot);
             }
             // Each event that comes brings another one, as packets do; ties are in the order of entry.
             for round in 0..20_000 {
-                let (place, event) = pop_before(&mut calendar, Instant::NEVER).expect("as many come as go");
+                let (slot, event) = pop_before(&mut calendar, Instant::NEVER).expect("as many come as go");
                 let (key, expected) = sorted.pop_first().expect("the same");
-                prop_assert_eq!((event.at().as_nanos(), event.number(), place), (key.0, key.1, expected));
+                prop_assert_eq!((event.at().as_nanos(), event.number(), slot), (key.0, key.1, expected));
                 now = key.0;
-                let (key, place) = enter(&mut calendar, now, spans[round % spans.len()]);
-                sorted.insert(key, place);
+                let (key, slot) = enter(&mut calendar, now, spans[round % spans.len()]);
+                sorted.insert(key, slot);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What the payload of a flow would tell its reader: which unit is where. Segments in the simulator carry lengths only.
 
 use crate::endpoint::Agent;
-use crate::udp::UdpAgent;
+use crate::udp_agent::UdpAgent;
 use earlybird_tcp::{Connection, Cx, Delivery, RealTime, SegmentMeta};
 use earlybird_traffic::{Completion, Part, cut};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The units that were written to a connection and not read from it.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct UnitMap {
     /// How the opener writes …
     writes_frames: bool,
     /// … and the listener reads, which may also step over something.
@@ -40,7 +40,7 @@ fn place_start((place, _): &(Range<u64>, Part)) -> u64 {
     place.start
 }
 
-impl Ledger {
+impl UnitMap {
     pub(crate) fn new(writer: &RealTime, reader: &RealTime) -> Self {
         let (writes_frames, reads_frames) = (writer.framing, reader.framing);
         let is_unordered = reads_frames && reader.delivery == Delivery::Unordered;

@@ -1,24 +1,24 @@
 //! Links that are served packet by packet, because their queue or their rate decides late.
 
 use super::{Link, LinkSettings};
-use crate::moment::Moment;
-use crate::pace::{Chances, RateChanges, Wire};
 use crate::packet::Packet;
+use crate::packet_pool::SlotId;
 use crate::queue::{Discipline, Dropped, Queue, Waiting};
-use crate::slots::Place;
+use crate::service_schedule::{DeliveryOpportunities, RateChanges, VariableRate};
+use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 use std::sync::Arc;
 
 /// When packets go.
 #[derive(Debug)]
-enum Pace {
-    Wire(Wire),
-    Chances(Chances),
+enum ServiceSchedule {
+    VariableRate(VariableRate),
+    Opportunities(DeliveryOpportunities),
 }
 
 /// What became of a packet at the entrance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
+pub(crate) enum EnqueueOutcome {
     /// A loss rule took it.
     Lost,
     /// The queue dropped it at once.
@@ -29,38 +29,42 @@ pub(crate) enum Offer {
 
 /// A queue and what empties it.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct QueueServer {
     queue: Box<dyn Queue>,
-    pace: Pace,
+    schedule: ServiceSchedule,
     dropped: Dropped,
     /// When the link can send again.
-    free_at: Moment,
-    /// A packet of which a chance to send has left these bytes.
-    rest: Option<(Waiting, u32)>,
-    /// Bytes left of the present chance.
-    chance: u32,
+    free_at: Timestamp,
+    /// A packet of which a opportunity_left to send has left these bytes.
+    partly_sent: Option<(Waiting, u32)>,
+    /// Bytes left of the present opportunity_left.
+    opportunity_left: u32,
     /// Whether a service is due.
     is_busy: bool,
 }
 
-impl Server {
+impl QueueServer {
     /// Makes the server of a link that needs one.
     pub(super) fn of(settings: &LinkSettings) -> Option<Self> {
         if settings.discipline == Discipline::DropTail && settings.changes.is_none() {
             return None;
         }
-        let pace = match &settings.changes {
-            Some(RateChanges::Chances(times)) => Pace::Chances(Chances::new(Arc::clone(times))),
-            Some(RateChanges::Steps(steps)) => Pace::Wire(Wire::new(settings.rate, Arc::clone(steps))),
-            None => Pace::Wire(Wire::new(settings.rate, Arc::default())),
+        let schedule = match &settings.changes {
+            Some(RateChanges::Opportunities(times)) => {
+                ServiceSchedule::Opportunities(DeliveryOpportunities::new(Arc::clone(times)))
+            }
+            Some(RateChanges::Steps(steps)) => {
+                ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::clone(steps)))
+            }
+            None => ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::default())),
         };
         Some(Self {
             queue: settings.discipline.queue(settings.limit, settings.rate, settings.random.clone()),
-            pace,
+            schedule,
             dropped: Dropped::new(),
-            free_at: Moment::ZERO,
-            rest: None,
-            chance: 0,
+            free_at: Timestamp::ZERO,
+            partly_sent: None,
+            opportunity_left: 0,
             is_busy: false,
         })
     }
@@ -69,47 +73,47 @@ impl Server {
         self.queue.len()
     }
 
-    /// Returns how many bytes went by earlier chances of a packet that is not sent yet.
+    /// Returns how many bytes went by earlier opportunities of a packet that is not sent yet.
     fn begun_bytes(&self) -> u64 {
-        self.rest.as_ref().map_or(0, |(packet, left)| u64::from(packet.bytes - left))
+        self.partly_sent.as_ref().map_or(0, |(packet, left)| u64::from(packet.bytes - left))
     }
 
     /// Returns the next packet that is sent, if one is, and the moment at which it is.
-    fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
-        if let Pace::Wire(wire) = &mut self.pace {
-            if !self.free_at.is_by(now) {
+    fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
+        if let ServiceSchedule::VariableRate(wire) = &mut self.schedule {
+            if !self.free_at.is_not_after(now) {
                 return None;
             }
             let packet = self.queue.dequeue(now.at, &mut self.dropped)?;
             self.free_at = wire.send(now, packet.bytes);
             return Some((packet, self.free_at));
         }
-        self.use_chance(now.at).map(|packet| (packet, now))
+        self.take_next(now.at).map(|packet| (packet, now))
     }
 
-    /// Returns the next packet of which the present chance sends the last byte.
-    fn use_chance(&mut self, now: Instant) -> Option<Waiting> {
+    /// Returns the next packet of which the present opportunity_left sends the last byte.
+    fn take_next(&mut self, now: Instant) -> Option<Waiting> {
         let fresh = |packet: Waiting| (packet, packet.bytes);
-        while self.chance > 0 {
-            let part = self.rest.take().or_else(|| self.queue.dequeue(now, &mut self.dropped).map(fresh));
+        while self.opportunity_left > 0 {
+            let part = self.partly_sent.take().or_else(|| self.queue.dequeue(now, &mut self.dropped).map(fresh));
             let (packet, left) = part?;
-            if left <= self.chance {
-                self.chance -= left;
+            if left <= self.opportunity_left {
+                self.opportunity_left -= left;
                 return Some(packet);
             }
-            self.rest = Some((packet, left - self.chance));
-            self.chance = 0;
+            self.partly_sent = Some((packet, left - self.opportunity_left));
+            self.opportunity_left = 0;
         }
         None
     }
 
     /// Returns the moment of the next service, if the link is not idle.
-    fn next_service(&mut self, now: Moment) -> Option<Moment> {
-        let next = match &mut self.pace {
-            Pace::Wire(_) => Some(self.free_at).filter(|free_at| !free_at.is_by(now)),
-            Pace::Chances(chances) => {
-                let has_more = self.rest.is_some() || self.queue.len() > 0;
-                has_more.then(|| now.until(chances.after(now.at)))
+    fn next_service(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let next = match &mut self.schedule {
+            ServiceSchedule::VariableRate(_) => Some(self.free_at).filter(|free_at| !free_at.is_not_after(now)),
+            ServiceSchedule::Opportunities(opportunities) => {
+                let has_more = self.partly_sent.is_some() || self.queue.len() > 0;
+                has_more.then(|| now.until(opportunities.after(now.at)))
             }
         };
         self.is_busy = next.is_some();
@@ -119,56 +123,58 @@ impl Server {
 
 impl Link {
     /// Returns whether packets wait in a queue until an event serves them.
-    pub(crate) fn is_served(&self) -> bool {
+    pub(crate) fn is_event_driven(&self) -> bool {
         self.server.is_some()
     }
 
     /// Returns the bits that wait at the end, and those that are still to go of a packet on the wire.
-    pub(super) fn unsent_by(&self, server: &Server) -> f64 {
+    pub(super) fn unsent_by(&self, server: &QueueServer) -> f64 {
         let until = |time| self.settings.bits_before(time);
         let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
         (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
     }
 
     /// Takes a packet at its entrance.
-    pub(crate) fn offer(&mut self, now: Moment, id: Place, packet: &Packet) -> Offer {
+    pub(crate) fn offer(&mut self, now: Timestamp, id: SlotId, packet: &Packet) -> EnqueueOutcome {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
         self.count(now.at, packet, is_kept);
-        let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return Offer::Lost };
-        if let Some(positions) = &mut self.positions {
-            positions.count(now.at, packet, server.queue.len());
+        let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return EnqueueOutcome::Lost };
+        if let Some(queue_lengths) = &mut self.queue_lengths {
+            queue_lengths.count(now.at, packet, server.queue.len());
         }
         self.queued_bytes += u64::from(packet.bytes);
         server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
-        if is_refused { Offer::Refused } else { Offer::Accepted }
+        if is_refused { EnqueueOutcome::Refused } else { EnqueueOutcome::Accepted }
     }
 
     /// Returns the moment at which the link, if it was idle, serves the packet it was offered.
-    pub(crate) fn wake(&mut self, now: Moment) -> Option<Moment> {
+    pub(crate) fn wake(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
-        self.most_waiting = self.most_waiting.max(if server.is_busy { server.len() } else { 0 });
+        self.max_backlog = self.max_backlog.max(if server.is_busy { server.len() } else { 0 });
         if server.is_busy || server.len() == 0 {
             return None;
         }
-        match &mut server.pace {
-            Pace::Wire(wire) => {
+        match &mut server.schedule {
+            ServiceSchedule::VariableRate(wire) => {
                 wire.rest();
                 Some(now)
             }
-            Pace::Chances(_) => server.next_service(now),
+            ServiceSchedule::Opportunities(_) => server.next_service(now),
         }
     }
 
-    /// A service begins: what the last chance left over is gone.
+    /// A service begins: what the last opportunity_left left over is gone.
     pub(crate) fn begin_service(&mut self, now: Instant) {
-        if let Some(Server { pace: Pace::Chances(chances), chance, .. }) = self.server.as_deref_mut() {
-            *chance = chances.take(now);
+        if let Some(QueueServer { schedule: ServiceSchedule::Opportunities(opportunities), opportunity_left, .. }) =
+            self.server.as_deref_mut()
+        {
+            *opportunity_left = opportunities.take(now);
         }
     }
 
     /// Returns the next packet that this service sends, with its arrival at the far end.
-    pub(crate) fn send(&mut self, now: Moment) -> Option<(Waiting, Moment)> {
+    pub(crate) fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
         self.waited += now.at - packet.since;
         self.queued_bytes -= u64::from(packet.bytes);
@@ -176,9 +182,9 @@ impl Link {
     }
 
     /// A service ends; gives the moment of the next one.
-    pub(crate) fn end_service(&mut self, now: Moment) -> Option<Moment> {
+    pub(crate) fn end_service(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
-        self.most_waiting = self.most_waiting.max(server.len());
+        self.max_backlog = self.max_backlog.max(server.len());
         server.next_service(now)
     }
 
@@ -189,7 +195,7 @@ impl Link {
 
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
         self.waited += now - since;
-        self.waited_in_vain += now - since;
+        self.dropped_queueing_delay += now - since;
         self.queued_bytes -= u64::from(packet.bytes);
         self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
     }

@@ -1,39 +1,39 @@
 //! What passes between an endpoint and that which carries its packets.
 
 use crate::endpoint::{Agent, Endpoint};
-use crate::events::{Event, Kind};
+use crate::events::{EventKind, SimEvent};
+use crate::forwarding::Forwarder;
 use crate::ids::{EndpointId, FlowId};
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::{Content, Packet};
-use crate::slots::Place;
-use crate::transit::Transit;
-use crate::udp::Written;
+use crate::packet_pool::SlotId;
+use crate::udp_agent::Written;
 use earlybird_tcp::{Connection, Cx, Trace, TraceEvent};
 use earlybird_units::Instant;
 
 impl Endpoint {
-    /// Takes a packet that has come; says whether it was for this endpoint, and not for one before it in its place.
+    /// Takes a packet that has come; says whether it was for this endpoint, and not for one before it in its slot.
     #[inline]
-    pub(super) fn take<O: Observer>(&mut self, id: EndpointId, place: Place, transit: &mut Transit<O>) -> bool {
-        let packet = transit.events.slots.set_free(place);
+    pub(super) fn take<O: Observer>(&mut self, id: EndpointId, slot: SlotId, forwarder: &mut Forwarder<O>) -> bool {
+        let packet = forwarder.events.pool.set_free(slot);
         if self.generation != packet.generation {
             return false;
         }
-        let now = transit.now.at;
+        let now = forwarder.now.at;
         if O::PACKETS {
-            transit.observer.on_packet(now, PacketEvent::Arrived, packet);
+            forwarder.observer.on_packet(now, PacketEvent::Arrived, packet);
         }
         match &mut self.agent {
             Agent::Tcp(connection) => {
-                let mut tracer = Tracer { flow: self.flow, observer: &mut transit.observer };
+                let mut tracer = Tracer { flow: self.flow, observer: &mut forwarder.observer };
                 read(connection, &mut Cx { now, trace: &mut tracer }, &packet.content);
             }
-            Agent::Udp(agent) => agent.on_packet(now, &packet.content, place, &mut transit.parcels),
+            Agent::Udp(agent) => agent.on_packet(now, &packet.content, slot, &mut forwarder.payloads),
         }
         if O::STATES && id.is_opener() {
-            self.tell_state(now, Some(packet), &mut transit.observer);
+            self.report_state(now, Some(packet), &mut forwarder.observer);
         }
-        if self.reads_untold {
+        if self.auto_read {
             self.agent.drain_readable();
         }
         true
@@ -41,27 +41,27 @@ impl Endpoint {
 
     /// Sends the segments that are to be sent, and sets the timer.
     #[inline]
-    pub(super) fn answer<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
-        while let Some((packet, is_data)) = self.next_segment(id, transit) {
-            transit.depart(packet);
+    pub(super) fn send_pending<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
+        while let Some((packet, is_data)) = self.next_segment(id, forwarder) {
+            forwarder.depart(packet);
             if !is_data && !self.agent.has_data() {
                 // A segment without data is sent for want of anything better: nothing comes behind it, but behind the one
                 // that ends a handshake.
                 break;
             }
         }
-        self.arm(id, transit);
+        self.arm(id, forwarder);
     }
 
     /// Puts the next segment that a connection wants to be sent among those on their way; says whether it carries data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
-    fn next_segment<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<(Place, bool)> {
-        let Transit { now, events, observer, .. } = transit;
-        events.slots.fill(|packet| {
+    fn next_segment<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) -> Option<(SlotId, bool)> {
+        let Forwarder { now, events, observer, .. } = forwarder;
+        events.pool.fill(|packet| {
             let (number, is_retransmission) = self.write(now.at, packet, observer)?;
-            self.address(packet, id.peer(), number);
-            tell_sent(now.at, packet, is_retransmission, observer);
+            self.set_address(packet, id.peer(), number);
+            report_sent(now.at, packet, is_retransmission, observer);
             Some(number.is_some())
         })
     }
@@ -75,34 +75,34 @@ impl Endpoint {
         let mut tracer = Tracer { flow: self.flow, observer };
         let segment = packet.segment_mut();
         let carried = connection.poll_transmit_into(&mut Cx { now, trace: &mut tracer }, segment)?;
-        if let (Some(frame), Some(ledger)) = (carried.frame, &mut self.ledger) {
-            ledger.on_carried(frame, &carried);
+        if let (Some(frame), Some(unit_map)) = (carried.frame, &mut self.unit_map) {
+            unit_map.on_carried(frame, &carried);
         }
         Some((carried.number, carried.is_retransmission))
     }
 
-    /// The same as [`Self::answer`] for an agent over UDP, of which data may follow a packet without.
+    /// The same as [`Self::send_pending`] for an agent over UDP, of which data may follow a packet without.
     #[cold]
-    pub(super) fn answer_over_udp<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
-        while let Some(packet) = self.next_datagram(id, transit) {
-            transit.depart(packet);
+    pub(super) fn send_datagrams<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
+        while let Some(packet) = self.next_datagram(id, forwarder) {
+            forwarder.depart(packet);
         }
-        self.arm(id, transit);
+        self.arm(id, forwarder);
     }
 
-    fn next_datagram<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) -> Option<Place> {
-        let Transit { now, events, observer, parcels, .. } = transit;
-        let (place, ()) = events.slots.fill(|packet| {
+    fn next_datagram<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) -> Option<SlotId> {
+        let Forwarder { now, events, observer, payloads, .. } = forwarder;
+        let (slot, ()) = events.pool.fill(|packet| {
             let Agent::Udp(agent) = &mut self.agent else { return None };
             let (number, is_retransmission) = agent.write_packet(now.at, packet)?;
-            self.address(packet, id.peer(), number);
-            tell_sent(now.at, packet, is_retransmission, observer);
+            self.set_address(packet, id.peer(), number);
+            report_sent(now.at, packet, is_retransmission, observer);
             Some(())
         })?;
         if let Agent::Udp(agent) = &mut self.agent {
-            agent.on_placed(place, parcels);
+            agent.on_placed(slot, payloads);
         }
-        Some(place)
+        Some(slot)
     }
 
     /// Addresses a packet, whose content is written, to endpoint `to`.
@@ -111,7 +111,7 @@ impl Endpoint {
         clippy::inline_always,
         reason = "every packet comes by, with many values that would have to be handed over"
     )]
-    fn address(&self, packet: &mut Packet, to: EndpointId, number: Option<u64>) {
+    fn set_address(&self, packet: &mut Packet, to: EndpointId, number: Option<u64>) {
         packet.to = to;
         packet.generation = self.generation;
         packet.route = self.route;
@@ -125,22 +125,22 @@ impl Endpoint {
     /// is there: moving the timer with every ACK costs nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `next_segment`")]
-    pub(super) fn arm<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
+    pub(super) fn arm<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         let Some(deadline) = self.agent.poll_timeout() else { return };
         if deadline != self.deadline {
-            (self.deadline, self.deadline_set) = (deadline, transit.now);
+            (self.deadline, self.deadline_set) = (deadline, forwarder.now);
         }
         if deadline < self.armed {
-            self.enter_deadline(id, transit);
+            self.schedule_timer(id, forwarder);
         }
     }
 
     #[inline(never)]
-    fn enter_deadline<O: Observer>(&mut self, id: EndpointId, transit: &mut Transit<O>) {
+    fn schedule_timer<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         let (deadline, set) = (self.deadline, self.deadline_set);
         self.armed = deadline;
-        let kind = if deadline - set.at <= self.last_hop { Kind::ShortTimer } else { Kind::Timer };
-        transit.events.appoint(Event::new(set.until(deadline), kind, id.0));
+        let kind = if deadline - set.at <= self.last_link_delay { EventKind::ShortTimer } else { EventKind::Timer };
+        forwarder.events.schedule(SimEvent::new(set.until(deadline), kind, id.0));
     }
 }
 
@@ -155,7 +155,7 @@ fn read(connection: &mut Connection, cx: &mut Cx<'_>, content: &Content) {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as of `next_segment`")]
-fn tell_sent<O: Observer>(at: Instant, packet: &Packet, is_retransmission: bool, observer: &mut O) {
+fn report_sent<O: Observer>(at: Instant, packet: &Packet, is_retransmission: bool, observer: &mut O) {
     if O::PACKETS {
         let event = if is_retransmission { PacketEvent::Retransmitted } else { PacketEvent::Sent };
         observer.on_packet(at, event, packet);

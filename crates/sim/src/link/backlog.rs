@@ -1,28 +1,28 @@
 //! The packets that wait in front of a link that knows when each will leave.
 
-use crate::moment::Moment;
+use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 
 /// When the transmission of each begins, and its size. Those in front that have left stay until room is needed: that costs less
 /// than a ring, which is examined at each end of each step.
 #[derive(Debug)]
-pub(super) struct Line {
-    places: Vec<(Moment, u32)>,
+pub(super) struct LinkBacklog {
+    places: Vec<(Timestamp, u32)>,
     /// The places of those that wait.
     first: usize,
     end: usize,
     bytes: u64,
     /// When the last one came.
-    came: Moment,
+    came: Timestamp,
 }
 
-impl Default for Line {
+impl Default for LinkBacklog {
     fn default() -> Self {
-        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Moment::ZERO }
+        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Timestamp::ZERO }
     }
 }
 
-impl Line {
+impl LinkBacklog {
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.end - self.first
@@ -36,7 +36,7 @@ impl Line {
     /// Adds a packet that comes at a moment and begins at another, not before the others, if there is a place; says whether
     /// there was.
     #[inline]
-    pub(super) fn push_into_place(&mut self, came: Moment, start: Moment, bytes: u32) -> bool {
+    pub(super) fn push_if_room(&mut self, came: Timestamp, start: Timestamp, bytes: u32) -> bool {
         let Some(place) = self.places.get_mut(self.end) else { return false };
         *place = (start, bytes);
         self.end += 1;
@@ -45,20 +45,20 @@ impl Line {
         true
     }
 
-    pub(super) fn push(&mut self, came: Moment, start: Moment, bytes: u32) {
+    pub(super) fn push(&mut self, came: Timestamp, start: Timestamp, bytes: u32) {
         if self.end == self.places.len() {
-            self.make_places();
+            self.grow();
         }
-        self.push_into_place(came, start, bytes);
+        self.push_if_room(came, start, bytes);
     }
 
     /// Makes places for as many as wait, so that this is done seldom.
-    fn make_places(&mut self) {
+    fn grow(&mut self) {
         self.places.copy_within(self.first..self.end, 0);
         (self.first, self.end) = (0, self.len());
-        let wanted = (2 * self.end).max(FEWEST_PLACES);
+        let wanted = (2 * self.end).max(MIN_CAPACITY);
         if wanted > self.places.len() {
-            self.places.resize(wanted, (Moment::ZERO, 0));
+            self.places.resize(wanted, (Timestamp::ZERO, 0));
         }
     }
 
@@ -69,56 +69,56 @@ impl Line {
     }
 
     /// Lets those leave that begin until a time, or until the last one came if that was later.
-    pub(super) fn catch_up(&mut self, at: Instant) {
-        self.leave_by(self.came);
-        self.leave_by(Moment::fresh(at));
+    pub(super) fn remove_started_by(&mut self, at: Instant) {
+        self.remove_started(self.came);
+        self.remove_started(Timestamp::from_instant(at));
     }
 
     /// Lets those leave that begin until now.
     #[inline]
-    pub(super) fn leave_by(&mut self, now: Moment) {
+    pub(super) fn remove_started(&mut self, now: Timestamp) {
         let waiting = &self.places[self.first..self.end];
-        let left = waiting.iter().take_while(|(start, _)| start.is_by(now));
+        let left = waiting.iter().take_while(|(start, _)| start.is_not_after(now));
         let (count, bytes) = left.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
         self.first += count;
         self.bytes -= bytes;
     }
 }
 
-const FEWEST_PLACES: usize = 4;
+const MIN_CAPACITY: usize = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(nanos: u64) -> Moment {
-        Moment::fresh(Instant::from_nanos(nanos))
+    fn at(nanos: u64) -> Timestamp {
+        Timestamp::from_instant(Instant::from_nanos(nanos))
     }
 
     /// A sample counted packets that lie in the line still although they had begun when the last one came, which may be
     /// later than the sample: packets come to some links ahead of time.
     #[test]
     fn what_has_begun_when_the_last_packet_comes_is_not_counted_as_waiting() {
-        let mut line = Line::default();
+        let mut line = LinkBacklog::default();
         for (came, start) in [(0, 10), (5, 20), (15, 30)] {
             line.push(at(came), at(start), 100);
         }
         assert_eq!((line.len(), line.bytes()), (3, 300));
-        line.catch_up(Instant::from_nanos(2));
+        line.remove_started_by(Instant::from_nanos(2));
         assert_eq!((line.len(), line.bytes()), (2, 200), "the first began at 10");
-        line.catch_up(Instant::from_nanos(20));
+        line.remove_started_by(Instant::from_nanos(20));
         assert_eq!((line.len(), line.bytes()), (1, 100));
-        assert!(line.push_into_place(at(40), at(50), 100), "there are places for as many again");
-        line.catch_up(Instant::from_nanos(20));
+        assert!(line.push_if_room(at(40), at(50), 100), "there are places for as many again");
+        line.remove_started_by(Instant::from_nanos(20));
         assert_eq!(line.len(), 1, "the third began at 30");
     }
 
     #[test]
     fn a_line_that_has_grown_keeps_its_order_when_places_are_used_again() {
-        let mut line = Line::default();
+        let mut line = LinkBacklog::default();
         for nanos in 0..100 {
             line.push(at(nanos), at(nanos + 10), 1);
-            line.leave_by(at(nanos));
+            line.remove_started(at(nanos));
             assert_eq!(line.len() as u64, 10.min(nanos + 1));
         }
         assert!(line.places.len() <= 32, "{} places for ten packets", line.places.len());

@@ -3,8 +3,8 @@
 use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, lossy, rfc, seconds};
 use crate::losses::loss;
 use earlybird_sim::{
-    Chance, Content, Courier, Discipline, Duplication, Impairments, LinkSettings, LossRule, Network, Observer, Packet,
-    PacketEvent, QueueLimit, Reordering, RouteId, Scope,
+    Content, CorrelatedBernoulli, Discipline, Duplication, Impairments, LinkSettings, LossRule, Network, Observer,
+    Packet, PacketEvent, PacketFilter, PacketNetwork, QueueLimit, Reordering, RouteId,
 };
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -33,26 +33,27 @@ impl Observer for Post {
 fn dumbbell(bottleneck: LinkSettings, is_impaired: bool) -> Dumbbell {
     let mut dumbbell = Dumbbell::new(bottleneck).with_pairs(5);
     if is_impaired {
-        let chance = |name| Chance::new(0.02, 0.0, SeedTree::new(3).child(name).random());
+        let chance = |name| CorrelatedBernoulli::new(0.02, 0.0, SeedTree::new(3).child(name).random());
         let delay = Duration::from_micros(3_333);
-        let reordering = Reordering { chance: chance("late"), scope: Scope::default(), delay, packets: Some(3) };
-        let duplication = Duplication { chance: chance("twice"), scope: Scope::default() };
-        dumbbell.network.impair(FORWARD, Impairments::new(Some(reordering), Some(duplication)));
+        let reordering =
+            Reordering { chance: chance("late"), filter: PacketFilter::default(), delay, packets: Some(3) };
+        let duplication = Duplication { chance: chance("twice"), filter: PacketFilter::default() };
+        dumbbell.network.set_impairments(FORWARD, Impairments::new(Some(reordering), Some(duplication)));
     }
     dumbbell
 }
 
 /// Sends what the endpoints of a world sent, at the same times over the same network; gives what arrives.
 fn carry(network: Network, sent: &[(Instant, Packet)], end: Instant) -> Vec<(Instant, Packet)> {
-    let mut courier = Courier::new(network, ());
+    let mut packet_network = PacketNetwork::new(network, ());
     let mut arrived = Vec::new();
     for (at, packet) in sent {
-        arrived.extend(std::iter::from_fn(|| courier.poll_arrival(*at)));
-        courier.send(*at, *packet);
+        arrived.extend(std::iter::from_fn(|| packet_network.poll_arrival(*at)));
+        packet_network.send(*at, *packet);
     }
     // As a real clock does: no earlier than a deadline says.
-    while let Some(at) = courier.poll_timeout().filter(|at| *at < end) {
-        arrived.extend(std::iter::from_fn(|| courier.poll_arrival(at)));
+    while let Some(at) = packet_network.poll_timeout().filter(|at| *at < end) {
+        arrived.extend(std::iter::from_fn(|| packet_network.poll_arrival(at)));
     }
     arrived
 }
@@ -90,8 +91,8 @@ const CODEL: earlybird_sim::CodelSettings = earlybird_sim::CodelSettings {
     ecn: false,
 };
 
-fn datagram(route: RouteId, ticket: u32) -> Packet {
-    Packet { ticket, ..Packet::foreign(route, 1000, Content::Datagram(Datagram::default())) }
+fn datagram(route: RouteId, external_id: u32) -> Packet {
+    Packet { external_id, ..Packet::external(route, 1000, Content::Datagram(Datagram::default())) }
 }
 
 /// Every packet is somewhere: on its way, arrived, or told to be dropped.
@@ -102,16 +103,16 @@ fn the_tickets_of_what_is_dropped_are_told() {
     impl Observer for Dropped {
         fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
             if matches!(event, PacketEvent::Dropped(..)) {
-                self.0.push(packet.ticket);
+                self.0.push(packet.external_id);
             }
         }
     }
     let (network, routes) = Dumbbell::new(link(1_000_000, 5, QueueLimit::Packets(4))).with_pairs(1).into_parts();
-    let mut courier = Courier::new(network, Dropped::default());
-    (0..10).for_each(|ticket| courier.send(Instant::ZERO, datagram(routes[0].0, ticket)));
-    assert_eq!(courier.packets_under_way(), 4);
+    let mut packet_network = PacketNetwork::new(network, Dropped::default());
+    (0..10).for_each(|external_id| packet_network.send(Instant::ZERO, datagram(routes[0].0, external_id)));
+    assert_eq!(packet_network.packets_under_way(), 4);
     let arrived: Vec<u32> =
-        std::iter::from_fn(|| courier.poll_arrival(seconds(1))).map(|(_, packet)| packet.ticket).collect();
-    assert_eq!((arrived, &*courier.observer_mut().0), (vec![0, 1, 2, 3], &[4, 5, 6, 7, 8, 9][..]));
-    assert_eq!((courier.packets_under_way(), courier.poll_timeout()), (0, None));
+        std::iter::from_fn(|| packet_network.poll_arrival(seconds(1))).map(|(_, packet)| packet.external_id).collect();
+    assert_eq!((arrived, &*packet_network.observer_mut().0), (vec![0, 1, 2, 3], &[4, 5, 6, 7, 8, 9][..]));
+    assert_eq!((packet_network.packets_under_way(), packet_network.poll_timeout()), (0, None));
 }

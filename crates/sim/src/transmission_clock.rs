@@ -2,7 +2,7 @@ use earlybird_units::{Duration, Rate};
 
 /// Computes how long packets take on the wire. Most are as large as the one before, so that a division is rarely due.
 #[derive(Debug)]
-pub(crate) struct Serialiser {
+pub(crate) struct TransmissionClock {
     rate: Rate,
     /// What whole nanoseconds have left over since the link was last idle, in units of a nanosecond over the rate.
     remainder: u64,
@@ -18,7 +18,7 @@ struct Transmission {
     seconds: f64,
 }
 
-impl Serialiser {
+impl TransmissionClock {
     pub(crate) fn new(rate: Rate) -> Self {
         Self { rate, remainder: 0, last: Transmission::default() }
     }

@@ -1,20 +1,20 @@
 //! The pages of a calendar, used again one lap after the other.
 
-use crate::slots::Place;
+use crate::packet_pool::SlotId;
 
-/// A ring of lists, each known by its first place, by the number of their page.
+/// A ring of lists, each known by its first slot, by the number of their page.
 #[derive(Debug)]
-pub(super) struct Pages {
-    lists: Vec<Place>,
+pub(super) struct Buckets {
+    lists: Vec<SlotId>,
     /// A bit for each page that is not empty, and the number of those that are set.
     busy: Vec<u64>,
     count_busy: usize,
 }
 
-impl Pages {
+impl Buckets {
     /// Makes so many pages: a power of two, 64 at least.
     pub(super) fn new(count: usize) -> Self {
-        Self { lists: vec![Place::NONE; count], busy: vec![0; count / 64], count_busy: 0 }
+        Self { lists: vec![SlotId::NONE; count], busy: vec![0; count / 64], count_busy: 0 }
     }
 
     #[inline]
@@ -23,25 +23,25 @@ impl Pages {
     }
 
     #[inline]
-    fn place(&self, page: u64) -> usize {
+    fn slot(&self, page: u64) -> usize {
         page as usize & (self.lists.len() - 1)
     }
 
     /// Returns a page's list, to which something is added.
     #[inline]
-    pub(super) fn fill(&mut self, page: u64) -> &mut Place {
-        let place = self.place(page);
-        if self.lists[place] == Place::NONE {
-            self.busy[place / 64] |= 1 << (place % 64);
+    pub(super) fn fill(&mut self, page: u64) -> &mut SlotId {
+        let slot = self.slot(page);
+        if self.lists[slot] == SlotId::NONE {
+            self.busy[slot / 64] |= 1 << (slot % 64);
             self.count_busy += 1;
         }
-        &mut self.lists[place]
+        &mut self.lists[slot]
     }
 
     /// Returns the number of the first page from `from` on that is not empty, if it lies nearby.
     #[inline]
     pub(super) fn next_nearby(&self, from: u64) -> Option<u64> {
-        let ahead = self.busy[self.place(from) / 64] >> (from % 64);
+        let ahead = self.busy[self.slot(from) / 64] >> (from % 64);
         (ahead != 0).then(|| from + u64::from(ahead.trailing_zeros()))
     }
 
@@ -62,18 +62,18 @@ impl Pages {
 
     /// Empties a page and gives its list.
     #[inline]
-    pub(super) fn take(&mut self, page: u64) -> Place {
-        let place = self.place(page);
-        let list = std::mem::replace(&mut self.lists[place], Place::NONE);
-        if list != Place::NONE {
-            self.busy[place / 64] &= !(1 << (place % 64));
+    pub(super) fn take(&mut self, page: u64) -> SlotId {
+        let slot = self.slot(page);
+        let list = std::mem::replace(&mut self.lists[slot], SlotId::NONE);
+        if list != SlotId::NONE {
+            self.busy[slot / 64] &= !(1 << (slot % 64));
             self.count_busy -= 1;
         }
         list
     }
 
     /// Returns all lists.
-    pub(super) fn into_lists(self) -> impl Iterator<Item = Place> {
+    pub(super) fn into_lists(self) -> impl Iterator<Item = SlotId> {
         self.lists.into_iter()
     }
 }

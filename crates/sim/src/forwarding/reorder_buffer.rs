@@ -1,0 +1,83 @@
+//! How packets leave links that do not keep their order.
+
+use super::Forwarder;
+use crate::events::{EventKind, SimEvent};
+use crate::ids::LinkId;
+use crate::observer::{Observer, PacketEvent};
+use crate::packet_pool::{Slot, SlotId};
+use earlybird_units::Instant;
+
+/// Packets that are kept back, by held_id. Each has an event of its own at its deadline, and perhaps one before.
+#[derive(Debug, Default)]
+pub(super) struct ReorderBuffer {
+    places: Vec<HeldPacket>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct HeldPacket {
+    /// None once it was set free.
+    packet: Option<SlotId>,
+    deadline: Instant,
+}
+
+impl ReorderBuffer {
+    fn keep(&mut self, packet: SlotId, deadline: Instant) -> u32 {
+        let straggler = HeldPacket { packet: Some(packet), deadline };
+        if let Some(held_id) = self.free.pop() {
+            self.places[held_id as usize] = straggler;
+            return held_id;
+        }
+        self.places.push(straggler);
+        self.places.len() as u32 - 1
+    }
+
+    /// Returns the packet if it is still there. The held_id is free again after its deadline, which is its last event.
+    fn release(&mut self, held_id: u32, now: Instant) -> Option<SlotId> {
+        let straggler = &mut self.places[held_id as usize];
+        if straggler.deadline == now {
+            self.free.push(held_id);
+        }
+        straggler.packet.take()
+    }
+}
+
+impl<O: Observer> Forwarder<O> {
+    /// Lets a packet out that would reach the far end at the moment in its slot, and perhaps a copy.
+    pub(super) fn exit_with_impairments(&mut self, link: LinkId, slot: SlotId) {
+        let Slot { event: SimEvent { timestamp, .. }, packet } = *self.events.pool.get(slot);
+        let is_doubled = self.network.impairments_mut(link).is_duplicated(&packet);
+        self.exit_or_hold(link, slot);
+        if is_doubled {
+            self.observer.on_packet(timestamp.at, PacketEvent::Duplicated(link), &packet);
+            let copy = self.events.pool.take();
+            let copied = self.events.pool.get_mut(copy);
+            (copied.packet, copied.event.timestamp) = (packet, timestamp);
+            self.payloads.duplicate(slot, copy);
+            self.exit_or_hold(link, copy);
+        }
+    }
+
+    fn exit_or_hold(&mut self, link: LinkId, slot: SlotId) {
+        let Slot { event: SimEvent { timestamp: arrival, .. }, packet } = *self.events.pool.get(slot);
+        let impairments = self.network.impairments_mut(link);
+        if let Some(delay) = impairments.hold_delay(&packet) {
+            let due = arrival.after(delay, delay.as_secs_f64());
+            let held_id = self.stragglers.keep(slot, due.at);
+            impairments.wait(held_id, due.at);
+            self.events.schedule(SimEvent::new(due, EventKind::Release, held_id));
+            return;
+        }
+        for held_id in impairments.pass(arrival.at, &packet) {
+            self.events.schedule(SimEvent::new(arrival, EventKind::Release, held_id));
+        }
+        self.schedule_arrival(link, slot);
+    }
+
+    /// Returns the packet of a held_id, as one that comes now, if it is still kept back.
+    pub(crate) fn release_held(&mut self, held_id: u32) -> Option<SlotId> {
+        let slot = self.stragglers.release(held_id, self.now.at)?;
+        self.events.pool.get_mut(slot).event.timestamp = self.now;
+        Some(slot)
+    }
+}

@@ -1,0 +1,59 @@
+//! Payloads of packets under way, where somebody will read them.
+
+use crate::packet_pool::SlotId;
+
+/// What is kept by the packet's slot.
+///
+/// What was in a slot before is overwritten or never asked for, so that nobody who drops a packet has to know of it: only
+/// those read a payload to whom one is written.
+#[derive(Debug, Default)]
+pub(crate) struct Payloads {
+    kept: Vec<Vec<u8>>,
+}
+
+impl Payloads {
+    /// Keeps the payload of a packet.
+    pub(crate) fn put(&mut self, slot: SlotId, payload: Vec<u8>) {
+        if self.kept.len() <= slot.index() {
+            self.kept.resize_with(slot.index() + 1, Vec::new);
+        }
+        self.kept[slot.index()] = payload;
+    }
+
+    /// Returns a copy of a packet the same payload, if it has one.
+    pub(crate) fn duplicate(&mut self, slot: SlotId, copy: SlotId) {
+        if let Some(payload) = self.kept.get(slot.index()) {
+            self.put(copy, payload.clone());
+        }
+    }
+
+    /// Returns the payload of a packet that has come.
+    pub(crate) fn take(&mut self, slot: SlotId) -> Vec<u8> {
+        self.kept.get_mut(slot.index()).map(std::mem::take).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_stays_with_its_packet_and_with_its_copy() {
+        let mut payloads = Payloads::default();
+        let [first, copy, last] = [3, 5, 9].map(SlotId::from_number);
+        payloads.put(first, vec![1]);
+        payloads.put(last, vec![2]);
+        payloads.duplicate(first, copy);
+        assert_eq!([first, copy, last].map(|slot| payloads.take(slot)), [vec![1], vec![1], vec![2]]);
+        assert!(payloads.take(first).is_empty() && payloads.take(SlotId::from_number(99)).is_empty());
+    }
+
+    #[test]
+    fn a_slot_used_again_has_the_payload_of_today() {
+        let mut payloads = Payloads::default();
+        let slot = SlotId::from_number(0);
+        payloads.put(slot, vec![1]);
+        payloads.put(slot, vec![2]);
+        assert_eq!(payloads.take(slot), [2]);
+    }
+}
