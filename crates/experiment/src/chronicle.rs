@@ -1,7 +1,8 @@
 //! The files of a run in real time that tell every packet and decision.
 
 use crate::sequence::Sequence;
-use crate::{Files, OutputFiles, Outputs, RunError, Stage};
+use crate::outputs::{self, Files};
+use crate::{Outputs, RunError, Stage};
 use earlybird_sim::{Content, EndpointId, FlowId, HeaderSize, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
 use earlybird_units::Instant;
@@ -70,10 +71,10 @@ impl Chronicle {
     /// If a flow is named that is none.
     pub fn open(stage: &Stage<'_>, outputs: &Outputs, openers_tell: bool) -> Result<Option<Self>, RunError> {
         let outputs = Outputs { capture: None, ..outputs.clone() };
-        if [&outputs.trace, &outputs.qlog, &outputs.link_trace].into_iter().all(Option::is_none) {
+        if !outputs.any() {
             return Ok(None);
         }
-        let mut files = Files::open(&stage.plan, &outputs)?;
+        let mut files = outputs::open(&stage.plan, &outputs)?;
         if let Some(trace) = files.0.0.as_mut().filter(|_| !openers_tell) {
             trace.leave_states_out();
         }
@@ -87,7 +88,7 @@ impl Chronicle {
     ///
     /// If one cannot be written.
     pub fn finish(self, stage: &Stage<'_>) -> Result<(), RunError> {
-        self.files.finish(&stage.plan, &self.outputs)
+        outputs::finish(self.files, &stage.plan, &self.outputs)
     }
 
     /// An opener sent a segment.

@@ -14,6 +14,7 @@ mod estimate;
 mod loss;
 mod marking;
 mod media;
+mod outputs;
 mod plan;
 mod playout;
 mod qlog;
@@ -41,6 +42,7 @@ pub use chronicle::Chronicle;
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use emulation::{Emulation, emulation};
 pub use estimate::{Estimate, Share, estimate};
+pub use outputs::Outputs;
 pub use recorder::{DropLog, Recorder};
 pub use report::Report;
 pub use samples::{FlowEnd, FlowGauges};
@@ -51,32 +53,12 @@ pub use table::{Column, Table};
 pub use unused::unused;
 pub use warnings::{output_warnings, warnings};
 
-use capture::Capture;
 use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::{Network, Observer, World};
 use earlybird_units::Instant;
 use plan::Plan;
-use qlog::Qlog;
 use std::fmt;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
-use trace::{FlowTrace, LinkTrace};
-
-/// The files a run writes besides its tables.
-#[derive(Clone, Debug, Default)]
-pub struct Outputs {
-    /// One line per event of the chosen flows.
-    pub trace: Option<PathBuf>,
-    /// What the senders of the chosen flows sent, heard and decided, in the format qlog.
-    pub qlog: Option<PathBuf>,
-    /// The flows to trace; empty: all but web flows.
-    pub trace_flows: Vec<String>,
-    /// One line per packet offered to the bottleneck.
-    pub link_trace: Option<PathBuf>,
-    /// A capture at the hosts that open connections.
-    pub capture: Option<PathBuf>,
-}
+use std::path::PathBuf;
 
 /// Why a run gave no report.
 #[derive(Debug)]
@@ -149,15 +131,13 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
 fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let stage = Stage::new(scenario, seed)?;
     let (plan, recorder, scenery) = (&stage.plan, stage.recorder(), stage.scenery()?);
-    let files = [&outputs.trace, &outputs.qlog, &outputs.link_trace, &outputs.capture];
-    let wants_files = files.into_iter().any(Option::is_some);
-    // What needs every packet runs in a world that tells of every packet.
-    let (network, recorder) = if wants_files || scenario.measure.transmissions {
-        let files = Files::open(plan, outputs)?;
+    // Observing every packet costs time, so runs that need it are compiled apart from those that do not.
+    let (network, recorder) = if outputs.any() || scenario.measure.transmissions {
+        let files = outputs::open(plan, outputs)?;
         let done = execute(scenery.into_world((recorder, files)), scenario, keep_going);
         let (network, (recorder, files)) =
             done.inspect_err(|_| earlybird_capture::discard(outputs.capture.as_deref()))?;
-        files.finish(plan, outputs)?;
+        outputs::finish(files, plan, outputs)?;
         (network, recorder)
     } else {
         execute(scenery.into_world(recorder), scenario, keep_going)?
@@ -182,48 +162,4 @@ fn execute<O: Observer>(
     }
     world.finish();
     Ok(world.into_parts())
-}
-
-type Files = ((Option<FlowTrace>, Option<Qlog>), (Option<LinkTrace>, Option<Capture>));
-
-trait OutputFiles: Sized {
-    fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError>;
-    fn finish(self, plan: &Plan, outputs: &Outputs) -> Result<(), RunError>;
-}
-
-impl OutputFiles for Files {
-    fn open(plan: &Plan, outputs: &Outputs) -> Result<Self, RunError> {
-        let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
-        let qlog = outputs.qlog.as_ref().map(|_| Qlog::new(plan, &outputs.trace_flows)).transpose()?;
-        let link = outputs.link_trace.as_ref().map(|_| LinkTrace::new(plan));
-        let capture = outputs.capture.as_deref().map(|path| Capture::create(path, plan)).transpose()?;
-        Ok(((trace, qlog), (link, capture)))
-    }
-
-    fn finish(self, plan: &Plan, outputs: &Outputs) -> Result<(), RunError> {
-        let ((trace, qlog), (link, capture)) = self;
-        if let (Some(trace), Some(path)) = (trace, &outputs.trace) {
-            write_file(path, |file| trace.write(plan, file))?;
-        }
-        if let (Some(qlog), Some(path)) = (qlog, &outputs.qlog) {
-            write_file(path, |file| qlog.write(plan, file))?;
-        }
-        if let (Some(link), Some(path)) = (link, &outputs.link_trace) {
-            write_file(path, |file| link.write(plan, file))?;
-        }
-        capture.map_or(Ok(()), Capture::finish)
-    }
-}
-
-pub(crate) fn output_error(path: &Path, error: std::io::Error) -> RunError {
-    RunError::Output { path: path.to_owned(), error }
-}
-
-fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), RunError> {
-    let create = || {
-        let mut file = BufWriter::new(File::create(path)?);
-        write(&mut file)?;
-        std::io::Write::flush(&mut file)
-    };
-    create().map_err(|error| output_error(path, error))
 }
