@@ -16,6 +16,7 @@ mod document;
 mod endpoints;
 mod error;
 mod frames;
+mod location;
 mod media;
 mod model;
 mod names;
@@ -37,6 +38,7 @@ pub use controls::{
 };
 pub use error::ScenarioError;
 pub use media::{ReadMedia, Wanted};
+pub use location::line_of;
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
