@@ -1,8 +1,8 @@
 //! A packet capture as the hosts that open connections see it, for Wireshark.
 
-use crate::plan::Plan;
 use crate::RunError;
 use crate::outputs::output_error;
+use crate::plan::Plan;
 use earlybird_capture::{CaptureFile, Interface, Packets};
 use earlybird_sim::{Content, Observer, Packet, PacketEvent};
 use earlybird_units::Instant;

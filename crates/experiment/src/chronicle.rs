@@ -1,7 +1,7 @@
 //! The files of a run in real time that tell every packet and decision.
 
-use crate::sequence::Sequence;
 use crate::outputs::{self, Files};
+use crate::sequence::Sequence;
 use crate::{Outputs, RunError, Stage};
 use earlybird_sim::{Content, EndpointId, FlowId, HeaderSize, Observer, Packet, PacketEvent};
 use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};

@@ -1,10 +1,10 @@
 //! The files that a run writes besides its tables.
 
+use crate::RunError;
 use crate::capture::Capture;
 use crate::plan::Plan;
 use crate::qlog::Qlog;
 use crate::trace::{FlowTrace, LinkTrace};
-use crate::RunError;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

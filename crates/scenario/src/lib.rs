@@ -37,8 +37,8 @@ pub use controls::{
     PertForm, PertPreset, PiDesign, Prague, RegisterError, SlowStart, Vegas, VegasPreset, keep, register,
 };
 pub use error::ScenarioError;
-pub use media::{ReadMedia, Wanted};
 pub use location::line_of;
+pub use media::{ReadMedia, Wanted};
 pub use model::*;
 pub use quantity::{Fraction, Rate, Time};
 pub use schema::schema;
