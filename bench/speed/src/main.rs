@@ -43,9 +43,9 @@ fn main() -> Result<()> {
 }
 
 fn measure(name: &str, case: Case, bytes: u64) -> Result<()> {
-    let begin = [ClockId::Monotonic, ClockId::ProcessCPUTime].map(seconds);
+    let begin = [ClockId::MonotonicClock, ClockId::ProcessCPUTime].map(seconds);
     case(bytes)?;
-    let end = [ClockId::Monotonic, ClockId::ProcessCPUTime].map(seconds);
+    let end = [ClockId::MonotonicClock, ClockId::ProcessCPUTime].map(seconds);
     let [took, worked] = [end[0] - begin[0], end[1] - begin[1]];
     let megabits = bytes as f64 * 8.0 / 1e6;
     let cost = worked * 1e6 / bytes.div_ceil(PAYLOAD) as f64;

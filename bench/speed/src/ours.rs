@@ -4,7 +4,7 @@ use crate::Result;
 use crate::kernel::{drain, fill, in_a_network};
 use crate::side::{Side, run};
 use earlybird_live::device::{Path, Tun, Udp};
-use earlybird_live::{Monotonic, Settings, Stack};
+use earlybird_live::{MonotonicClock, Settings, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
@@ -14,26 +14,26 @@ const KERNEL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 1));
 const OURS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 2));
 
 pub(crate) fn over_udp(bytes: u64) -> Result<()> {
-    let clock = Monotonic::default();
+    let clock = MonotonicClock::default();
     let any = || SocketAddr::from(([127, 0, 0, 1], 0));
     let server = Udp::bind(any())?;
     let there = Path::over_udp(server.address());
     let receiver = thread::spawn(move || {
-        let mut server = Stack::new(server, clock, Settings::drawn(&[]).expect("random numbers")).expect("it fits");
+        let mut server = Stack::new(server, clock, Settings::random(&[]).expect("random numbers")).expect("it fits");
         server.listen(PORT, &Config::linux(), ListenConfig::default()).expect("the port is free");
         run(server, Side::new(0))
     });
-    let mut client = Stack::new(Udp::bind(any())?, clock, Settings::drawn(&[])?)?;
+    let mut client = Stack::new(Udp::bind(any())?, clock, Settings::random(&[])?)?;
     client.connect(&Config::linux(), there, PORT)?;
     run(client, Side::new(bytes));
     assert_eq!(receiver.join().map_err(|_| "the receiver failed")?, bytes);
     Ok(())
 }
 
-fn stack() -> Result<Stack<Tun, Monotonic>> {
+fn stack() -> Result<Stack<Tun, MonotonicClock>> {
     let device = Tun::new("ours", 1500)?;
     Tun::add_address("ours", KERNEL, 24)?;
-    Ok(Stack::new(device, Monotonic::default(), Settings::drawn(&[OURS])?)?)
+    Ok(Stack::new(device, MonotonicClock::default(), Settings::random(&[OURS])?)?)
 }
 
 pub(crate) fn to_kernel(bytes: u64) -> Result<()> {

@@ -1,12 +1,12 @@
 //! One of our two ends of a transfer.
 
 use earlybird_live::device::Device;
-use earlybird_live::{Application, Driver, Event, Id, Monotonic, Stack};
+use earlybird_live::{Application, Driver, Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::Ending;
 use earlybird_units::Instant;
 use std::ops::ControlFlow;
 
-type Host<D> = Stack<D, Monotonic>;
+type Host<D> = Stack<D, MonotonicClock>;
 
 /// Writes what it has, or reads what comes.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Side {
     }
 }
 
-impl<D: Device> Application<D, Monotonic> for Side {
+impl<D: Device> Application<D, MonotonicClock> for Side {
     fn on_event(&mut self, stack: &mut Host<D>, id: Id, event: Event) {
         self.act(stack, id, event).expect("the connection is there");
     }

@@ -1,49 +1,51 @@
-//! Where time comes from.
+//! Clocks.
 
 use earlybird_units::{Duration, Instant};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Tells the time. One that goes back is not believed: a [`Stack`](crate::Stack) stays where it was until it has caught up.
+/// A source of time. If it goes backwards, a [`Stack`](crate::Stack) keeps the latest time that it read until the clock has
+/// caught up.
 pub trait Clock {
-    /// Returns the time.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 }
 
-/// The machine's clock that never goes back, from when it was made on. Copies of it tell the same time.
+/// The monotonic clock of the machine, counted from the creation of this value. Copies share the same origin.
 #[derive(Clone, Copy, Debug)]
-pub struct Monotonic(std::time::Instant);
+pub struct MonotonicClock(std::time::Instant);
 
-impl Default for Monotonic {
+impl Default for MonotonicClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn default() -> Self {
         Self(std::time::Instant::now())
     }
 }
 
-impl Clock for Monotonic {
+impl Clock for MonotonicClock {
     fn now(&self) -> Instant {
+        // u64 nanoseconds last for 584 years.
         Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
     }
 }
 
-/// A clock that stands still until it is told to go on. Clones of it tell the same time.
+/// A clock that only moves when it is set, for tests. Clones share the same time.
 #[derive(Clone, Debug, Default)]
-pub struct Scripted(Rc<Cell<Instant>>);
+pub struct ManualClock(Rc<Cell<Instant>>);
 
-impl Scripted {
-    /// Sets it.
+impl ManualClock {
+    /// Sets the time.
     pub fn set(&self, now: Instant) {
         self.0.set(now);
     }
 
-    /// Lets time pass.
+    /// Moves the time forward by `span`.
     pub fn advance(&self, span: Duration) {
         self.set(self.now() + span);
     }
 }
 
-impl Clock for Scripted {
+impl Clock for ManualClock {
     fn now(&self) -> Instant {
         self.0.get()
     }

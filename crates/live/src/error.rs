@@ -1,33 +1,33 @@
 use earlybird_tcp::{ConfigError, IpVersion, WriteError};
 use std::fmt;
 
-/// Why a stack does not do what it was asked for.
+/// Errors of a stack.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// There is no such connection: it was closed or aborted, or never was.
+    /// There is no such connection, or the application has closed it.
     UnknownConnection,
-    /// Somebody listens there already.
+    /// Another listener uses the port.
     PortInUse(u16),
-    /// Nobody listens there.
+    /// No listener uses the port.
     NotListening(u16),
-    /// Every port from which a connection to that peer could be opened is taken.
+    /// All local ports towards that peer are in use.
     NoFreePort,
-    /// The stack has no address of that version.
+    /// The stack has no address of that IP version.
     NoAddress(IpVersion),
-    /// There are as many connections as may be.
+    /// The limit of connections is reached.
     TooManyConnections(usize),
-    /// The device carries packets too small for that version (RFC 791 §3.1, RFC 8200 §5).
+    /// The MTU of the device is below the minimum of that IP version (RFC 791 §3.1, RFC 8200 §5).
     PacketsTooSmall {
-        /// Bytes that the device carries.
+        /// MTU of the device, in bytes.
         mtu: u16,
-        /// Bytes that it must carry.
-        least: u16,
+        /// The smallest MTU that is allowed, in bytes.
+        min: u16,
     },
-    /// The parameters do not go together.
+    /// The configuration is inconsistent.
     Config(ConfigError),
-    /// The connection does not take that.
+    /// The connection refused the write.
     Write(WriteError),
-    /// The frame that waits is longer than the place for it.
+    /// The next frame is longer than the buffer.
     FrameTooLong(usize),
 }
 
@@ -36,17 +36,17 @@ impl fmt::Display for Error {
         match self {
             Self::UnknownConnection => formatter.write_str("there is no such connection"),
             Self::PortInUse(port) => write!(formatter, "port {port} is in use"),
-            Self::NotListening(port) => write!(formatter, "nobody listens at port {port}"),
+            Self::NotListening(port) => write!(formatter, "no listener at port {port}"),
             Self::NoFreePort => formatter.write_str("all ports towards that peer are in use"),
             Self::NoAddress(IpVersion::V4) => formatter.write_str("the stack has no IPv4 address"),
             Self::NoAddress(IpVersion::V6) => formatter.write_str("the stack has no IPv6 address"),
-            Self::TooManyConnections(most) => write!(formatter, "there are {most} connections, and more may not be"),
-            Self::PacketsTooSmall { mtu, least } => {
-                write!(formatter, "the device carries packets of {mtu} bytes; it takes {least} at least")
+            Self::TooManyConnections(most) => write!(formatter, "the limit of {most} connections is reached"),
+            Self::PacketsTooSmall { mtu, min } => {
+                write!(formatter, "the device carries packets of {mtu} bytes; at least {min} are needed")
             }
             Self::Config(error) => error.fmt(formatter),
             Self::Write(error) => error.fmt(formatter),
-            Self::FrameTooLong(bytes) => write!(formatter, "a frame of {bytes} bytes does not fit"),
+            Self::FrameTooLong(bytes) => write!(formatter, "a frame of {bytes} bytes does not fit into the buffer"),
         }
     }
 }

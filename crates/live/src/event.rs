@@ -1,51 +1,51 @@
-//! What an application should know.
+//! Events for the application.
 
 use earlybird_tcp as tcp;
 use earlybird_tcp::Ending;
 
-/// What an application should know of a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A peer opened it: [`Stack::accept`](crate::Stack::accept) gives it at its port.
+    /// A peer opened the connection to this port: [`Stack::accept`](crate::Stack::accept) returns it.
     Incoming(u16),
-    /// The handshake is done.
+    /// The handshake is complete.
     Established,
-    /// There is something to read.
+    /// Data can be read.
     Readable,
-    /// There is room again for what could not be written.
+    /// Data can be written again after a short write.
     Writable,
-    /// Everything written was acknowledged, or given up.
+    /// All written data was acknowledged or abandoned.
     Drained,
-    /// The peer will send no more.
+    /// The peer sent its FIN.
     PeerClosed,
-    /// The peer stepped over frames.
+    /// The peer skipped frames.
     LossReported,
-    /// The peer does not answer; the connection goes on trying.
+    /// The peer does not answer; the connection keeps retransmitting.
     Unanswered,
-    /// It is over. What arrived can still be read.
+    /// The connection ended. Received data can still be read.
     Closed(Ending),
 }
 
-/// Events that were not told yet, each at most once.
+/// The set of events that the application has not polled yet: one bit per [`EventKind`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Untold(u16);
+pub(crate) struct PendingEvents(u16);
 
-/// In the order in which they are told.
-const ORDER: [Kind; 9] = [
-    Kind::Incoming,
-    Kind::Established,
-    Kind::Readable,
-    Kind::Writable,
-    Kind::Drained,
-    Kind::PeerClosed,
-    Kind::LossReported,
-    Kind::Unanswered,
-    Kind::Closed,
+/// The order in which events are returned.
+const ORDER: [EventKind; 9] = [
+    EventKind::Incoming,
+    EventKind::Established,
+    EventKind::Readable,
+    EventKind::Writable,
+    EventKind::Drained,
+    EventKind::PeerClosed,
+    EventKind::LossReported,
+    EventKind::Unanswered,
+    EventKind::Closed,
 ];
 
-/// An [`Event`] without what the connection knows itself.
+/// An [`Event`] without its data, which is read from the connection when the event is returned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     Incoming,
     Established,
     Readable,
@@ -57,24 +57,26 @@ pub(crate) enum Kind {
     Closed,
 }
 
-impl Untold {
+impl PendingEvents {
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    pub(crate) const fn add(&mut self, kind: Kind) {
+    pub(crate) const fn add(&mut self, kind: EventKind) {
+        // A repeated event is one bit: an application that polls late gets it once.
         self.0 |= 1 << kind as u16;
     }
 
-    pub(crate) fn take(&mut self) -> Option<Kind> {
+    pub(crate) fn take(&mut self) -> Option<EventKind> {
         let kind = ORDER.get(self.0.trailing_zeros() as usize).copied()?;
+        // Clears the lowest bit that is set.
         self.0 &= self.0 - 1;
         Some(kind)
     }
 }
 
-impl Kind {
-    /// Returns what a connection's own event means here; `None` for what only the stack has to know.
+impl EventKind {
+    /// Maps an event of `tcp::Connection`. Returns `None` for events that only concern the stack.
     pub(crate) const fn of(event: tcp::Event) -> Option<Self> {
         use tcp::Event::{
             Aborted, Closed, Drained, Established, LossReported, PeerClosed, Readable, Refused, Reset, TimedOut,

@@ -1,24 +1,24 @@
-//! The endpoint of `earlybird-tcp` under a real clock, over real devices.
+//! Runs the endpoint of `earlybird-tcp` in real time, over real devices.
 //!
-//! A [`Stack`] has a [`Device`](device::Device), a [`Clock`], and everything between the two: connections by their addresses,
-//! listeners by their ports, bytes that wait on either side, one heap of deadlines. It does nothing by itself. Whoever has it calls
+//! A [`Stack`] owns a [`Device`](device::Device), a [`Clock`], a table of connections by address, listeners by port, the send and
+//! receive buffers, and one heap of timers. It performs no blocking call and starts no thread. The owner calls
 //!
-//! * [`Stack::receive`]: what the device has is taken in, and what is due by the clock is done;
-//! * [`Stack::poll_event`], and then reads, writes, accepts, closes;
-//! * [`Stack::transmit`]: what has to leave leaves, one batch at a time;
-//! * [`Stack::deadline`]: when to come back if nothing arrives before.
+//! * [`Stack::receive`]: reads packets from the device, and runs the timers that are due;
+//! * [`Stack::poll_event`]: returns the next event; then read, write, accept or close;
+//! * [`Stack::transmit`]: sends one batch of packets;
+//! * [`Stack::deadline`]: returns when to call again if nothing arrives before.
 //!
-//! [`Stack::turn`] is the first and the third in one. [`Driver`] does all of it on a thread, and takes work from others.
-//! With a [`Scripted`] clock and a [`Memory`](device::Memory) device nothing depends on anything but what the test says.
+//! [`Stack::turn`] is `receive` followed by `transmit`. A [`Driver`] runs this loop on a thread and accepts tasks from other
+//! threads. With a [`ManualClock`] and a [`Memory`](device::Memory) device, everything is deterministic.
 //!
 //! ```
-//! use earlybird_live::{Event, Settings, Scripted, Stack, device::{Memory, Path}};
+//! use earlybird_live::{Event, Settings, ManualClock, Stack, device::{Memory, Path}};
 //! use earlybird_tcp::{Config, ListenConfig};
 //!
-//! let clock = Scripted::default();
+//! let clock = ManualClock::default();
 //! let (one, other) = Memory::pair(1500);
-//! let mut client = Stack::new(one, clock.clone(), Settings::scripted(1, &["10.0.0.1".parse()?]))?;
-//! let mut server = Stack::new(other, clock.clone(), Settings::scripted(2, &["10.0.0.2".parse()?]))?;
+//! let mut client = Stack::new(one, clock.clone(), Settings::deterministic(1, &["10.0.0.1".parse()?]))?;
+//! let mut server = Stack::new(other, clock.clone(), Settings::deterministic(2, &["10.0.0.2".parse()?]))?;
 //! server.listen(80, &Config::linux(), ListenConfig::default())?;
 //! let id = client.connect(&Config::linux(), Path::to("10.0.0.2".parse()?), 80)?;
 //! client.write(id, b"early bird")?;
@@ -37,13 +37,13 @@
 pub mod device;
 
 mod clock;
-mod drive;
+mod driver;
 mod error;
 mod event;
 mod stack;
 
-pub use clock::{Clock, Monotonic, Scripted};
-pub use drive::{Application, Driver, Handle, Spawned, spawn};
+pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use driver::{Application, Driver, Handle, Spawned, spawn};
 pub use error::Error;
 pub use event::Event;
-pub use stack::{Counters, Id, Limits, Settings, Stack, Watch, Way};
+pub use stack::{Counters, Direction, Id, Limits, Observer, Settings, Stack};

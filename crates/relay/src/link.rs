@@ -5,14 +5,14 @@ use crate::message::{Direction, Message, Refusal, VERSION};
 use crate::sender::Unit;
 use crate::session::Session;
 use earlybird_live::device::{Device, Path};
-use earlybird_live::{Event, Id, Monotonic, Stack};
+use earlybird_live::{Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The stack of a relay.
-pub(crate) type RelayStack = Stack<Carrier, Monotonic>;
+pub(crate) type RelayStack = Stack<Carrier, MonotonicClock>;
 /// What carries its segments.
 pub(crate) type Carrier = Box<dyn Device + Send>;
 
@@ -144,7 +144,7 @@ impl Link {
         }
         if !self.address.waits && self.peers.is_empty() && now >= self.retry_at {
             self.retry_at = now + PAUSE;
-            self.arrived = stack.counters().arrived;
+            self.arrived = stack.counters().received;
             // What fails now may work later: the address is not there yet, or all ports are in use.
             if let Ok(id) = stack.connect(&self.config, self.address.path(), self.address.port()) {
                 self.peers.push(self.peer(id, now));
@@ -244,7 +244,7 @@ impl Link {
         if is_attempt && peer.session.heard > peer.began {
             self.refusal = Some(Refusal::Version);
         } else if is_attempt {
-            let is_foreign = !peer.is_established && stack.counters().arrived > self.arrived;
+            let is_foreign = !peer.is_established && stack.counters().received > self.arrived;
             self.refusal = is_foreign.then_some(Refusal::Foreign);
         }
         self.drop_peer(stack, index);

@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::statistics::{Report, Way};
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
-use earlybird_live::{Application, Clock, Driver, Event, Id, Monotonic, Settings, Stack};
+use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack};
 use earlybird_scenario::ScenarioError;
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::{Duration, Instant};
@@ -83,7 +83,7 @@ pub fn transmit(
 }
 
 struct Relay<'a> {
-    driver: Driver<Carrier, Monotonic>,
+    driver: Driver<Carrier, MonotonicClock>,
     work: Work<'a>,
 }
 
@@ -148,14 +148,14 @@ impl<'a> Relay<'a> {
 }
 
 /// Makes the stack of a relay.
-fn driver(name: &str, relay: &RelayAddress) -> Result<(Monotonic, Driver<Carrier, Monotonic>), RelayError> {
+fn driver(name: &str, relay: &RelayAddress) -> Result<(MonotonicClock, Driver<Carrier, MonotonicClock>), RelayError> {
     let failed = |error| RelayError::End(name.to_owned(), error);
-    let clock = Monotonic::default();
+    let clock = MonotonicClock::default();
     let (device, addresses) = match &relay.via {
         Via::Udp => (udp(relay), Vec::new()),
         Via::Tun { device, local } => (tun(device, *local), vec![*local]),
     };
-    let settings = Settings::drawn(&addresses).map_err(failed)?;
+    let settings = Settings::random(&addresses).map_err(failed)?;
     let device = device.map_err(failed)?;
     let stack = Stack::new(device, clock, settings).map_err(|error| failed(io::Error::other(error.to_string())))?;
     Ok((clock, Driver::new(stack).map_err(failed)?))
@@ -270,7 +270,7 @@ impl<'a> Work<'a> {
     }
 
     /// Ends source or sink, and tells what went wrong with it; gives what the sink did not take.
-    fn finish(self, name: &str, clock: &Monotonic) -> Result<Left, RelayError> {
+    fn finish(self, name: &str, clock: &MonotonicClock) -> Result<Left, RelayError> {
         let Self { end, watch, is_draining, failure, .. } = self;
         if let Some(failure) = failure {
             return Err(failure);
@@ -291,7 +291,7 @@ impl<'a> Work<'a> {
 fn write_out(
     sink: &mut Sink,
     watch: &mut dyn FnMut(Option<&Report>) -> Wish,
-    clock: &Monotonic,
+    clock: &MonotonicClock,
     mut is_draining: bool,
 ) {
     sink.end();
@@ -306,7 +306,7 @@ fn write_out(
     }
 }
 
-impl Application<Carrier, Monotonic> for Work<'_> {
+impl Application<Carrier, MonotonicClock> for Work<'_> {
     fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
         self.link.on_event(stack, id, event);
     }
@@ -379,7 +379,7 @@ mod tests {
 
     fn end(sink: &mut Sink, wish: Wish) -> (std::time::Duration, Left) {
         let began = std::time::Instant::now();
-        write_out(sink, &mut |_| wish, &Monotonic::default(), wish == Wish::Drain);
+        write_out(sink, &mut |_| wish, &MonotonicClock::default(), wish == Wish::Drain);
         (began.elapsed(), sink.left())
     }
 

@@ -3,7 +3,7 @@
 use super::Family;
 use crate::rig::MTU;
 use earlybird_live::device::{Path, Tun};
-use earlybird_live::{Application, Driver, Error, Event, Id, Monotonic, Settings, Stack};
+use earlybird_live::{Application, Driver, Error, Event, Id, MonotonicClock, Settings, Stack};
 use earlybird_tcp::{BbrParameters, Config, Control, ListenConfig, RfcState, TolerantParameters};
 use earlybird_units::Instant;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 pub(super) const PORT: u16 = 4201;
 const DEVICE: &str = "ours";
 
-type Host = Stack<Tun, Monotonic>;
+type Host = Stack<Tun, MonotonicClock>;
 
 /// Runs our side in the namespace that this process is in: `send|read|page PEER MEGABYTES CONTROL`. Says at the end the SHA-256 of what it
 /// sent or read, and how many segments it sent again.
@@ -61,8 +61,8 @@ fn stack() -> io::Result<Host> {
     for (family, prefix) in Family::ALL.into_iter().zip([24, 64]) {
         Tun::add_address(DEVICE, family.behind(1), prefix)?;
     }
-    let settings = Settings::drawn(&Family::ALL.map(Family::ours))?;
-    Stack::new(device, Monotonic::default(), settings).map_err(io::Error::other)
+    let settings = Settings::random(&Family::ALL.map(Family::ours))?;
+    Stack::new(device, MonotonicClock::default(), settings).map_err(io::Error::other)
 }
 
 /// Bytes that were made, and not yet written.
@@ -165,7 +165,7 @@ impl Transfer {
     }
 }
 
-impl Application<Tun, Monotonic> for Transfer {
+impl Application<Tun, MonotonicClock> for Transfer {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         self.act(stack, id, event).expect("the connection is there");
     }

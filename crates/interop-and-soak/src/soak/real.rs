@@ -5,14 +5,14 @@ use super::{PORT, Soak};
 use crate::rig::Rig;
 use earlybird_emulator::Side;
 use earlybird_live::device::{Path, Udp};
-use earlybird_live::{Monotonic, Settings, Stack, spawn};
+use earlybird_live::{MonotonicClock, Settings, Stack, spawn};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::Arc;
 
-fn stack(device: Udp, clock: Monotonic) -> io::Result<Stack<Udp, Monotonic>> {
-    Stack::new(device, clock, Settings::drawn(&[])?).map_err(io::Error::other)
+fn stack(device: Udp, clock: MonotonicClock) -> io::Result<Stack<Udp, MonotonicClock>> {
+    Stack::new(device, clock, Settings::random(&[])?).map_err(io::Error::other)
 }
 
 pub(super) fn run(soak: &Soak, span: Duration, mut look: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
@@ -20,7 +20,7 @@ pub(super) fn run(soak: &Soak, span: Duration, mut look: impl FnMut(Instant, &Pr
     let rig = Rig::new(&soak.line)?;
     let [near, far] = Side::ALL.map(|side| rig.udp(side));
     let (near, far) = (Udp::from_socket(near?)?, Udp::from_socket(far?)?);
-    let (path, clock) = (Path::over_udp(far.address()), Monotonic::default());
+    let (path, clock) = (Path::over_udp(far.address()), MonotonicClock::default());
     let (caller, taker) = (Caller::new(&soak, path, &progress), Taker::new(&progress));
     // The taker has no end of its own: it goes with the process.
     let (_, _handle) = spawn(move || {

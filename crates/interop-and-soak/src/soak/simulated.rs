@@ -3,8 +3,8 @@
 use super::applications::{Caller, Progress, Taker};
 use super::{PORT, Soak};
 use earlybird_emulator::{Emulator, Side};
-use earlybird_live::device::{Memory, Parcel, Path};
-use earlybird_live::{Application, Clock, Driver, Scripted, Settings, Stack};
+use earlybird_live::device::{Memory, MemoryPacket, Path};
+use earlybird_live::{Application, Clock, Driver, ManualClock, Settings, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::Ecn;
@@ -18,17 +18,17 @@ const MTU: u16 = 1500;
 
 /// A stack, its application, and the line's end of its device.
 struct Host<A> {
-    driver: Driver<Memory, Scripted>,
+    driver: Driver<Memory, ManualClock>,
     application: A,
     end: Memory,
     latest: Option<Instant>,
     is_over: bool,
 }
 
-impl<A: Application<Memory, Scripted>> Host<A> {
-    fn new(side: Side, clock: &Scripted, application: A) -> io::Result<Self> {
+impl<A: Application<Memory, ManualClock>> Host<A> {
+    fn new(side: Side, clock: &ManualClock, application: A) -> io::Result<Self> {
         let (device, end) = Memory::pair(MTU);
-        let settings = Settings::scripted(side as u64, &[ADDRESSES[side as usize].into()]);
+        let settings = Settings::deterministic(side as u64, &[ADDRESSES[side as usize].into()]);
         let stack = Stack::new(device, clock.clone(), settings).map_err(io::Error::other)?;
         Ok(Self { driver: Driver::new(stack)?, application, end, latest: None, is_over: false })
     }
@@ -40,8 +40,8 @@ impl<A: Application<Memory, Scripted>> Host<A> {
                 ControlFlow::Continue(latest) => self.latest = latest,
                 ControlFlow::Break(()) => (self.latest, self.is_over) = (None, true),
             }
-            while let Some(parcel) = self.end.take() {
-                emulator.offer(now, side, &parcel.bytes);
+            while let Some(packet) = self.end.take() {
+                emulator.offer(now, side, &packet.bytes);
             }
             if self.next().is_none_or(|next| next > now) {
                 return Ok(());
@@ -55,14 +55,14 @@ impl<A: Application<Memory, Scripted>> Host<A> {
 
     fn give(&self, bytes: &[u8]) {
         let nobody = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-        let parcel = Parcel { bytes: bytes.to_vec(), from: nobody, to: nobody, ecn: Ecn::NotCapable };
+        let packet = MemoryPacket { bytes: bytes.to_vec(), from: nobody, to: nobody, ecn: Ecn::NotCapable };
         // Without room it is lost, as in a real device.
-        let _ = self.end.put(parcel);
+        let _ = self.end.put(packet);
     }
 }
 
 pub(super) fn run(soak: &Soak, span: Duration, mut look: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
-    let (clock, progress, mut emulator) = (Scripted::default(), Arc::<Progress>::default(), soak.line.emulator(1));
+    let (clock, progress, mut emulator) = (ManualClock::default(), Arc::<Progress>::default(), soak.line.emulator(1));
     let mut near = Host::new(Side::Near, &clock, Caller::new(soak, Path::to(ADDRESSES[1].into()), &progress))?;
     let mut far = Host::new(Side::Far, &clock, Taker::new(&progress))?;
     far.driver.stack.listen(PORT, &Config::linux(), ListenConfig::default()).map_err(io::Error::other)?;

@@ -1,129 +1,129 @@
-//! Packets in buffers that are used again.
+//! Queues of packets in buffers that are reused.
 
 use super::Path;
 use earlybird_wire::{Checksums, Ecn};
 use std::ops::Range;
 
-/// How many packets are handled in one go: as many as a segmentation offload joins at most.
+/// The number of packets per batch: as many segments as offload joins at most (Linux: 64 KiB of about 1 KiB each).
 pub const BATCH: usize = 64;
 
-/// A packet that arrived.
+/// A received packet.
 #[derive(Clone, Debug)]
-pub struct Arrival {
-    /// Its place in the inbox.
+pub struct RxPacket {
+    /// Its position in the buffer of the queue.
     pub range: Range<usize>,
-    /// Where it comes from; what stands in an IP header counts more.
+    /// Where it comes from. Over IP, the addresses in the IP header are used instead.
     pub path: Path,
-    /// The ECN field, where no IP header tells it.
+    /// The ECN field, for packets without IP header.
     pub ecn: Ecn,
-    /// Whether its checksums are to be looked at.
+    /// Whether checksums must be verified.
     pub checksums: Checksums,
-    /// Bytes of payload in each of the segments of which the device made it, if it did.
+    /// Payload bytes per segment if the device joined several segments (GRO); `None` for a single one.
     pub segment_size: Option<u16>,
 }
 
-impl Arrival {
-    /// Makes a packet that is one segment, and of which no more is known.
+impl RxPacket {
+    /// Creates a packet that holds one segment, whose checksums are verified.
     pub const fn new(range: Range<usize>, path: Path, ecn: Ecn) -> Self {
         Self { range, path, ecn, checksums: Checksums::Verify, segment_size: None }
     }
 }
 
-/// What arrived and was not looked at.
+/// Received packets that the stack has not processed.
 #[derive(Debug, Default)]
-pub struct Inbox {
-    /// Where devices write, as they like.
+pub struct RxQueue {
+    /// The buffer into which devices write.
     pub bytes: Vec<u8>,
-    arrivals: Vec<Arrival>,
+    packets: Vec<RxPacket>,
     taken: usize,
 }
 
-impl Inbox {
-    /// Returns a place of at least so many bytes to write to.
-    pub fn room(&mut self, bytes: usize) -> &mut [u8] {
+impl RxQueue {
+    /// Returns the buffer, grown to at least `bytes` bytes.
+    pub fn buffer(&mut self, bytes: usize) -> &mut [u8] {
         if self.bytes.len() < bytes {
             self.bytes.resize(bytes, 0);
         }
         &mut self.bytes
     }
 
-    /// Enters a packet that is there.
-    pub fn enter(&mut self, arrival: Arrival) {
-        self.arrivals.push(arrival);
+    /// Appends a packet whose bytes are in the buffer.
+    pub fn push(&mut self, packet: RxPacket) {
+        self.packets.push(packet);
     }
 
-    /// Returns whether everything was taken out.
+    /// Returns whether all packets were taken.
     pub fn is_empty(&self) -> bool {
-        self.taken == self.arrivals.len()
+        self.taken == self.packets.len()
     }
 
-    /// Takes out the next packet.
-    pub fn take(&mut self) -> Option<Arrival> {
-        let arrival = self.arrivals.get(self.taken)?.clone();
+    /// Removes and returns the next packet.
+    pub fn take(&mut self) -> Option<RxPacket> {
+        let packet = self.packets.get(self.taken)?.clone();
         self.taken += 1;
-        Some(arrival)
+        Some(packet)
     }
 
-    /// Forgets what was taken out.
+    /// Clears the queue; the buffer keeps its size.
     pub fn clear(&mut self) {
-        self.arrivals.clear();
+        self.packets.clear();
         self.taken = 0;
     }
 }
 
-/// A packet that is to leave.
+/// A packet to transmit.
 #[derive(Clone, Debug)]
-pub struct Departure {
-    /// Its place in the outbox.
+pub struct TxPacket {
+    /// Its position in the buffer of the queue.
     pub range: Range<usize>,
-    /// Where it goes to.
+    /// Where it goes.
     pub path: Path,
-    /// The ECN field, which over IP stands in the packet too.
+    /// The ECN field. Over IP, the packet contains it too.
     pub ecn: Ecn,
 }
 
-impl Departure {
-    /// Returns whether it can leave behind `first` in one call: to the same place, and not longer.
+impl TxPacket {
+    /// Returns whether it can follow `first` in one GSO call: the same path, and no longer than the first.
     fn may_follow(&self, first: &Self) -> bool {
         self.path == first.path && self.ecn == first.ecn && self.range.len() <= first.range.len()
     }
 }
 
-/// What is to leave: packets one behind the other, without gaps.
+/// Packets to transmit, contiguous in one buffer.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub struct TxQueue {
     bytes: Vec<u8>,
     end: usize,
-    departures: Vec<Departure>,
-    struck_out: usize,
+    packets: Vec<TxPacket>,
+    sent: usize,
 }
 
-impl Outbox {
-    /// Returns whether everything has left.
+impl TxQueue {
+    /// Returns whether all packets were sent.
     pub fn is_empty(&self) -> bool {
-        self.waiting().is_empty()
+        self.pending().is_empty()
     }
 
-    /// Returns whether there is a batch of packets.
+    /// Returns whether the queue holds a full batch.
     pub fn is_full(&self) -> bool {
-        self.departures.len() >= BATCH
+        self.packets.len() >= BATCH
     }
 
-    /// Returns the packets that did not leave yet.
-    pub fn waiting(&self) -> &[Departure] {
-        &self.departures[self.struck_out..]
+    /// Returns the packets that were not sent yet.
+    pub fn pending(&self) -> &[TxPacket] {
+        &self.packets[self.sent..]
     }
 
-    /// Returns the bytes of packets that are next to each other.
+    /// Returns the bytes of one packet, or of several adjacent ones.
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }
 
-    /// Adds a packet of up to `most` bytes, which `write` writes, and gives the length of, unless it cannot.
+    /// Appends a packet of up to `most` bytes. `write` writes it and returns its length.
     ///
     /// # Errors
     ///
-    /// That of `write`.
+    /// Returns the error of `write`; nothing is appended then.
     pub fn add<E>(
         &mut self,
         path: Path,
@@ -132,36 +132,38 @@ impl Outbox {
         write: impl FnOnce(&mut [u8]) -> Result<usize, E>,
     ) -> Result<(), E> {
         let start = self.end;
+        // Grown once, then reused: no allocation per packet in steady state.
         if self.bytes.len() < start + most {
             self.bytes.resize(start + most, 0);
         }
         self.end = start + write(&mut self.bytes[start..start + most])?;
-        self.departures.push(Departure { range: start..self.end, path, ecn });
+        self.packets.push(TxPacket { range: start..self.end, path, ecn });
         Ok(())
     }
 
-    /// Returns how many of the next packets can leave as one run of equal ones, of which only the last may be shorter: `most` at
-    /// most, of `bytes` bytes in all.
-    pub fn run(&self, most: usize, bytes: usize) -> usize {
-        let Some((first, rest)) = self.waiting().split_first() else { return 0 };
+    /// Returns how many of the next packets can be sent in one GSO call: at most `most` packets and `bytes` bytes in total, all
+    /// of equal length except a shorter last one.
+    pub fn gso_run(&self, most: usize, bytes: usize) -> usize {
+        let Some((first, rest)) = self.pending().split_first() else { return 0 };
         let size = first.range.len();
         let most = most.min(bytes / size.max(1)).max(1);
         let mut count = 1;
-        for departure in rest.iter().take(most - 1).take_while(|departure| departure.may_follow(first)) {
+        for packet in rest.iter().take(most - 1).take_while(|packet| packet.may_follow(first)) {
             count += 1;
-            if departure.range.len() < size {
+            // Only the last segment of a GSO call may be shorter.
+            if packet.range.len() < size {
                 break;
             }
         }
         count
     }
 
-    /// Takes note that so many packets have left, or never will.
-    pub fn strike_out(&mut self, count: usize) {
-        self.struck_out += count;
+    /// Removes the first `count` packets: they were sent or dropped.
+    pub fn advance(&mut self, count: usize) {
+        self.sent += count;
         if self.is_empty() {
-            self.departures.clear();
-            (self.struck_out, self.end) = (0, 0);
+            self.packets.clear();
+            (self.sent, self.end) = (0, 0);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Two devices that are each other's network, in one process.
+//! A pair of devices that are connected in memory.
 
-use super::{Arrival, BATCH, Carriage, Device, Inbox, Outbox, Path};
+use super::{BATCH, Device, Encapsulation, Path, RxPacket, RxQueue, TxQueue};
 use earlybird_wire::Ecn;
 use rustix::event::{EventfdFlags, eventfd};
 use std::collections::VecDeque;
@@ -9,163 +9,163 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A packet between two such devices.
+/// A packet between two memory devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
-    /// The packet.
+pub struct MemoryPacket {
+    /// The bytes of the packet.
     pub bytes: Vec<u8>,
-    /// Who sends it. Over IP that stands in the packet, and this means nothing.
+    /// The socket that sends it. Unused over IP, where the packet contains the addresses.
     pub from: SocketAddr,
-    /// Whom to.
+    /// The socket that receives it.
     pub to: SocketAddr,
-    /// The ECN field, as the sender set it. Over IP it stands in the packet, and this means nothing to the receiver.
+    /// The ECN field. Unused over IP, where the packet contains it.
     pub ecn: Ecn,
 }
 
-/// Packets on their way in one direction.
+/// Packets in flight in one direction.
 #[derive(Debug)]
-struct Lane {
-    parcels: Mutex<VecDeque<Parcel>>,
-    /// Readable while there are any, or were.
-    bell: OwnedFd,
+struct Channel {
+    packets: Mutex<VecDeque<MemoryPacket>>,
+    /// An eventfd that is readable while packets wait.
+    wakeup: OwnedFd,
 }
 
-/// No more packets than so wait in either direction; senders keep the others.
-const MOST_WAITING: usize = 1 << 14;
+/// The largest number of packets in flight in one direction; a sender keeps the others.
+const QUEUE_LIMIT: usize = 1 << 14;
 
-impl Lane {
+impl Channel {
     fn new() -> io::Result<Arc<Self>> {
-        let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        Ok(Arc::new(Self { parcels: Mutex::default(), bell }))
+        let wakeup = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Arc::new(Self { packets: Mutex::default(), wakeup }))
     }
 
-    /// A thread that panicked between two whole operations left the queue whole.
-    fn parcels(&self) -> MutexGuard<'_, VecDeque<Parcel>> {
-        self.parcels.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A lock that is poisoned is safe to use: no operation on the queue can leave it inconsistent.
+    fn packets(&self) -> MutexGuard<'_, VecDeque<MemoryPacket>> {
+        self.packets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, parcel: Parcel) -> Result<(), Parcel> {
-        let mut parcels = self.parcels();
-        if parcels.len() >= MOST_WAITING {
-            return Err(parcel);
+    fn put(&self, packet: MemoryPacket) -> Result<(), MemoryPacket> {
+        let mut packets = self.packets();
+        if packets.len() >= QUEUE_LIMIT {
+            return Err(packet);
         }
-        if parcels.is_empty() {
-            // A counter that is full rings all the same.
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        if packets.is_empty() {
+            // A full eventfd counter is readable too, so that the error can be ignored.
+            let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
         }
-        parcels.push_back(parcel);
+        packets.push_back(packet);
         Ok(())
     }
 
-    fn take(&self) -> Option<Parcel> {
-        let mut parcels = self.parcels();
-        let parcel = parcels.pop_front();
-        if parcels.is_empty() {
-            // If it did not ring there is nothing to read.
-            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+    fn take(&self) -> Option<MemoryPacket> {
+        let mut packets = self.packets();
+        let packet = packets.pop_front();
+        if packets.is_empty() {
+            // Fails if the counter is zero already, which is the desired state.
+            let _ = rustix::io::read(&self.wakeup, &mut [0; 8]);
         }
-        parcel
+        packet
     }
 }
 
-/// One end of a wire in memory. The other end may be in another thread, and need not be a stack: [`Self::take`] and
-/// [`Self::put`] are for a network that stands between.
+/// One end of a link in memory. The other end may be used by another thread, and by code that is not a stack: a simulated network
+/// uses [`Self::take`] and [`Self::put`].
 #[derive(Debug)]
 pub struct Memory {
-    carriage: Carriage,
+    encapsulation: Encapsulation,
     mtu: u16,
     address: SocketAddr,
-    incoming: Arc<Lane>,
-    outgoing: Arc<Lane>,
+    receive_buffer: Arc<Channel>,
+    send_buffer: Arc<Channel>,
 }
 
-const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+const UNSPECIFIED: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 impl Memory {
-    /// Makes both ends of a wire for IP packets of up to `mtu` bytes.
+    /// Creates both ends of a link for IP packets of up to `mtu` bytes.
     ///
     /// # Panics
     ///
-    /// If the system has no descriptor left.
+    /// If the process is out of file descriptors.
     pub fn pair(mtu: u16) -> (Self, Self) {
-        Self::ends(Carriage::Ip, mtu, [NOBODY; 2])
+        Self::ends(Encapsulation::Ip, mtu, [UNSPECIFIED; 2])
     }
 
-    /// Makes both ends of a wire for what UDP carries, between two sockets that have these addresses.
+    /// Creates both ends of a link for the payload of UDP, between sockets with these addresses.
     ///
     /// # Panics
     ///
-    /// If the system has no descriptor left.
+    /// If the process is out of file descriptors.
     pub fn udp_pair(mtu: u16, addresses: [SocketAddr; 2]) -> (Self, Self) {
-        Self::ends(Carriage::Udp, mtu, addresses)
+        Self::ends(Encapsulation::Udp, mtu, addresses)
     }
 
-    fn ends(carriage: Carriage, mtu: u16, addresses: [SocketAddr; 2]) -> (Self, Self) {
-        let lane = || Lane::new().expect("a descriptor");
-        let (there, back) = (lane(), lane());
-        let end = |address, incoming: &Arc<Lane>, outgoing: &Arc<Lane>| Self {
-            carriage,
+    fn ends(encapsulation: Encapsulation, mtu: u16, addresses: [SocketAddr; 2]) -> (Self, Self) {
+        let channel = || Channel::new().expect("a descriptor");
+        let (there, back) = (channel(), channel());
+        let end = |address, receive_buffer: &Arc<Channel>, send_buffer: &Arc<Channel>| Self {
+            encapsulation,
             mtu,
             address,
-            incoming: Arc::clone(incoming),
-            outgoing: Arc::clone(outgoing),
+            receive_buffer: Arc::clone(receive_buffer),
+            send_buffer: Arc::clone(send_buffer),
         };
         (end(addresses[0], &back, &there), end(addresses[1], &there, &back))
     }
 
-    /// Takes the next packet that the other end sent.
-    pub fn take(&self) -> Option<Parcel> {
-        self.incoming.take()
+    /// Receives the next packet from the other end.
+    pub fn take(&self) -> Option<MemoryPacket> {
+        self.receive_buffer.take()
     }
 
     /// Sends a packet to the other end.
     ///
     /// # Errors
     ///
-    /// If there is no room: it comes back.
-    pub fn put(&self, parcel: Parcel) -> Result<(), Parcel> {
-        self.outgoing.put(parcel)
+    /// Returns the packet if the queue is full.
+    pub fn put(&self, packet: MemoryPacket) -> Result<(), MemoryPacket> {
+        self.send_buffer.put(packet)
     }
 }
 
 impl Device for Memory {
-    fn carriage(&self) -> Carriage {
-        self.carriage
+    fn encapsulation(&self) -> Encapsulation {
+        self.encapsulation
     }
 
     fn mtu(&self) -> u16 {
         self.mtu
     }
 
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
-        inbox.bytes.clear();
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
+        rx.bytes.clear();
         for _ in 0..BATCH {
-            let Some(parcel) = self.take() else { break };
-            let start = inbox.bytes.len();
-            inbox.bytes.extend(&parcel.bytes);
-            let path = Path { local: Some(parcel.to.ip()), remote: parcel.from };
-            inbox.enter(Arrival::new(start..inbox.bytes.len(), path, parcel.ecn));
+            let Some(packet) = self.take() else { break };
+            let start = rx.bytes.len();
+            rx.bytes.extend(&packet.bytes);
+            let path = Path { local: Some(packet.to.ip()), remote: packet.from };
+            rx.push(RxPacket::new(start..rx.bytes.len(), path, packet.ecn));
         }
         Ok(())
     }
 
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
-        while let Some(departure) = outbox.waiting().first() {
-            let parcel = Parcel {
-                bytes: outbox.bytes(departure.range.clone()).to_vec(),
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
+        while let Some(next) = tx.pending().first() {
+            let packet = MemoryPacket {
+                bytes: tx.bytes(next.range.clone()).to_vec(),
                 from: self.address,
-                to: departure.path.remote,
-                ecn: departure.ecn,
+                to: next.path.remote,
+                ecn: next.ecn,
             };
-            if self.put(parcel).is_err() {
+            if self.put(packet).is_err() {
                 break;
             }
-            outbox.strike_out(1);
+            tx.advance(1);
         }
         Ok(())
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.incoming.bell.as_fd())
+        Some(self.receive_buffer.wakeup.as_fd())
     }
 }

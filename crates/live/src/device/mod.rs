@@ -1,12 +1,12 @@
-//! What carries packets, and in what form they are handed over.
+//! Devices: what sends and receives packets.
 
 mod batch;
 mod memory;
 mod tun;
 mod udp;
 
-pub use batch::{Arrival, BATCH, Departure, Inbox, Outbox};
-pub use memory::{Memory, Parcel};
+pub use batch::{BATCH, RxPacket, RxQueue, TxPacket, TxQueue};
+pub use memory::{Memory, MemoryPacket};
 pub use tun::Tun;
 pub use udp::Udp;
 
@@ -14,17 +14,18 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
-/// What a device's packets are.
+/// How a device encapsulates segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carriage {
+pub enum Encapsulation {
     /// IP packets.
     Ip,
-    /// What stands behind a UDP header: TCP's header, unchanged, and payload (the layout that FreeBSD's kernel speaks).
+    /// TCP over UDP: the payload of a UDP datagram is an unchanged TCP header and the TCP payload (the format of FreeBSD's
+    /// kernel).
     Udp,
 }
 
-impl Carriage {
-    /// Returns the bytes that the carrier takes from each packet, beside IP's header and TCP's.
+impl Encapsulation {
+    /// Returns the overhead in bytes per packet, in addition to the headers of IP and TCP.
     pub const fn overhead(self) -> u16 {
         match self {
             Self::Ip => 0,
@@ -33,12 +34,12 @@ impl Carriage {
     }
 }
 
-/// Between which hosts a packet goes.
+/// The two hosts between which packets travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// Our address; `None` if the device chooses it.
+    /// The local address; `None` if the device chooses it.
     pub local: Option<IpAddr>,
-    /// The peer's address. Over UDP with the port of its socket; over IP there is none, and it is zero.
+    /// The address of the peer. Over UDP with the port of its socket; over IP the port is zero.
     pub remote: SocketAddr,
 }
 
@@ -48,53 +49,55 @@ impl Path {
         Self::over_udp(SocketAddr::new(host, 0))
     }
 
-    /// Returns the path to a socket of UDP.
+    /// Returns the path to a UDP socket.
     pub const fn over_udp(remote: SocketAddr) -> Self {
+        // An IPv6 socket reports IPv4 peers as mapped addresses; both notations must be one key in the table of connections.
         Self { local: None, remote: SocketAddr::new(remote.ip().to_canonical(), remote.port()) }
     }
 }
 
-/// Something that carries packets. None of its calls waits.
+/// A device that sends and receives packets. No method blocks.
 pub trait Device {
-    /// Says what its packets are.
-    fn carriage(&self) -> Carriage;
+    /// Returns the encapsulation.
+    fn encapsulation(&self) -> Encapsulation;
 
-    /// Returns the largest IP packet that it carries.
+    /// Returns the MTU: the largest IP packet, in bytes.
     fn mtu(&self) -> u16;
 
-    /// Returns whether a packet that is too large for its path may vanish there without a word: no router's report comes through a
-    /// socket of UDP.
+    /// Returns whether packets above the path MTU may be lost without an ICMP message. A UDP socket does not receive these
+    /// messages.
     fn has_black_holes(&self) -> bool {
-        self.carriage() == Carriage::Udp
+        self.encapsulation() == Encapsulation::Udp
     }
 
-    /// Returns whether it completes the checksum of TCP in what it sends, and tells which of those in what it received are sound.
+    /// Returns whether the device computes TCP checksums of transmitted packets and verifies those of received packets.
     fn computes_checksums(&self) -> bool {
         false
     }
 
-    /// Puts what has arrived into an empty inbox: about a [`BATCH`], or nothing.
+    /// Reads received packets into an empty queue: about a [`BATCH`], or none.
     ///
     /// # Errors
     ///
-    /// If the device is gone.
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()>;
+    /// If the device fails.
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()>;
 
-    /// Sends what is in the outbox, in order, and [strikes it out](Outbox::strike_out). What it cannot take now stays.
+    /// Sends the packets of the queue in order and [removes](TxQueue::advance) them. Packets that the device cannot accept now
+    /// stay.
     ///
     /// # Errors
     ///
-    /// If the device is gone.
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()>;
+    /// If the device fails.
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()>;
 
-    /// Returns what becomes readable when something arrives.
+    /// Returns the file descriptor that becomes readable when a packet arrives; `None` if the device must be polled.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 }
 
-/// One of several kinds, chosen while the program runs.
+/// A device that is chosen at run time.
 impl<D: Device + ?Sized> Device for Box<D> {
-    fn carriage(&self) -> Carriage {
-        (**self).carriage()
+    fn encapsulation(&self) -> Encapsulation {
+        (**self).encapsulation()
     }
 
     fn mtu(&self) -> u16 {
@@ -105,12 +108,12 @@ impl<D: Device + ?Sized> Device for Box<D> {
         (**self).computes_checksums()
     }
 
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
-        (**self).receive(inbox)
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
+        (**self).receive(rx)
     }
 
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
-        (**self).send(outbox)
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
+        (**self).send(tx)
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -1,51 +1,51 @@
-//! What came and went, and how often strangers are answered.
+//! Counters and rate limits.
 
 use earlybird_units::{Duration, Instant};
 
-/// What a stack has seen.
+/// Counters of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Packets that arrived.
-    pub arrived: u64,
-    /// Packets that were given to the device.
+    /// Packets that were received.
+    pub received: u64,
+    /// Packets that were passed to the device.
     pub sent: u64,
-    /// Packets that were no segment: cut short, damaged, another protocol, or signed.
+    /// Packets that are no valid segment: truncated, corrupt, of another protocol, or signed.
     pub malformed: u64,
-    /// Segments from or to addresses that no host has, or for somebody else.
+    /// Segments for other hosts, or with invalid addresses (martians).
     pub misdirected: u64,
-    /// Segments of no connection at a port where nobody listens.
-    pub strangers: u64,
-    /// Resets that answered such segments.
+    /// Segments of no connection at a port without listener.
+    pub unmatched: u64,
+    /// Resets sent in reply to unmatched segments.
     pub resets: u64,
-    /// Reports of routers that were believed.
-    pub reports: u64,
-    /// SYNs and last ACKs that were dropped, for there were as many connections as may be.
-    pub refused: u64,
-    /// SYNs over UDP that were dropped, for any answer is longer than they were.
-    pub held_back: u64,
+    /// ICMP errors that were accepted.
+    pub icmp: u64,
+    /// SYNs and last ACKs of handshakes that were dropped because the limit of connections was reached.
+    pub over_limit: u64,
+    /// SYNs over UDP that were dropped because the reply would be longer.
+    pub amplification_dropped: u64,
 }
 
-/// Lets so much pass in a second, and all of that at once after a second of rest.
+/// A rate limit with windows of one second, which start with the first event after a second.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(super) struct RateLimit {
     per_second: u32,
     left: u32,
     since: Instant,
 }
 
-impl Allowance {
+impl RateLimit {
     pub(super) const fn new(per_second: u32) -> Self {
         Self { per_second, left: per_second, since: Instant::ZERO }
     }
 
-    /// Returns whether one more may pass.
-    pub(super) fn take(&mut self, now: Instant) -> bool {
+    /// Returns whether one more event is allowed, and counts it.
+    pub(super) fn try_acquire(&mut self, now: Instant) -> bool {
         if now - self.since >= Duration::from_secs(1) {
             (self.left, self.since) = (self.per_second, now);
         }
-        let may_pass = self.left > 0;
-        self.left -= u32::from(may_pass);
-        may_pass
+        let is_allowed = self.left > 0;
+        self.left -= u32::from(is_allowed);
+        is_allowed
     }
 }

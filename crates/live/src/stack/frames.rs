@@ -1,69 +1,71 @@
-//! The bytes of frames, by number, for as long as they may have to be sent.
+//! The bytes of frames, by number, until they are acknowledged.
 
 use std::collections::VecDeque;
 
-/// A frame that was written.
+/// A frame that is not acknowledged.
 #[derive(Debug)]
-struct Held {
+struct StoredFrame {
     bytes: Box<[u8]>,
-    /// Where it ends in the stream, once it was sent.
+    /// Offset of its end in the stream; `None` until it is sent.
     end: Option<u64>,
 }
 
-/// What one side wrote, where one write is one segment.
+/// The send buffer of real-time mode.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
-    held: VecDeque<Option<Held>>,
-    /// Number of the first one held.
+pub(super) struct FrameStore {
+    frame: VecDeque<Option<StoredFrame>>,
+    /// Number of the first stored frame.
     first: u64,
-    /// Numbers of those that were given up, for an application that asks.
+    /// Numbers of abandoned frames that the application has not polled.
     discarded: VecDeque<u64>,
 }
 
-/// So many are remembered for an application that does not ask.
-const DISCARDED: usize = 1024;
+/// The largest number of abandoned frames that are kept for an application that does not poll them.
+const DISCARDED_LIMIT: usize = 1024;
 
-impl Frames {
-    /// Keeps a frame; they come in the order of their numbers.
-    pub(super) fn put(&mut self, bytes: &[u8]) {
-        self.held.push_back(Some(Held { bytes: bytes.into(), end: None }));
+impl FrameStore {
+    /// Stores the next frame.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.frame.push_back(Some(StoredFrame { bytes: bytes.into(), end: None }));
     }
 
-    /// Returns a frame that is sent now and ends so far in the stream, in its own place or in that of one that was given up.
+    /// Returns the bytes of a frame that is sent now and ends at `end` in the stream.
     pub(super) fn send(&mut self, number: u64, end: u64) -> &[u8] {
-        match self.place(number) {
-            Some(Some(held)) => {
-                held.end = Some(end);
-                &held.bytes
+        match self.slot(number) {
+            Some(Some(frame)) => {
+                frame.end = Some(end);
+                &frame.bytes
             }
             _ => &[],
         }
     }
 
-    fn place(&mut self, number: u64) -> Option<&mut Option<Held>> {
-        self.held.get_mut(number.checked_sub(self.first)? as usize)
+    fn slot(&mut self, number: u64) -> Option<&mut Option<StoredFrame>> {
+        self.frame.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    /// Takes note that a frame was given up. One that was sent may have to be sent once more to get anything through.
+    /// Records that a frame was abandoned. The bytes of a frame that was sent stay: it may be retransmitted to advance the
+    /// receiver.
     pub(super) fn discard(&mut self, number: u64) {
-        if let Some(place) = self.place(number) {
-            place.take_if(|held| held.end.is_none());
+        if let Some(place) = self.slot(number) {
+            place.take_if(|frame| frame.end.is_none());
         }
-        if self.discarded.len() == DISCARDED {
+        if self.discarded.len() == DISCARDED_LIMIT {
             self.discarded.pop_front();
         }
         self.discarded.push_back(number);
     }
 
-    /// Returns the number of the next frame that was given up.
+    /// Returns the number of the next abandoned frame.
     pub(super) fn next_discarded(&mut self) -> Option<u64> {
         self.discarded.pop_front()
     }
 
-    /// Forgets what the peer has, or has passed.
+    /// Removes frames that end at or below `offset`: the peer has received or skipped them.
     pub(super) fn forget_below(&mut self, offset: u64) {
-        let is_done = |held: &Option<Held>| held.as_ref().is_none_or(|held| held.end.is_some_and(|end| end <= offset));
-        while self.held.pop_front_if(|held| is_done(held)).is_some() {
+        let is_done =
+            |frame: &Option<StoredFrame>| frame.as_ref().is_none_or(|frame| frame.end.is_some_and(|end| end <= offset));
+        while self.frame.pop_front_if(|frame| is_done(frame)).is_some() {
             self.first += 1;
         }
     }

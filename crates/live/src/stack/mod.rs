@@ -1,101 +1,101 @@
-//! Connections and listeners over one device, by one clock.
+//! The stack: connections and listeners over one device.
 
-mod arrivals;
+mod connection_entry;
+mod connection_table;
 mod counters;
-mod deadlines;
-mod flow;
-mod flows;
-mod form;
+mod encapsulation;
 mod frames;
+mod observer;
+mod rx;
 mod settings;
 mod sockets;
-mod watching;
+mod timers;
 
+pub use connection_table::Id;
 pub use counters::Counters;
-pub use flows::Id;
+pub use observer::{Direction, Observer};
 pub use settings::{Limits, Settings};
-pub use watching::{Watch, Way};
 
-use self::counters::Allowance;
-use self::deadlines::Deadlines;
-use self::flow::Flow;
-use self::flows::Flows;
-use self::form::Form;
-use self::watching::Watcher;
+use self::connection_entry::ConnectionEntry;
+use self::connection_table::ConnectionTable;
+use self::counters::RateLimit;
+use self::encapsulation::Encapsulator;
+use self::observer::ObserverSlot;
+use self::timers::Timers;
 use crate::clock::Clock;
-use crate::device::{BATCH, Device, Inbox, Outbox, Path};
-use crate::event::{Event, Kind};
+use crate::device::{BATCH, Device, Path, RxQueue, TxQueue};
+use crate::event::{Event, EventKind};
 use earlybird_tcp::{IpVersion, Listener};
 use earlybird_units::Instant;
 use earlybird_wire::{Addresses, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
-/// A port at which somebody listens, and whether it is that of IPv6.
-type Door = (u16, bool);
+/// Key of a listener: the port, and whether it listens for IPv6.
+type ListenKey = (u16, bool);
 
-/// What is behind it.
+/// A listener and its mode.
 #[derive(Debug)]
-struct Entrance {
+struct ListenEntry {
     listener: Listener,
-    /// One write is one segment.
+    /// Whether connections use real-time mode, where one write is one segment.
     has_frames: bool,
 }
 
-/// A stack; see the [crate's page](crate).
+/// A TCP stack; see the [crate documentation](crate).
 #[derive(Debug)]
 pub struct Stack<D, C> {
     device: D,
-    form: Form,
+    encapsulator: Encapsulator,
     clock: C,
     settings: Settings,
-    /// The latest time that the clock told.
+    /// The latest time that was read from the clock.
     now: Instant,
-    flows: Flows,
-    listeners: BTreeMap<Door, Entrance>,
-    deadlines: Deadlines,
-    inbox: Inbox,
-    outbox: Outbox,
-    /// Connections that may have something to send, in the order in which they came to.
-    due: VecDeque<Id>,
-    /// Connections that have something to tell.
-    telling: VecDeque<Id>,
-    resets: Allowance,
+    connections: ConnectionTable,
+    listeners: BTreeMap<ListenKey, ListenEntry>,
+    timers: Timers,
+    rx: RxQueue,
+    tx: TxQueue,
+    /// Connections that may transmit, in FIFO order.
+    tx_ready: VecDeque<Id>,
+    /// Connections with pending events.
+    with_events: VecDeque<Id>,
+    resets: RateLimit,
     counters: Counters,
-    /// Connections that were opened from here so far.
+    /// The number of connections that were opened by `connect`.
     opened: u64,
-    watcher: Watcher,
+    observer: ObserverSlot,
 }
 
 impl<D: Device, C: Clock> Stack<D, C> {
-    /// Makes a stack over a device.
+    /// Creates a stack over a device.
     ///
     /// # Errors
     ///
-    /// If the device carries packets too small for TCP over either version of IP.
+    /// If the MTU of the device is below that of IPv4.
     pub fn new(device: D, clock: C, settings: Settings) -> Result<Self, crate::Error> {
         settings::check_mtu(IpVersion::V4, device.mtu())?;
         Ok(Self {
             now: clock.now(),
-            form: Form::of(&device),
+            encapsulator: Encapsulator::of(&device),
             device,
             clock,
-            resets: Allowance::new(settings.limits.resets),
+            resets: RateLimit::new(settings.limits.resets),
             settings,
-            flows: Flows::default(),
+            connections: ConnectionTable::default(),
             listeners: BTreeMap::new(),
-            deadlines: Deadlines::default(),
-            inbox: Inbox::default(),
-            outbox: Outbox::default(),
-            due: VecDeque::new(),
-            telling: VecDeque::new(),
+            timers: Timers::default(),
+            rx: RxQueue::default(),
+            tx: TxQueue::default(),
+            tx_ready: VecDeque::new(),
+            with_events: VecDeque::new(),
             counters: Counters::default(),
             opened: 0,
-            watcher: Watcher::default(),
+            observer: ObserverSlot::default(),
         })
     }
 
-    /// Takes in what has arrived and does what is due; then lets leave what has to. Says whether there was anything to do.
+    /// Receives, runs timers, and transmits. Returns whether any packet was processed.
     ///
     /// # Errors
     ///
@@ -105,101 +105,107 @@ impl<D: Device, C: Clock> Stack<D, C> {
         Ok(self.transmit()? || has_received)
     }
 
-    /// Takes in up to a batch of what has arrived, and wakes the connections whose time has come. Says whether anything came.
+    /// Processes up to a batch of received packets, and runs the timers that are due. Returns whether any packet was received.
     ///
     /// # Errors
     ///
     /// If the device is gone.
     pub fn receive(&mut self) -> io::Result<bool> {
-        // Lent out, so that the rest of the stack can be touched meanwhile.
-        let mut inbox = std::mem::take(&mut self.inbox);
-        let count = self.take_in(&mut inbox);
-        self.inbox = inbox;
+        // Moved out to satisfy the borrow checker: the packets are processed while the rest of the stack is borrowed.
+        let mut rx = std::mem::take(&mut self.rx);
+        let count = self.receive_batch(&mut rx);
+        self.rx = rx;
+        // Restore the queue before an error is returned.
         let count = count?;
-        self.counters.arrived += count as u64;
-        self.wake();
+        self.counters.received += count as u64;
+        // After the packets: an ACK that has arrived stops the timer that it would otherwise race with.
+        self.run_timers();
         Ok(count > 0)
     }
 
-    fn take_in(&mut self, inbox: &mut Inbox) -> io::Result<usize> {
-        if inbox.is_empty() {
-            inbox.clear();
-            self.device.receive(inbox)?;
+    fn receive_batch(&mut self, rx: &mut RxQueue) -> io::Result<usize> {
+        if rx.is_empty() {
+            rx.clear();
+            self.device.receive(rx)?;
         }
-        // Now, and not before: what arrived while the processor was somewhere else would seem to have come earlier than it did.
-        self.look_at_the_clock();
+        // Read the clock after the packets: a packet that arrived while this thread was preempted would seem to have arrived
+        // before it was received, which shortens RTT samples.
+        self.update_now();
         let mut count = 0;
         while count < BATCH
-            && let Some(arrival) = inbox.take()
+            && let Some(received) = rx.take()
         {
-            let packet = inbox.bytes.get(arrival.range.clone()).unwrap_or_default();
-            count += self.on_arrival(&arrival, packet);
+            let packet = rx.bytes.get(received.range.clone()).unwrap_or_default();
+            count += self.on_packet(&received, packet);
         }
         Ok(count)
     }
 
-    /// Lets a batch leave of what has to; says whether anything did.
+    /// Transmits one batch of packets. Returns whether any packet was sent.
     ///
     /// # Errors
     ///
     /// If the device is gone.
     pub fn transmit(&mut self) -> io::Result<bool> {
-        self.look_at_the_clock();
-        self.device.send(&mut self.outbox)?;
-        if !self.outbox.is_empty() {
+        self.update_now();
+        self.device.send(&mut self.tx)?;
+        // The device is still full: no new batch, so that segments are built as late as possible.
+        if !self.tx.is_empty() {
             return Ok(false);
         }
-        self.fill_outbox();
-        let count = self.outbox.waiting().len();
+        self.fill_tx();
+        let count = self.tx.pending().len();
         self.counters.sent += count as u64;
-        for departure in self.outbox.waiting() {
-            let packet = self.outbox.bytes(departure.range.clone());
-            self.watcher.on_packet(self.now, Way::Out, departure.path, packet);
+        for queued in self.tx.pending() {
+            let packet = self.tx.bytes(queued.range.clone());
+            self.observer.on_packet(self.now, Direction::Tx, queued.path, packet);
         }
-        self.device.send(&mut self.outbox)?;
+        self.device.send(&mut self.tx)?;
         Ok(count > 0)
     }
 
-    fn fill_outbox(&mut self) {
-        self.repeat_answers();
-        while !self.outbox.is_full()
-            && let Some(id) = self.due.pop_front()
+    fn fill_tx(&mut self) {
+        self.retransmit_syn_acks();
+        while !self.tx.is_full()
+            && let Some(id) = self.tx_ready.pop_front()
         {
-            self.speak(id);
+            self.transmit_from(id);
         }
     }
 
-    /// Returns the time at which to come back if nothing arrives before: at once, if there is more to do now. What the device does
-    /// not take is not waited for here: [`Self::is_congested`].
+    /// Returns when to call [`Self::turn`] again if nothing arrives before: now, if there is more work. Packets that the device
+    /// cannot accept do not count; see [`Self::is_congested`].
     pub fn deadline(&mut self) -> Option<Instant> {
-        if !self.inbox.is_empty() || (!self.due.is_empty() && self.outbox.is_empty()) {
+        if !self.rx.is_empty() || (!self.tx_ready.is_empty() && self.tx.is_empty()) {
             return Some(self.now);
         }
-        let listeners = self.listeners.values().filter_map(|entrance| entrance.listener.poll_timeout()).min();
-        let connections = self.deadlines.first(&mut self.flows);
+        // SYN-ACK retransmissions of listeners are not in the heap; there are few listeners.
+        let listeners = self.listeners.values().filter_map(|listen_entry| listen_entry.listener.poll_timeout()).min();
+        let connections = self.timers.first(&mut self.connections);
         [listeners, connections].into_iter().flatten().min()
     }
 
-    /// Returns whether packets wait for the device, which cannot take them now.
+    /// Returns whether packets wait because the device cannot accept them.
     pub fn is_congested(&self) -> bool {
-        !self.outbox.is_empty()
+        !self.tx.is_empty()
     }
 
-    /// Returns the next thing that an application should know.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<(Id, Event)> {
         loop {
-            let id = *self.telling.front()?;
-            let told = self.flows.get_mut(id).and_then(Flow::tell);
-            if told.is_some() {
-                return told.map(|event| (id, event));
+            // A connection stays at the front until its events are drained, so that they are returned in order.
+            let id = *self.with_events.front()?;
+            let event = self.connections.get_mut(id).and_then(ConnectionEntry::next_event);
+            if event.is_some() {
+                return event.map(|event| (id, event));
             }
-            self.telling.pop_front();
+            self.with_events.pop_front();
         }
     }
 
-    /// Has somebody look on from now on, or nobody.
-    pub fn watch(&mut self, watch: Option<Box<dyn Watch>>) {
-        self.watcher.0 = watch;
+    /// Sets or removes the observer.
+    pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
+        self.observer.0 = observer;
     }
 
     /// Returns the counters.
@@ -212,7 +218,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         &self.device
     }
 
-    /// Returns the time as the stack last saw it.
+    /// Returns the time of the stack: the latest that was read from the clock.
     pub const fn now(&self) -> Instant {
         self.now
     }
@@ -222,99 +228,101 @@ impl<D: Device, C: Clock> Stack<D, C> {
         &self.clock
     }
 
-    /// Returns how many connections there are, those among them that the application has closed.
+    /// Returns the number of connections, including those that the application has closed.
     pub fn connections(&self) -> usize {
-        self.flows.len()
+        self.connections.len()
     }
 
-    fn look_at_the_clock(&mut self) {
+    fn update_now(&mut self) {
         self.now = self.now.max(self.clock.now());
     }
 
-    /// Wakes those whose time has come.
-    fn wake(&mut self) {
-        while let Some(id) = self.deadlines.take(&mut self.flows, self.now) {
-            if let Some(flow) = self.flows.get_mut(id) {
-                self.watcher.during(self.now, id, |cx| flow.connection.on_timeout(cx));
+    /// Runs the timers that are due.
+    fn run_timers(&mut self) {
+        while let Some(id) = self.timers.take(&mut self.connections, self.now) {
+            if let Some(entry) = self.connections.get_mut(id) {
+                self.observer.with_context(self.now, id, |cx| entry.connection.on_timeout(cx));
             }
-            self.after(id);
+            self.after_update(id);
         }
     }
 
-    /// Something happened to a connection: it may have something to tell and to send.
-    fn after(&mut self, id: Id) {
-        let Some(flow) = self.flows.get_mut(id) else { return };
-        self.watcher.on_state(self.now, id, &flow.connection);
-        flow.listen();
-        if !flow.is_due {
-            flow.is_due = true;
-            self.due.push_back(id);
+    /// Queues a connection for transmission and events, after anything changed it.
+    fn after_update(&mut self, id: Id) {
+        let Some(entry) = self.connections.get_mut(id) else { return };
+        self.observer.on_update(self.now, id, &entry.connection);
+        entry.drain_events();
+        if !entry.is_tx_queued {
+            entry.is_tx_queued = true;
+            self.tx_ready.push_back(id);
         }
-        self.tell(id);
+        self.queue_events(id);
     }
 
-    fn tell(&mut self, id: Id) {
-        let Some(flow) = self.flows.get_mut(id) else { return };
-        if !flow.untold.is_empty() && !flow.is_telling && !flow.is_released {
-            flow.is_telling = true;
-            self.telling.push_back(id);
+    fn queue_events(&mut self, id: Id) {
+        let Some(entry) = self.connections.get_mut(id) else { return };
+        if !entry.pending_events.is_empty() && !entry.is_event_queued && !entry.is_released {
+            entry.is_event_queued = true;
+            self.with_events.push_back(id);
         }
     }
 
-    /// Lets a connection send; if there is more than fits it is asked again.
-    fn speak(&mut self, id: Id) {
-        let Some(flow) = self.flows.get_mut(id) else { return };
-        let is_done = flow.speak(&mut self.watcher.teller(self.now, id), self.form, &mut self.outbox);
-        flow.is_due = !is_done;
+    /// Transmits from a connection. If the queue is full before it is done, it goes to the end of the line (round robin).
+    fn transmit_from(&mut self, id: Id) {
+        let Some(entry) = self.connections.get_mut(id) else { return };
+        let is_done =
+            entry.transmit_from(&mut self.observer.trace_adapter(self.now, id), self.encapsulator, &mut self.tx);
+        entry.is_tx_queued = !is_done;
+        // Round robin: a bulk transfer must not starve other connections.
         if !is_done {
-            self.due.push_back(id);
+            self.tx_ready.push_back(id);
         }
-        flow.listen();
-        self.settle(id);
-        self.tell(id);
-        self.deadlines.enter(&mut self.flows, id);
-        if self.flows.get(id).is_some_and(Flow::is_over) {
-            self.flows.remove(id);
+        entry.drain_events();
+        self.notify_listener(id);
+        self.queue_events(id);
+        self.timers.schedule(&mut self.connections, id);
+        if self.connections.get(id).is_some_and(ConnectionEntry::is_finished) {
+            self.connections.remove(id);
         }
     }
 
-    /// Answers of half-open handshakes that go again.
-    fn repeat_answers(&mut self) {
-        for entrance in self.listeners.values_mut() {
-            while let Some((addresses, answer)) = entrance.listener.poll_transmit(self.now) {
-                let path = arrivals::path_to(&addresses, self.form.carriage);
-                self.form.put(&mut self.outbox, path, &addresses.reversed(), &answer, [&[]; 2]);
+    /// Retransmits the SYN-ACKs of half-open connections.
+    fn retransmit_syn_acks(&mut self) {
+        for listen_entry in self.listeners.values_mut() {
+            while let Some((addresses, answer)) = listen_entry.listener.poll_transmit(self.now) {
+                let path = rx::path_from(&addresses, self.encapsulator.encapsulation);
+                self.encapsulator.emit(&mut self.tx, path, &addresses.reversed(), &answer, [&[]; 2]);
             }
         }
     }
 
-    /// Enters a connection.
-    fn enter(&mut self, flow: Flow) -> Id {
-        let id = self.flows.insert(flow);
-        self.after(id);
+    /// Adds a connection.
+    fn insert(&mut self, entry: ConnectionEntry) -> Id {
+        let id = self.connections.insert(entry);
+        self.after_update(id);
         id
     }
 
-    /// Puts an answer of no connection into the outbox; `addresses` are those of what it answers.
-    fn answer(&mut self, addresses: &Addresses, path: Path, answer: &Segment) {
-        self.form.put(&mut self.outbox, path, &addresses.reversed(), answer, [&[]; 2]);
+    /// Replies to a segment without connection; `addresses` are those of that segment.
+    fn reply(&mut self, addresses: &Addresses, path: Path, answer: &Segment) {
+        self.encapsulator.emit(&mut self.tx, path, &addresses.reversed(), answer, [&[]; 2]);
     }
 }
 
-impl Flow {
-    fn tell(&mut self) -> Option<Event> {
-        let kind = if self.is_released { None } else { self.untold.take() };
-        self.is_telling = kind.is_some();
+impl ConnectionEntry {
+    fn next_event(&mut self) -> Option<Event> {
+        let kind = if self.is_released { None } else { self.pending_events.take() };
+        self.is_event_queued = kind.is_some();
         Some(match kind? {
-            Kind::Incoming => Event::Incoming(self.addresses.destination_port),
-            Kind::Established => Event::Established,
-            Kind::Readable => Event::Readable,
-            Kind::Writable => Event::Writable,
-            Kind::Drained => Event::Drained,
-            Kind::PeerClosed => Event::PeerClosed,
-            Kind::LossReported => Event::LossReported,
-            Kind::Unanswered => Event::Unanswered,
-            Kind::Closed => Event::Closed(self.connection.ending()?),
+            EventKind::Incoming => Event::Incoming(self.addresses.destination_port),
+            EventKind::Established => Event::Established,
+            EventKind::Readable => Event::Readable,
+            EventKind::Writable => Event::Writable,
+            EventKind::Drained => Event::Drained,
+            EventKind::PeerClosed => Event::PeerClosed,
+            EventKind::LossReported => Event::LossReported,
+            EventKind::Unanswered => Event::Unanswered,
+            EventKind::Closed => Event::Closed(self.connection.ending()?),
         })
     }
 }

@@ -1,26 +1,27 @@
-//! What a stack is told once, and what its connections are made of.
+//! Settings of a stack, and the configuration of its connections.
 
-use crate::device::{Carriage, Device};
+use crate::device::{Device, Encapsulation};
 use crate::error::Error;
 use earlybird_tcp::{Config, IpVersion, KeepAlive, Lifetimes, ReceiveBuffer};
 use earlybird_units::{Duration, SeedTree};
 use std::io;
 use std::net::IpAddr;
 
-/// What a stack has to know.
+/// Settings of a stack.
 #[derive(Clone)]
 pub struct Settings {
-    /// The addresses that it has over IP. What is addressed to others is left alone; it opens connections from the first one of a
-    /// version. Over UDP the socket has them, and there are none here.
+    /// Local IP addresses. Packets for other addresses are ignored, and connections are opened from the first address of an IP
+    /// version. Empty over UDP, where the socket has the addresses.
     pub addresses: Vec<IpAddr>,
-    /// Its bounds.
+    /// Resource limits.
     pub limits: Limits,
-    /// What nobody may guess: sequence numbers and cookies come from it (RFC 6528).
+    /// The key from which initial sequence numbers and SYN cookies are derived (RFC 6528).
     pub secret: [u8; 16],
-    /// Where the connections' policies draw from.
+    /// Seeds of the random streams of connections, such as those of PERT.
     pub seeds: SeedTree,
 }
 
+// The key must not appear in logs.
 impl std::fmt::Debug for Settings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { addresses, limits, .. } = self;
@@ -29,22 +30,23 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Returns those of a stack on a real network, whose secret the system draws.
+    /// Returns settings for a real network, with a random key.
     ///
     /// # Errors
     ///
-    /// If the system has no random numbers.
-    pub fn drawn(addresses: &[IpAddr]) -> io::Result<Self> {
+    /// If `getrandom` fails.
+    pub fn random(addresses: &[IpAddr]) -> io::Result<Self> {
         let mut bytes = [0; 24];
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
         let [seed, first, second] =
             [0, 8, 16].map(|start| u64::from_le_bytes(std::array::from_fn(|i| bytes[start + i])));
+        // Two independent halves; the seed of the policies must not reveal the key.
         let secret = (u128::from(first) << 64 | u128::from(second)).to_le_bytes();
         Ok(Self { addresses: addresses.to_vec(), limits: Limits::default(), secret, seeds: SeedTree::new(seed) })
     }
 
-    /// Returns those of a stack that does the same each time: for tests, and for peers that do not guess.
-    pub fn scripted(seed: u64, addresses: &[IpAddr]) -> Self {
+    /// Returns settings with a fixed key: for tests, and for networks without attackers.
+    pub fn deterministic(seed: u64, addresses: &[IpAddr]) -> Self {
         let secret = u128::from(seed).to_le_bytes();
         Self { addresses: addresses.to_vec(), limits: Limits::default(), secret, seeds: SeedTree::new(seed) }
     }
@@ -54,7 +56,7 @@ impl Settings {
         addresses.find(|address| version_of(*address) == version).ok_or(Error::NoAddress(version))
     }
 
-    /// Returns whether packets to an address are for this stack.
+    /// Returns whether an address is local.
     pub(crate) fn has(&self, address: IpAddr) -> bool {
         self.addresses.contains(&address)
     }
@@ -67,18 +69,18 @@ pub(crate) const fn version_of(address: IpAddr) -> IpVersion {
     }
 }
 
-/// What a stack never takes more of, whatever its peers and its applications do.
+/// Resource limits of a stack, whatever its peers and its application do.
 ///
 /// Half-open handshakes are bounded by each listener ([`ListenConfig::half_open`](earlybird_tcp::ListenConfig::half_open)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections, those in TIME-WAIT among them. Beyond them SYNs are dropped.
+    /// The number of connections, including those in TIME-WAIT. Above it, SYNs are dropped.
     pub connections: usize,
-    /// Bytes that a connection holds of what was written and is not acknowledged.
+    /// Bytes per connection that are written and not acknowledged.
     pub send_buffer: u64,
-    /// Bytes that a connection holds of what arrived and was not read.
+    /// Bytes per connection that are received and not read.
     pub receive_buffer: u64,
-    /// Resets per second that answer segments of no connection (FreeBSD's `net.inet.icmp.icmplim`, which limits them too).
+    /// Resets per second in reply to unmatched segments (as FreeBSD's `net.inet.icmp.icmplim`).
     pub resets: u32,
 }
 
@@ -90,40 +92,43 @@ impl Default for Limits {
     }
 }
 
-/// Every host takes packets of so many bytes (RFC 791 §3.1: 576; RFC 8200 §5: 1280).
-const fn least_mtu(version: IpVersion) -> u16 {
+/// The MTU that every link supports (RFC 791 §3.1: 576; RFC 8200 §5: 1280).
+const fn min_mtu(version: IpVersion) -> u16 {
     match version {
         IpVersion::V4 => 576,
         IpVersion::V6 => 1280,
     }
 }
 
-/// Returns whether a device carries what every link has to.
+/// Checks that the MTU of a device is large enough.
 pub(super) const fn check_mtu(version: IpVersion, mtu: u16) -> Result<(), Error> {
-    let least = least_mtu(version);
-    if mtu < least { Err(Error::PacketsTooSmall { mtu, least }) } else { Ok(()) }
+    let min = min_mtu(version);
+    if mtu < min { Err(Error::PacketsTooSmall { mtu, min }) } else { Ok(()) }
 }
 
-/// NATs forget a UDP mapping that is not used for 30 s, many of them (RFC 4787 §4.3 asks for two minutes); more often than each 15 s
-/// nobody should ask (RFC 8085 §3.5). A peer that answers to none of them for four minutes is gone.
-const AWAKE: KeepAlive = KeepAlive { idle: Duration::from_secs(25), interval: Duration::from_secs(25), probes: 9 };
+/// Keep-alive over UDP. Many NATs drop a UDP mapping after 30 s without packets, although RFC 4787 §4.3 asks for two minutes; RFC
+/// 8085 §3.5 forbids keep-alives more often than every 15 s. A peer that answers none for four minutes is gone.
+const UDP_KEEP_ALIVE: KeepAlive =
+    KeepAlive { idle: Duration::from_secs(25), interval: Duration::from_secs(25), probes: 9 };
 
-/// Makes a configuration one for a device: segments that fit, buffers within the bounds.
-pub(super) fn fitted(
+/// Adapts a configuration to a device and to the limits: MSS, buffers, keep-alive and black-hole detection.
+pub(super) fn fit_config(
     config: &Config,
     limits: &Limits,
     version: IpVersion,
     device: &impl Device,
 ) -> Result<Config, Error> {
-    let (carriage, mtu) = (device.carriage(), device.mtu());
+    let (encapsulation, mtu) = (device.encapsulation(), device.mtu());
     check_mtu(version, mtu)?;
-    let keep_alive = config.lifetimes.keep_alive.or((carriage == Carriage::Udp).then_some(AWAKE));
+    // Over IP the application decides, as with kernel sockets.
+    let keep_alive = config.lifetimes.keep_alive.or((encapsulation == Encapsulation::Udp).then_some(UDP_KEEP_ALIVE));
     let config = Config {
         lifetimes: Lifetimes { keep_alive, ..config.lifetimes },
         ip: version,
-        mss: config.mss.min(version.mss_within(mtu - carriage.overhead())),
+        mss: config.mss.min(version.mss_within(mtu - encapsulation.overhead())),
         send_buffer: Some(config.send_buffer.unwrap_or(u64::MAX).min(limits.send_buffer)),
-        receive_buffer: within(config, limits.receive_buffer),
+        receive_buffer: cap_receive_buffer(config, limits.receive_buffer),
+        // No ICMP message reaches a UDP socket, so that only losses can reveal a smaller path MTU (RFC 8899).
         finds_black_holes: config.finds_black_holes || device.has_black_holes(),
         ..*config
     };
@@ -131,7 +136,7 @@ pub(super) fn fitted(
     Ok(config)
 }
 
-fn within(config: &Config, most: u64) -> ReceiveBuffer {
+fn cap_receive_buffer(config: &Config, most: u64) -> ReceiveBuffer {
     match config.receive_buffer {
         ReceiveBuffer::LikeWindow if u64::from(config.window) * u64::from(config.mss) > most => {
             ReceiveBuffer::Fixed(most)

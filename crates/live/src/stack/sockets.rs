@@ -1,295 +1,304 @@
-//! What an application calls: handles by number, and nothing that waits.
+//! The socket API: non-blocking calls with connection identifiers.
 
-use super::arrivals::disguised;
-use super::flow::Flow;
-use super::flows::Flows;
-use super::settings::{fitted, version_of};
-use super::{Entrance, Id, Stack};
+use super::connection_entry::ConnectionEntry;
+use super::connection_table::ConnectionTable;
+use super::rx::address_from_port;
+use super::settings::{fit_config, version_of};
+use super::{Id, ListenEntry, Stack};
 use crate::clock::Clock;
-use crate::device::{Carriage, Device, Path};
+use crate::device::{Device, Encapsulation, Path};
 use crate::error::Error;
 use earlybird_tcp::{Config, Connection, Cx, Identity, IpVersion, ListenConfig, ListenStatistics, Listener};
 use earlybird_wire::Addresses;
 
-/// The first port that is given to who asks for none, and how many there are (RFC 6335 §6).
-const DYNAMIC: u16 = 49_152;
-const DYNAMIC_COUNT: u16 = u16::MAX - DYNAMIC + 1;
+/// The dynamic port range (RFC 6335 §6).
+const FIRST_DYNAMIC_PORT: u16 = 49_152;
+const DYNAMIC_PORTS: u16 = u16::MAX - FIRST_DYNAMIC_PORT + 1;
 
 impl<D: Device, C: Clock> Stack<D, C> {
-    /// Opens a connection to a port of a peer. Over UDP the peer's socket has a port too, which the path tells. Segments are as large
-    /// as the device carries, if [`Config::mss`] is no less.
+    /// Opens a connection to a TCP port of a peer. Over UDP the path also contains the UDP port of the peer. The MSS is at most
+    /// that of the device.
     ///
     /// # Errors
     ///
-    /// If the parameters do not go together or not with the device; if there is no address to open it from, no port, or no room.
+    /// If the configuration is invalid or does not fit the device; if there is no local address, no free port, or no room for
+    /// another connection.
     pub fn connect(&mut self, config: &Config, path: Path, port: u16) -> Result<Id, Error> {
-        if self.flows.len() >= self.settings.limits.connections {
+        if self.connections.len() >= self.settings.limits.connections {
             return Err(Error::TooManyConnections(self.settings.limits.connections));
         }
-        let config = self.fitted(config, version_of(path.remote.ip()))?;
+        let config = self.fit_config(config, version_of(path.remote.ip()))?;
         let addresses = self.free_addresses(path, port)?;
-        self.look_at_the_clock();
+        self.update_now();
         let identity = Identity::keyed(&self.settings.secret, &addresses, self.now);
-        // As the simulator derives them, so that what is drawn is the same.
+        // The same derivation as in the simulator, so that both draw the same random numbers.
         let seeds = self.settings.seeds.nth(self.opened).child("opener");
         let connection = Connection::connect_as(&config, identity, seeds);
         self.opened += 1;
-        let flow = Flow::new(Box::new(connection), addresses, path, config.real_time.framing);
-        Ok(self.enter(flow))
+        let entry = ConnectionEntry::new(Box::new(connection), addresses, path, config.real_time.framing);
+        Ok(self.insert(entry))
     }
 
-    fn fitted(&self, config: &Config, version: IpVersion) -> Result<Config, Error> {
-        fitted(config, &self.settings.limits, version, &self.device)
+    fn fit_config(&self, config: &Config, version: IpVersion) -> Result<Config, Error> {
+        fit_config(config, &self.settings.limits, version, &self.device)
     }
 
-    /// Returns the addresses of a connection that is not there yet, as they will stand in what arrives. Where the search for a port
-    /// begins strangers cannot guess, and it goes on from there with each connection (RFC 6056 §3.3.3).
+    /// Returns the addresses of a new connection as they will appear in received packets. The search for a port starts at an
+    /// offset that others cannot guess and continues with each connection (RFC 6056 §3.3.3).
     fn free_addresses(&self, path: Path, port: u16) -> Result<Addresses, Error> {
         let source = path.remote.ip();
-        let destination = match (self.form.carriage, path.local) {
-            (Carriage::Udp, _) => disguised(path.remote),
-            (Carriage::Ip, Some(local)) => local,
-            (Carriage::Ip, None) => self.settings.address(version_of(source))?,
+        let destination = match (self.encapsulator.encapsulation, path.local) {
+            (Encapsulation::Udp, _) => address_from_port(path.remote),
+            (Encapsulation::Ip, Some(local)) => local,
+            (Encapsulation::Ip, None) => self.settings.address(version_of(source))?,
         };
         let with_port = |destination_port| Addresses { source, destination, source_port: port, destination_port };
         let secret = Identity::keyed(&self.settings.secret, &with_port(0), earlybird_units::Instant::ZERO);
         let first = (secret.origin.0 as u16).wrapping_add(self.opened as u16);
-        let ports = (0..DYNAMIC_COUNT).map(|step| DYNAMIC + first.wrapping_add(step) % DYNAMIC_COUNT);
-        let mut free = ports.map(with_port).filter(|addresses| self.flows.find(addresses).is_none());
+        let ports = (0..DYNAMIC_PORTS).map(|step| FIRST_DYNAMIC_PORT + first.wrapping_add(step) % DYNAMIC_PORTS);
+        let mut free = ports.map(with_port).filter(|addresses| self.connections.find(addresses).is_none());
         free.next().ok_or(Error::NoFreePort)
     }
 
-    /// Waits for peers at a port, over both versions of IP as far as the device carries them and the stack has addresses.
+    /// Listens at a port, over each IP version that the device carries and the stack has an address of.
     ///
     /// # Errors
     ///
-    /// If somebody listens there; if the parameters do not go together or not with the device; if there is no address.
+    /// If the port is in use; if the configuration is invalid or does not fit the device; if there is no local address.
     pub fn listen(&mut self, port: u16, config: &Config, settings: ListenConfig) -> Result<(), Error> {
         if [false, true].iter().any(|is_v6| self.listeners.contains_key(&(port, *is_v6))) {
             return Err(Error::PortInUse(port));
         }
+        // One version is enough: a host may have no IPv6 address.
         let made = [IpVersion::V4, IpVersion::V6].map(|version| self.listener(version, config, settings));
         if let [Err(error), Err(_)] = made {
             return Err(error);
         }
         for (listener, is_v6) in made.into_iter().zip([false, true]) {
             if let Ok(listener) = listener {
-                self.listeners.insert((port, is_v6), Entrance { listener, has_frames: config.real_time.framing });
+                self.listeners.insert((port, is_v6), ListenEntry { listener, has_frames: config.real_time.framing });
             }
         }
         Ok(())
     }
 
     fn listener(&self, version: IpVersion, config: &Config, settings: ListenConfig) -> Result<Listener, Error> {
-        if self.form.carriage == Carriage::Ip {
+        if self.encapsulator.encapsulation == Encapsulation::Ip {
             self.settings.address(version)?;
         }
-        let config = self.fitted(config, version)?;
-        let settings = self.restrained(settings);
+        let config = self.fit_config(config, version)?;
+        let settings = self.without_amplification(settings);
+        // As in the simulator, too.
         let seeds = self.settings.seeds.child("listener");
         Ok(Listener::new(&config, settings, self.settings.secret, seeds))
     }
 
-    /// Over UDP anybody can ask in the name of another: three answers to one SYN are the most (RFC 9000 §8.1), and no cookie of
-    /// Fast Open, which is longer than the question.
-    fn restrained(&self, settings: ListenConfig) -> ListenConfig {
-        match self.form.carriage {
-            Carriage::Ip => settings,
-            Carriage::Udp => ListenConfig { repeats: settings.repeats.min(2), fast_open: None, ..settings },
+    /// Limits amplification over UDP, where source addresses can be spoofed: at most three replies per SYN (as RFC 9000 §8.1),
+    /// and no Fast Open cookies, which make the reply longer than the SYN.
+    fn without_amplification(&self, settings: ListenConfig) -> ListenConfig {
+        match self.encapsulator.encapsulation {
+            Encapsulation::Ip => settings,
+            Encapsulation::Udp => ListenConfig { repeats: settings.repeats.min(2), fast_open: None, ..settings },
         }
     }
 
-    /// Listens no more at a port. Connections that nobody accepted are reset; the others go on.
+    /// Stops listening at a port. Connections that were not accepted are reset; the others continue.
     ///
     /// # Errors
     ///
-    /// If nobody listens there.
+    /// If no listener uses the port.
     pub fn unlisten(&mut self, port: u16) -> Result<(), Error> {
-        self.accept_checked(port)?;
+        self.check_listening(port)?;
         while let Some(id) = self.accept(port) {
             self.abort(id)?;
         }
-        self.listeners.retain(|(door, _), _| *door != port);
+        self.listeners.retain(|(listening, _), _| *listening != port);
         Ok(())
     }
 
-    /// Returns whether somebody listens at a port.
-    fn accept_checked(&self, port: u16) -> Result<(), Error> {
-        self.entrances(port).next().map(|_| ()).ok_or(Error::NotListening(port))
+    /// Checks that a listener uses the port.
+    fn check_listening(&self, port: u16) -> Result<(), Error> {
+        self.listen_entries(port).next().map(|_| ()).ok_or(Error::NotListening(port))
     }
 
-    fn entrances(&self, port: u16) -> impl Iterator<Item = &Entrance> {
-        self.listeners.range((port, false)..=(port, true)).map(|(_, entrance)| entrance)
+    fn listen_entries(&self, port: u16) -> impl Iterator<Item = &ListenEntry> {
+        self.listeners.range((port, false)..=(port, true)).map(|(_, listen_entry)| listen_entry)
     }
 
-    /// Returns the next connection that a peer opened at a port, in order; one that is over already among them.
+    /// Returns the next connection that a peer opened at a port, in order. It may have ended already.
     pub fn accept(&mut self, port: u16) -> Option<Id> {
-        let mut entrances = self.listeners.range_mut((port, false)..=(port, true));
-        entrances.find_map(|(_, entrance)| {
-            let addresses = entrance.listener.accept()?;
-            self.flows.find(&addresses)
+        // Connections of both IP versions share the accept queue of a port, as with a dual-stack socket.
+        let mut listen_entries = self.listeners.range_mut((port, false)..=(port, true));
+        listen_entries.find_map(|(_, listen_entry)| {
+            let addresses = listen_entry.listener.accept()?;
+            self.connections.find(&addresses)
         })
     }
 
-    /// Returns the counters of the listeners at a port, of both versions of IP.
+    /// Returns the counters of the listeners at a port, one per IP version.
     pub fn listen_statistics(&self, port: u16) -> impl Iterator<Item = &ListenStatistics> {
-        self.entrances(port).map(|entrance| entrance.listener.statistics())
+        self.listen_entries(port).map(|listen_entry| listen_entry.listener.statistics())
     }
 
-    /// Does something to a connection, and what follows from it.
-    fn act<R>(&mut self, id: Id, act: impl FnOnce(&mut Flow, &mut Cx<'_>) -> R) -> Result<R, Error> {
-        self.look_at_the_clock();
-        let Self { flows, watcher, now, .. } = self;
-        let flow = open_flow(flows, id)?;
-        let result = watcher.during(*now, id, |cx| act(flow, cx));
-        self.after(id);
+    /// Calls `act` with a connection, then queues its events and segments.
+    fn with_connection<R>(
+        &mut self,
+        id: Id,
+        act: impl FnOnce(&mut ConnectionEntry, &mut Cx<'_>) -> R,
+    ) -> Result<R, Error> {
+        self.update_now();
+        let Self { connections, observer, now, .. } = self;
+        let entry = open_entry(connections, id)?;
+        let result = observer.with_context(*now, id, |cx| act(entry, cx));
+        self.after_update(id);
         Ok(result)
     }
 
-    /// Writes as much as there is room for, and gives how many bytes that were; [`Event::Writable`] tells when there is more.
+    /// Writes as many bytes as the send buffer has room for, and returns their number. [`Event::Writable`] follows when there is
+    /// room again.
     ///
     /// # Errors
     ///
-    /// If the connection is gone, takes no more, or takes frames.
+    /// If the connection is unknown, closed for writing, or in real-time mode.
     ///
     /// [`Event::Writable`]: crate::Event::Writable
     pub fn write(&mut self, id: Id, bytes: &[u8]) -> Result<usize, Error> {
-        Ok(self.act(id, |flow, _| flow.write(bytes))??)
+        Ok(self.with_connection(id, |entry, _| entry.write(bytes))??)
     }
 
-    /// Reads what has arrived in order and fits; gives how many bytes that were.
+    /// Reads bytes in order into `into`, and returns their number.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn read(&mut self, id: Id, into: &mut [u8]) -> Result<usize, Error> {
-        self.act(id, |flow, _| flow.read(into))
+        self.with_connection(id, |entry, _| entry.read(into))
     }
 
-    /// Writes a frame, which becomes one segment; frames of one unit belong together. Gives its number; see
+    /// Writes a frame, which becomes one segment; frames of one unit belong together. Returns its number; see
     /// [`Connection::write_frame`].
     ///
     /// # Errors
     ///
-    /// If the connection is gone, takes no frames, or not this one.
+    /// If the connection is unknown or not in real-time mode, or refuses the frame.
     pub fn write_frame(&mut self, id: Id, bytes: &[u8], unit: u64) -> Result<u64, Error> {
-        Ok(self.act(id, |flow, cx| flow.write_frame(cx, bytes, unit))??)
+        Ok(self.with_connection(id, |entry, cx| entry.write_frame(cx, bytes, unit))??)
     }
 
-    /// Reads a frame and gives its length. Without one the reader waits from now on: what is missing may be stepped over for it;
-    /// see [`Connection::read_frame`].
+    /// Reads a frame and returns its length. If none is available the reader waits from now on, and missing frames may be skipped
+    /// for it; see [`Connection::read_frame`].
     ///
     /// # Errors
     ///
-    /// If the connection is gone, or the frame does not fit.
+    /// If the connection is unknown, or the frame is longer than `into`.
     pub fn read_frame(&mut self, id: Id, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        self.act(id, |flow, cx| flow.read_frame(cx, into))?.map_err(Error::FrameTooLong)
+        self.with_connection(id, |entry, cx| entry.read_frame(cx, into))?.map_err(Error::FrameTooLong)
     }
 
-    /// Copies as much as fits of the frame that [`Self::read_frame`] would give, and leaves it there: a reader that finds in it when
-    /// it is due need not step over a hole before. Gives how many bytes that were.
+    /// Copies the start of the frame that [`Self::read_frame`] would return, without consuming it, and returns the number of
+    /// bytes. A reader that finds a later due time in it need not skip a hole yet.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn peek_frame(&self, id: Id, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        let flow = self.flows.get(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)?;
-        Ok(flow.peek_frame(into))
+        let entry = self.connections.get(id).filter(|entry| !entry.is_released).ok_or(Error::UnknownConnection)?;
+        Ok(entry.peek_frame(into))
     }
 
-    /// Copies as much as fits of the highest frame that came and was not read, and leaves it there. Gives how many bytes that were.
+    /// Copies the start of the newest frame, without consuming it, and returns the number of bytes.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn newest_frame(&self, id: Id, into: &mut [u8]) -> Result<Option<usize>, Error> {
-        let flow = self.flows.get(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)?;
-        Ok(flow.newest_frame(into))
+        let entry = self.connections.get(id).filter(|entry| !entry.is_released).ok_or(Error::UnknownConnection)?;
+        Ok(entry.newest_frame(into))
     }
 
-    /// Ends the wait for a frame: what is missing may be repeated again.
+    /// Ends the wait for a frame: missing frames may be retransmitted again instead of skipped.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn stop_waiting(&mut self, id: Id) -> Result<(), Error> {
-        self.act(id, |flow, _| flow.connection.stop_waiting())
+        self.with_connection(id, |entry, _| entry.connection.stop_waiting())
     }
 
-    /// Returns the number of the next frame that was given up; the last 1024 are remembered.
+    /// Returns the number of the next abandoned frame. The last 1024 are kept.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn poll_abandoned(&mut self, id: Id) -> Result<Option<u64>, Error> {
-        Ok(open_flow(&mut self.flows, id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
+        Ok(open_entry(&mut self.connections, id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
     }
 
-    /// Switches Nagle's algorithm on or off.
+    /// Enables or disables Nagle's algorithm.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn set_nagle(&mut self, id: Id, nagle: bool) -> Result<(), Error> {
-        self.act(id, |flow, _| flow.connection.set_nagle(nagle))
+        self.with_connection(id, |entry, _| entry.connection.set_nagle(nagle))
     }
 
-    /// Ends writing: what was written is still sent. The peer may go on.
+    /// Closes the sending direction: written data is still sent. The peer may continue to send.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn shutdown(&mut self, id: Id) -> Result<(), Error> {
-        self.act(id, |flow, _| flow.connection.shutdown())
+        self.with_connection(id, |entry, _| entry.connection.shutdown())
     }
 
-    /// Leaves a connection to itself: what was written is still sent; its number is worth nothing any more. What arrived and was
-    /// not read is lost, of which the peer is told by a reset.
+    /// Closes a connection and releases its identifier: written data is still sent. Unread data is lost, which the peer learns by
+    /// a reset (RFC 9293 §3.6).
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn close(&mut self, id: Id) -> Result<(), Error> {
-        self.act(id, |flow, cx| {
-            flow.connection.close(cx);
-            flow.release();
+        self.with_connection(id, |entry, cx| {
+            entry.connection.close(cx);
+            entry.release();
         })
     }
 
-    /// Returns a connection up: the peer is reset.
+    /// Aborts a connection: sends a reset and releases its identifier.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn abort(&mut self, id: Id) -> Result<(), Error> {
-        self.act(id, |flow, _| {
-            flow.connection.abort();
-            flow.release();
+        self.with_connection(id, |entry, _| {
+            entry.connection.abort();
+            entry.release();
         })
     }
 
-    /// Returns the connection itself, for all that can be asked of it.
+    /// Returns the connection, for its statistics and state.
     ///
     /// # Errors
     ///
-    /// If it is gone.
+    /// If the connection is unknown.
     pub fn connection(&self, id: Id) -> Result<&Connection, Error> {
-        let flow = self.flows.get(id).filter(|flow| !flow.is_released);
-        flow.map(|flow| &*flow.connection).ok_or(Error::UnknownConnection)
+        let entry = self.connections.get(id).filter(|entry| !entry.is_released);
+        entry.map(|entry| &*entry.connection).ok_or(Error::UnknownConnection)
     }
 
-    /// Returns the path to the peer, and the peer's port.
+    /// Returns the path to the peer, and the TCP port of the peer.
     ///
     /// # Errors
     ///
-    /// If the connection is gone.
+    /// If the connection is unknown.
     pub fn peer(&self, id: Id) -> Result<(Path, u16), Error> {
-        let flow = self.flows.get(id).ok_or(Error::UnknownConnection)?;
-        Ok((flow.path, flow.addresses.source_port))
+        let entry = self.connections.get(id).ok_or(Error::UnknownConnection)?;
+        Ok((entry.path, entry.addresses.source_port))
     }
 }
 
 /// Returns a connection that the application has not closed.
-fn open_flow(flows: &mut Flows, id: Id) -> Result<&mut Flow, Error> {
-    flows.get_mut(id).filter(|flow| !flow.is_released).ok_or(Error::UnknownConnection)
+fn open_entry(connections: &mut ConnectionTable, id: Id) -> Result<&mut ConnectionEntry, Error> {
+    connections.get_mut(id).filter(|entry| !entry.is_released).ok_or(Error::UnknownConnection)
 }

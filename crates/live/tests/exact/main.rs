@@ -1,4 +1,4 @@
-//! The simulator's world and stacks over memory, by a clock that goes from event to event: the same segments at the same times.
+//! Compares a transfer in the simulator with one between two stacks: the same segments leave at the same times.
 
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
@@ -12,19 +12,19 @@ use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use rstest::rstest;
 use seen::Seen;
 
-/// What a transfer is made of.
+/// The configuration and size of a transfer.
 #[derive(Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) config: Config,
     pub(crate) bytes: u64,
 }
 
-/// When the transfer begins.
+/// Start of the transfer.
 const START: Instant = Instant::from_nanos(1_000_000);
-/// When the run ends.
+/// End of the run.
 const END: Instant = Instant::from_nanos(200_000_000_000);
 
-/// The link from the sender: its rate, its queue, and what it loses.
+/// The bottleneck of the data direction.
 #[derive(Clone, Debug)]
 struct Bottleneck {
     rate: u64,
@@ -43,7 +43,7 @@ const PLAIN: Bottleneck = Bottleneck {
 };
 
 impl Bottleneck {
-    /// Makes two hosts with this link there and a plain one back.
+    /// Builds two hosts with this link in one direction and an unlimited one back.
     fn network(&self) -> (Network, RouteId, RouteId) {
         let mut network = Network::default();
         let (left, right) = (network.add_node(), network.add_node());
@@ -88,21 +88,21 @@ fn reno_rack() -> Config {
 #[case::rfc_with_losses(Config::rfc(), Bottleneck { loss: 0.03, ..PLAIN })]
 #[case::reno_with_rack(reno_rack(), Bottleneck { loss: 0.01, limit: 20, ..PLAIN })]
 #[case::ns2(Config::ns2(), Bottleneck { loss: 0.01, ..PLAIN })]
-fn the_stack_sends_what_the_simulator_sends_when_it_does(#[case] config: Config, #[case] bottleneck: Bottleneck) {
+fn stack_and_simulator_send_the_same_segments(#[case] config: Config, #[case] bottleneck: Bottleneck) {
     let [simulated, live] = both(config, &bottleneck);
     compare(&simulated, &live);
 }
 
-/// Where BBR's pacer wakes at the very nanosecond at which an ACK comes, the simulator decides by ns-2's clock what is first, which
-/// has fractions of a nanosecond; no other clock knows. The segment that leaves is the same, and echoes that ACK or the one before.
+/// If BBR's pacer fires at the nanosecond at which an ACK arrives, the simulator orders the two by ns-2's clock, which has
+/// fractions of a nanosecond. The segment that leaves is the same, but echoes the timestamp of that ACK or of the one before.
 #[test]
-fn a_pacer_and_an_ack_at_the_same_nanosecond_differ_in_what_is_echoed_only() {
+fn simultaneous_pacer_and_ack_differ_only_in_the_echo() {
     let all = both(bbr(), &Bottleneck { loss: 0.01, ..PLAIN });
     let [simulated, live] = all.map(|all| all.into_iter().map(Seen::without_echo).collect::<Vec<_>>());
     compare(&simulated, &live);
 }
 
-/// Returns what leaves in the simulator, and what stacks send.
+/// Returns the segments that leave in the simulator, and those of the stacks.
 fn both(config: Config, bottleneck: &Bottleneck) -> [Vec<Seen>; 2] {
     let config = Config { segmentation: Segmentation::Simulated, ..config };
     let transfer = Transfer { config, bytes: 3_000_000 };

@@ -1,9 +1,9 @@
-//! Segments as they left, without what only names their connection.
+//! Sent segments, without what only identifies their connection.
 
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Segment, SeqNum};
 
-/// A segment that left, its numbers and timestamps counted from those with which its side began.
+/// A sent segment, with sequence numbers and timestamps relative to the first of its side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) at: Instant,
@@ -20,16 +20,16 @@ pub(crate) struct Seen {
     mss: Option<u16>,
 }
 
-/// What each side began with: its first number, and its first timestamp.
+/// The initial sequence number and timestamp of a side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Origin {
     seq: SeqNum,
     stamp: u32,
 }
 
-/// Returns what was seen of segments in order of sending.
+/// Normalises segments in order of sending.
 pub(crate) fn seen(mut segments: Vec<(Instant, usize, Segment)>) -> Vec<Seen> {
-    // What leaves at the same time on both sides has no order.
+    // Segments that leave both sides at the same time have no defined order.
     segments.sort_by_key(|(at, side, _)| (*at, *side));
     let origin = |side| {
         let first =
@@ -44,7 +44,7 @@ pub(crate) fn seen(mut segments: Vec<(Instant, usize, Segment)>) -> Vec<Seen> {
 }
 
 impl Seen {
-    /// Leaves out which timestamp of the peer it echoes.
+    /// Returns the segment without the echoed timestamp.
     pub(crate) fn without_echo(self) -> Self {
         Self { stamps: self.stamps.map(|(value, _)| (value, 0)), ..self }
     }

@@ -1,4 +1,4 @@
-//! The transfer in the simulator's world.
+//! The transfer in the simulator.
 
 use crate::seen::{Seen, seen};
 use crate::{END, START, Transfer};
@@ -9,7 +9,7 @@ use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Segment;
 
-/// Writes everything at once, and closes when it has arrived.
+/// Writes everything at once, and closes when all is acknowledged.
 #[derive(Debug)]
 struct Upload {
     path: PathId,
@@ -27,14 +27,14 @@ impl Application for Upload {
     }
 }
 
-/// Keeps what is sent.
+/// Records sent segments.
 #[derive(Default)]
-struct Watch {
+struct SentSegments {
     there: Option<RouteId>,
     sent: Vec<(Instant, usize, Segment)>,
 }
 
-impl Observer for Watch {
+impl Observer for SentSegments {
     const PACKETS: bool = true;
 
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
@@ -45,7 +45,7 @@ impl Observer for Watch {
 }
 
 pub(crate) fn run((network, there, back): (Network, RouteId, RouteId), transfer: Transfer) -> Vec<Seen> {
-    let mut world = World::new(network, Watch { there: Some(there), ..Watch::default() });
+    let mut world = World::new(network, SentSegments { there: Some(there), ..SentSegments::default() });
     let path = world.add_path(there, back);
     let config = transfer.config;
     let endpoints =

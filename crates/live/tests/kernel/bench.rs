@@ -1,8 +1,8 @@
-//! A network of this thread, in which the kernel and a stack meet.
+//! A network namespace of this thread, with the kernel's stack and ours.
 
 use crate::path::{Path, Side};
-use earlybird_live::device::{Device, Inbox, Memory, Outbox, Parcel, Tun};
-use earlybird_live::{Clock, Id, Monotonic, Settings, Stack, device};
+use earlybird_live::device::{Device, Memory, MemoryPacket, RxQueue, Tun, TxQueue};
+use earlybird_live::{Clock, Id, MonotonicClock, Settings, Stack, device};
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::Ecn;
@@ -12,7 +12,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-/// Which version of the Internet Protocol the two speak.
+/// The IP version of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     V4,
@@ -39,7 +39,7 @@ impl Family {
         }
     }
 
-    /// Returns the bits of the network that both are in.
+    /// Returns the prefix length of their common network.
     const fn prefix(self) -> u8 {
         match self {
             Self::V4 => 24,
@@ -48,15 +48,15 @@ impl Family {
     }
 }
 
-/// Ethernet's.
+/// The MTU of Ethernet.
 const MTU: u16 = 1500;
 const NAME: &str = "earlybird";
 
-/// Moves this thread into a network of its own, with a device to its kernel and nothing else; it goes with the thread.
+/// Moves this thread into a new network namespace with one TUN device. The namespace ends with the thread.
 ///
 /// # Errors
 ///
-/// If that takes rights that the process has not got, or there is no TUN device here.
+/// If the process lacks privileges, or there is no TUN device.
 pub(crate) fn network(make: fn(&str, u16) -> io::Result<Tun>) -> io::Result<Tun> {
     // SAFETY: only the network namespace is left; no descriptor and no memory is shared differently afterwards.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
@@ -69,32 +69,32 @@ pub(crate) fn network(make: fn(&str, u16) -> io::Result<Tun>) -> io::Result<Tun>
 
 /// Returns the settings of a stack in that network.
 pub(crate) fn settings() -> Settings {
-    Settings::drawn(&Family::ALL.map(Family::ours)).expect("random numbers")
+    Settings::random(&Family::ALL.map(Family::ours)).expect("random numbers")
 }
 
-/// The kernel and a stack, and a path between the two.
+/// The kernel, a stack, and a path between them.
 pub(crate) struct Bench {
     device: Tun,
-    inbox: Inbox,
-    outbox: Outbox,
+    rx: RxQueue,
+    tx: TxQueue,
     /// The network's end of the stack's device.
     end: Memory,
-    pub(crate) stack: Stack<Memory, Monotonic>,
-    /// What lies between the two.
+    pub(crate) stack: Stack<Memory, MonotonicClock>,
+    /// The path between the two.
     pub(crate) path: Path,
 }
 
 impl Bench {
-    /// Makes it, in a network of this thread.
+    /// Creates it in a new network namespace of this thread.
     ///
     /// # Errors
     ///
     /// Those of [`network`].
     pub(crate) fn new(path: Path) -> io::Result<Self> {
-        let device = network(Tun::plain)?;
+        let device = network(Tun::without_offload)?;
         let (ours, end) = Memory::pair(MTU);
-        let stack = Stack::new(ours, Monotonic::default(), settings()).map_err(io::Error::other)?;
-        Ok(Self { device, inbox: Inbox::default(), outbox: Outbox::default(), end, stack, path })
+        let stack = Stack::new(ours, MonotonicClock::default(), settings()).map_err(io::Error::other)?;
+        Ok(Self { device, rx: RxQueue::default(), tx: TxQueue::default(), end, stack, path })
     }
 
     /// Returns the time since the bench was made.
@@ -107,11 +107,11 @@ impl Bench {
         self.stack.connect(config, device::Path::to(family.kernel()), port).expect("there is room")
     }
 
-    /// Carries packets until `is_done` says so, or for so long at most; says whether it was done.
+    /// Forwards packets until `is_done` returns true, for at most `longest`. Returns whether it did.
     pub(crate) fn run(
         &mut self,
         longest: Duration,
-        mut is_done: impl FnMut(&mut Stack<Memory, Monotonic>) -> bool,
+        mut is_done: impl FnMut(&mut Stack<Memory, MonotonicClock>) -> bool,
     ) -> io::Result<bool> {
         let end = self.now() + longest;
         while self.now() < end {
@@ -126,41 +126,41 @@ impl Bench {
         Ok(false)
     }
 
-    /// Carries what there is from one side to the path, and from there to the other.
+    /// Forwards waiting packets in both directions.
     fn carry(&mut self) -> io::Result<()> {
         let now = self.now();
-        self.inbox.clear();
-        self.device.receive(&mut self.inbox)?;
-        while let Some(arrival) = self.inbox.take() {
-            self.path.send(now, Side::Kernel, self.inbox.bytes[arrival.range].to_vec());
+        self.rx.clear();
+        self.device.receive(&mut self.rx)?;
+        while let Some(arrival) = self.rx.take() {
+            self.path.send(now, Side::Kernel, self.rx.bytes[arrival.range].to_vec());
         }
-        while let Some(parcel) = self.end.take() {
-            self.path.send(now, Side::Ours, parcel.bytes);
+        while let Some(packet) = self.end.take() {
+            self.path.send(now, Side::Ours, packet.bytes);
         }
         while let Some((from, packet)) = self.path.next_arrival(now) {
             match from {
-                Side::Kernel => self.give(packet),
+                Side::Kernel => self.inject(packet),
                 Side::Ours => self.send(&packet),
             }
         }
-        self.device.send(&mut self.outbox)
+        self.device.send(&mut self.tx)
     }
 
-    fn give(&self, bytes: Vec<u8>) {
+    fn inject(&self, bytes: Vec<u8>) {
         let nobody = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
-        self.end.put(Parcel { bytes, from: nobody, to: nobody, ecn: Ecn::NotCapable }).expect("there is room");
+        self.end.put(MemoryPacket { bytes, from: nobody, to: nobody, ecn: Ecn::NotCapable }).expect("there is room");
     }
 
     fn send(&mut self, packet: &[u8]) {
         let path = device::Path::to(Family::V4.kernel());
-        let copied = self.outbox.add(path, Ecn::NotCapable, packet.len(), |into| {
+        let copied = self.tx.add(path, Ecn::NotCapable, packet.len(), |into| {
             into.copy_from_slice(packet);
             Ok::<usize, io::Error>(packet.len())
         });
         copied.expect("it is copied");
     }
 
-    /// Waits for a packet of the kernel, for one that has come to the path's end, or for a timer of the stack.
+    /// Blocks until the kernel sends a packet, a packet is due, or a timer of the stack is due.
     fn wait(&mut self) -> io::Result<()> {
         let next = [self.stack.deadline(), self.path.next_at()].into_iter().flatten().min();
         let span = next.map_or(Duration::from_millis(10), |next| next - self.now()).min(Duration::from_millis(10));

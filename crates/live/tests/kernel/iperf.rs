@@ -1,16 +1,16 @@
-//! What iperf3 measures: its client, and a server of ours that speaks as its own does (`iperf_api.h` has the states).
+//! iperf3 against a stack: its client, and a server that implements its protocol (states in `iperf_api.h`).
 
 use crate::bench::Family;
 use crate::programs::{HTTP as PORT, Host, is_here, stack};
 use earlybird_live::device::Tun;
-use earlybird_live::{Application, Driver, Event, Id, Monotonic};
+use earlybird_live::{Application, Driver, Event, Id, MonotonicClock};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::Instant;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// What a client says first on each connection.
+/// The length of the cookie that a client sends first on each connection.
 const COOKIE: usize = 37;
 const TEST_START: u8 = 1;
 const TEST_RUNNING: u8 = 2;
@@ -21,7 +21,7 @@ const EXCHANGE_RESULTS: u8 = 13;
 const DISPLAY_RESULTS: u8 = 14;
 const IPERF_DONE: u8 = 16;
 
-/// What the server waits for.
+/// The state of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Cookie,
@@ -33,18 +33,18 @@ enum Phase {
     Over,
 }
 
-/// Serves one test of one stream.
+/// An iperf3 server for one test with one stream.
 struct Server {
     phase: Phase,
     control: Option<Id>,
-    /// What the client said and was not understood yet.
+    /// Received control bytes that are not parsed yet.
     heard: Vec<u8>,
-    /// The server sends, and the client reads.
+    /// Whether the server is the sender (`iperf3 -R`).
     is_reversed: bool,
-    /// Bytes of the stream, the cookie among them.
+    /// Bytes of the stream, including the cookie.
     read: usize,
     written: usize,
-    /// Connections that are over.
+    /// The number of connections that have ended.
     closed: usize,
 }
 
@@ -59,7 +59,7 @@ impl Server {
         assert_eq!(stack.write(id, bytes), Ok(bytes.len()));
     }
 
-    /// Returns what stands behind its length, if it has come whole.
+    /// Returns the next message with a length prefix, if it is complete.
     fn text(&mut self) -> Option<String> {
         let len = u32::from_be_bytes(*self.heard.first_chunk()?) as usize;
         let text = String::from_utf8(self.heard.get(4..4 + len)?.to_vec()).unwrap();
@@ -67,12 +67,12 @@ impl Server {
         Some(text)
     }
 
-    /// Takes a state of the client.
+    /// Removes and returns a state byte of the client.
     fn state(&mut self) -> Option<u8> {
         (!self.heard.is_empty()).then(|| self.heard.remove(0))
     }
 
-    /// Goes on as far as what was heard leads; says whether it led anywhere.
+    /// Processes one control message. Returns whether there was one.
     fn advance(&mut self, stack: &mut Host) -> bool {
         match self.phase {
             Phase::Cookie if self.heard.len() >= COOKIE => {
@@ -137,7 +137,7 @@ impl Server {
         self.fill(stack, id);
     }
 
-    /// Sends as much as there is room for, if it is this side that sends.
+    /// Fills the send buffer, if the server is the sender.
     fn fill(&mut self, stack: &mut Host, id: Id) {
         let sends = self.is_reversed && self.phase == Phase::TestEnd && self.control != Some(id);
         while sends && let count @ 1.. = stack.write(id, &[7; 1 << 14]).unwrap_or(0) {
@@ -146,7 +146,7 @@ impl Server {
     }
 }
 
-impl Application<Tun, Monotonic> for Server {
+impl Application<Tun, MonotonicClock> for Server {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         match event {
             Event::Incoming(port) => assert!(stack.accept(port).is_some()),
@@ -166,7 +166,7 @@ impl Application<Tun, Monotonic> for Server {
     }
 }
 
-/// Has iperf3 measure the stack; gives what it says, and what the server saw.
+/// Runs iperf3 against a stack. Returns its output and the server.
 fn measured(family: Family, options: &[&str]) -> Option<(String, Server)> {
     let mut stack = stack().filter(|_| is_here("iperf3"))?;
     stack.listen(PORT, &Config::linux(), ListenConfig::default()).unwrap();
@@ -195,7 +195,7 @@ fn iperf3_sends_to_our_server() {
 fn iperf3_reads_from_our_server() {
     for family in Family::ALL {
         let Some((said, server)) = measured(family, &["--reverse"]) else { return };
-        // What it asked for and what was on its way when it had that.
+        // The requested bytes, and those that were in flight when the client had them.
         let sent = format!("\"bytes\":\t{},", server.written);
         assert!(server.written >= 5 << 20 && said.contains(&sent), "{sent} {said}");
     }

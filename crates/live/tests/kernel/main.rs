@@ -1,5 +1,5 @@
-//! A stack and this machine's kernel, each sending to the other. Needs the right to make network namespaces (root), and
-//! a TUN device; where either is missing, the reason is printed and nothing is tried.
+//! Transfers between a stack and this machine's kernel. Needs root, for network namespaces, and a TUN device; where either is
+//! missing the test prints the reason and passes.
 
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
@@ -21,7 +21,7 @@ use std::thread;
 const PORT: u16 = 4201;
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Returns what needs rights, or says why it is not there.
+/// Returns the value, or prints why it could not be created.
 fn unless_refused<T>(made: std::io::Result<T>) -> Option<T> {
     made.inspect_err(|error| eprintln!("skipped: no network namespace with a TUN device: {error}")).ok()
 }
@@ -30,12 +30,12 @@ fn bench(delay: Duration, fate: fn(Side, u64) -> Fate) -> Option<Bench> {
     unless_refused(Bench::new(Path::new(delay, fate)))
 }
 
-/// Bytes that repeat nowhere soon.
+/// Pseudo-random bytes without a short period.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
-/// The stack opens and sends all of `bytes`; gives what the kernel's application read.
+/// The stack connects and sends `bytes`. Returns what the kernel's application read.
 fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
     let listener = TcpListener::bind((family.kernel(), PORT)).expect("the port is free");
     let reader = thread::spawn(move || {
@@ -60,12 +60,12 @@ fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Ve
     reader.join().expect("the reader ends")
 }
 
-/// The kernel opens and sends all of `bytes`; gives what the stack's application read.
+/// The kernel connects and sends `bytes`. Returns what the stack's application read.
 fn receives(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Vec<u8> {
     let sent = bytes.to_vec();
     let writer = thread::spawn(move || {
         let mut peer = TcpStream::connect((family.ours(), PORT)).expect("it opens");
-        // The control of the `linux` profile, whatever this machine's default is.
+        // The congestion control of the `linux` profile, whatever this machine's default is.
         set_tcp_congestion(&peer, "cubic").expect("every kernel has it");
         peer.write_all(&sent).expect("it is written");
         peer.shutdown(Shutdown::Write).expect("it closes");
@@ -102,7 +102,7 @@ fn loses_every_fortieth(_: Side, number: u64) -> Fate {
     if number % 40 == 7 { Fate::Lost } else { Fate::Arrives }
 }
 
-/// One of a hundred is lost, and one of a hundred late; the step is no divisor of any window.
+/// 1 % of packets is lost and 1 % late; the period 101 divides no window, so that the losses hit all positions.
 fn loses_and_reorders(_: Side, number: u64) -> Fate {
     match number % 101 {
         7 => Fate::Lost,
@@ -111,14 +111,14 @@ fn loses_and_reorders(_: Side, number: u64) -> Fate {
     }
 }
 
-/// Megabytes each way: few in the tests, as many as this variable says (50, say) to try it in earnest.
+/// Environment variable with the megabytes per direction (4 by default; 50 for a thorough test).
 const MEGABYTES: &str = "EARLYBIRD_INTEROP_MEGABYTES";
 
 fn megabytes() -> usize {
     std::env::var(MEGABYTES).map_or(4, |text| text.parse().expect("a number of megabytes"))
 }
 
-/// Sends so much each way over a path, and says how long it took.
+/// Transfers in each direction over a path and prints the rates.
 fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
     let Some(mut bench) = bench(Duration::from_millis(5), fate) else { return };
     let bytes = pattern(megabytes() * 1_000_000);
@@ -138,21 +138,21 @@ fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
 }
 
 #[test]
-fn megabytes_go_both_ways_whole() {
+fn transfers_are_complete() {
     for family in Family::ALL {
         both_ways(family, "nothing lost", loses_nothing);
     }
 }
 
 #[test]
-fn megabytes_go_both_ways_whole_where_packets_are_lost_and_overtaken() {
+fn transfers_survive_loss_and_reordering() {
     for family in Family::ALL {
         both_ways(family, "1 % lost, 1 % late", loses_and_reorders);
     }
 }
 
 #[test]
-fn a_megabyte_goes_to_the_kernel_whole() {
+fn profiles_send_to_the_kernel() {
     for config in [Config::rfc(), Config::linux()] {
         let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
         let bytes = pattern(1 << 20);
@@ -161,7 +161,7 @@ fn a_megabyte_goes_to_the_kernel_whole() {
 }
 
 #[test]
-fn a_megabyte_comes_from_the_kernel_whole() {
+fn profiles_receive_from_the_kernel() {
     for config in [Config::rfc(), Config::linux()] {
         let Some(mut bench) = bench(Duration::from_millis(5), loses_nothing) else { return };
         let bytes = pattern(1 << 20);
@@ -177,9 +177,9 @@ fn losses_are_repaired_in_both_directions() {
     assert!(receives(&mut bench, Family::V4, &Config::linux(), &bytes) == bytes);
 }
 
-/// Both begin with ten segments (RFC 6928) and double them each round trip.
+/// Both start with ten segments (RFC 6928) and double per RTT.
 #[test]
-fn the_linux_profile_begins_as_this_kernel_does() {
+fn the_linux_profile_starts_like_the_kernel() {
     let delay = Duration::from_millis(40);
     let Some(mut bench) = bench(delay, loses_nothing) else { return };
     let bytes = pattern(150_000);
@@ -190,7 +190,7 @@ fn the_linux_profile_begins_as_this_kernel_does() {
     let ours = bench.path.segments_per(Side::Ours, delay);
     eprintln!("segments per half round trip: kernel {kernel:?}, stack {ours:?}");
     assert_eq!((kernel[0], ours[0]), (10, 10));
-    // Pacing may carry the kernel's into the next half round trip.
+    // Pacing may shift some of the kernel's segments into the next half RTT.
     let second = |counts: &[usize]| counts[1..=3].iter().sum::<usize>();
     assert!(second(&kernel).abs_diff(second(&ours)) <= 2, "kernel {kernel:?}, stack {ours:?}");
 }

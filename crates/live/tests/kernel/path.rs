@@ -1,10 +1,10 @@
-//! What lies between the two: a delay, and fates by number.
+//! The path between stack and kernel: a delay and chosen impairments.
 
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Checksums, Segment, parse};
 use std::collections::VecDeque;
 
-/// Who sends.
+/// The sender of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The kernel.
@@ -13,47 +13,47 @@ pub(crate) enum Side {
     Ours,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It arrives in its turn.
+    /// Delivered in order.
     Arrives,
-    /// It never arrives.
+    /// Lost.
     Lost,
-    /// It takes half the delay more, and others overtake it.
+    /// Delayed by half the delay more, so that others overtake it.
     Late,
 }
 
-/// A segment on its way, as it was seen before it could be lost.
+/// A segment, as recorded before a possible loss.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
-    /// When.
+    /// Time of sending.
     pub(crate) at: Instant,
-    /// Who sent it.
+    /// Its sender.
     pub(crate) from: Side,
-    /// What it was.
+    /// The segment.
     pub(crate) segment: Segment,
 }
 
-/// A path with one delay, and fates by number.
+/// A path with a fixed delay and scripted fates.
 #[derive(Debug)]
 pub(crate) struct Path {
     delay: Duration,
-    /// Says what becomes of the so-manieth data segment (from 1) of a side.
+    /// Returns the fate of the n-th data segment (from 1) of a side.
     fate: fn(Side, u64) -> Fate,
     sent: [u64; 2],
-    on_its_way: VecDeque<(Instant, Side, Vec<u8>)>,
-    /// Everything that came by.
+    in_flight: VecDeque<(Instant, Side, Vec<u8>)>,
+    /// All segments.
     pub(crate) seen: Vec<Sighting>,
 }
 
 impl Path {
-    /// Makes a path that holds each packet back for `delay`; `fate` says which data segments are lost or late.
+    /// Creates a path with a delay; `fate` selects the data segments that are lost or late.
     pub(crate) fn new(delay: Duration, fate: fn(Side, u64) -> Fate) -> Self {
-        Self { delay, fate, sent: [0; 2], on_its_way: VecDeque::new(), seen: Vec::new() }
+        Self { delay, fate, sent: [0; 2], in_flight: VecDeque::new(), seen: Vec::new() }
     }
 
-    /// Takes a packet.
+    /// Sends a packet.
     pub(crate) fn send(&mut self, now: Instant, from: Side, packet: Vec<u8>) {
         let delay = match self.fate_of(now, from, &packet) {
             Fate::Arrives => self.delay,
@@ -61,11 +61,11 @@ impl Path {
             Fate::Lost => return,
         };
         let at = now + delay;
-        let place = self.on_its_way.partition_point(|(other, ..)| *other <= at);
-        self.on_its_way.insert(place, (at, from, packet));
+        let place = self.in_flight.partition_point(|(other, ..)| *other <= at);
+        self.in_flight.insert(place, (at, from, packet));
     }
 
-    /// Takes note of a packet, and says what becomes of it.
+    /// Records a packet and returns its fate.
     fn fate_of(&mut self, now: Instant, from: Side, packet: &[u8]) -> Fate {
         let Ok(parsed) = parse(packet, Checksums::Ignore) else { return Fate::Arrives };
         let count = &mut self.sent[from as usize];
@@ -78,16 +78,16 @@ impl Path {
 
     /// Returns the next packet that has arrived.
     pub(crate) fn next_arrival(&mut self, now: Instant) -> Option<(Side, Vec<u8>)> {
-        let (_, from, packet) = self.on_its_way.pop_front_if(|(at, ..)| *at <= now)?;
+        let (_, from, packet) = self.in_flight.pop_front_if(|(at, ..)| *at <= now)?;
         Some((from, packet))
     }
 
     /// Returns the time of the next arrival.
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        self.on_its_way.front().map(|(at, ..)| *at)
+        self.in_flight.front().map(|(at, ..)| *at)
     }
 
-    /// Returns how many data segments a side sent in each span of so much time, from its first one on.
+    /// Returns the number of data segments that a side sent in each interval of `span`, from its first one on.
     pub(crate) fn segments_per(&self, from: Side, span: Duration) -> Vec<usize> {
         let sent = self.seen.iter().filter(|seen| seen.from == from && seen.segment.len > 0);
         let times: Vec<Instant> = sent.map(|seen| seen.at).collect();

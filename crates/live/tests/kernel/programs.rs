@@ -1,9 +1,9 @@
-//! Programs that know nothing of us, over the kernel's TCP: curl, Python, a thousand sockets at once.
+//! Ordinary programs over the kernel's TCP against a stack: curl, Python, a thousand sockets at once.
 
 use crate::bench::{Family, network, settings};
 use crate::{pattern, unless_refused};
 use earlybird_live::device::{Path, Tun};
-use earlybird_live::{Application, Driver, Event, Id, Monotonic, Stack};
+use earlybird_live::{Application, Driver, Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::{Config, Ending, ListenConfig};
 use earlybird_units::Instant;
 use std::collections::HashMap;
@@ -13,15 +13,15 @@ use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use std::thread;
 
-pub(crate) type Host = Stack<Tun, Monotonic>;
+pub(crate) type Host = Stack<Tun, MonotonicClock>;
 
 pub(crate) const HTTP: u16 = 80;
 
-/// A web server with one page, for so many requests.
+/// An HTTP server with one page, which stops after some requests.
 struct Pages {
     body: Vec<u8>,
     requests: usize,
-    /// What was asked, and how much of the answer was written.
+    /// The request, and the number of bytes of the reply that were written.
     open: HashMap<Id, (Vec<u8>, usize)>,
     endings: Vec<Ending>,
 }
@@ -56,7 +56,7 @@ impl Pages {
     }
 }
 
-impl Application<Tun, Monotonic> for Pages {
+impl Application<Tun, MonotonicClock> for Pages {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         match event {
             Event::Incoming(port) => assert!(stack.accept(port).is_some()),
@@ -80,10 +80,10 @@ pub(crate) fn stack() -> Option<Host> {
 }
 
 fn over(device: Tun) -> Host {
-    Stack::new(device, Monotonic::default(), settings()).unwrap()
+    Stack::new(device, MonotonicClock::default(), settings()).unwrap()
 }
 
-/// Lets a program fetch a page over both versions of IP, and compares what it writes.
+/// Fetches a page with a program over both IP versions, and checks its output.
 fn fetched_by(program: impl Fn(String) -> Command) {
     if let Some(stack) = stack() {
         fetched_over(stack, program);
@@ -122,16 +122,16 @@ fn curl(url: &str) -> Command {
 }
 
 #[test]
-fn curl_fetches_a_page_whole() {
+fn curl_fetches_a_page() {
     if is_here("curl") {
         fetched_by(|url| curl(&url));
     }
 }
 
-/// A device that was made elsewhere and handed over, with and without segmentation offload.
+/// A device that another process created, with and without segmentation offload.
 #[test]
-fn a_device_that_was_handed_over_is_as_good() {
-    for make in [Tun::new, Tun::plain] {
+fn a_device_can_be_passed_on() {
+    for make in [Tun::new, Tun::without_offload] {
         let Some(made) = unless_refused(network(make)).filter(|_| is_here("curl")) else { return };
         let device = Tun::from_descriptor(made.into_descriptor(), 1500).unwrap();
         fetched_over(over(device), |url| curl(&url));
@@ -141,7 +141,7 @@ fn a_device_that_was_handed_over_is_as_good() {
 }
 
 #[test]
-fn python_fetches_a_page_whole() {
+fn python_fetches_a_page() {
     const SCRIPT: &str = "import shutil, sys, urllib.request as request\n\
                           opener = request.build_opener(request.ProxyHandler({}))\n\
                           shutil.copyfileobj(opener.open(sys.argv[1]), sys.stdout.buffer)";
@@ -154,14 +154,14 @@ fn python_fetches_a_page_whole() {
     }
 }
 
-/// Says something on each connection, and reads the answer to its end.
+/// Writes to each connection, and reads the reply to its end.
 struct Callers {
     connections: usize,
     got: HashMap<Id, Vec<u8>>,
     endings: Vec<Ending>,
 }
 
-impl Application<Tun, Monotonic> for Callers {
+impl Application<Tun, MonotonicClock> for Callers {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         let mut buffer = [0; 4000];
         match event {
@@ -187,14 +187,14 @@ impl Application<Tun, Monotonic> for Callers {
     }
 }
 
-/// All are open at once: the kernel's server answers none before all have come.
+/// All are open at once: the kernel's server replies only after all have connected.
 #[test]
 fn a_thousand_connections_at_once() {
     const CONNECTIONS: usize = 1000;
     let Some(mut stack) = stack() else { return };
     let text = pattern(20_000);
     let listener = TcpListener::bind((Family::V4.kernel(), HTTP)).unwrap();
-    // The standard library's backlog is 128: who comes too early tries again.
+    // The standard library's backlog is 128: SYNs above it are retried.
     let answer = text.clone();
     let server = thread::spawn(move || {
         let mut peers: Vec<_> = listener.incoming().take(CONNECTIONS).map(Result::unwrap).collect();
@@ -215,12 +215,12 @@ fn a_thousand_connections_at_once() {
     assert!(callers.got.len() == CONNECTIONS && callers.got.values().all(|got| *got == text));
 }
 
-/// As an ordinary user, in a process of its own.
+/// As an unprivileged user.
 #[test]
-fn who_may_not_make_a_device_is_told_what_to_do() {
+fn missing_privileges_are_explained() {
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
     let none = CapabilitySet::empty();
-    // A thread has its own: it goes without them, and no other notices.
+    // Capabilities are per thread: dropping them does not affect other tests.
     let refused = thread::spawn(move || {
         let mut own = capabilities(None).unwrap();
         (own.effective, own.permitted, own.inheritable) = (none, none, none);

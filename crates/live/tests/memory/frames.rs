@@ -1,38 +1,38 @@
-//! Frames that may be late, and must never be torn.
+//! Real-time mode: frames may be skipped, but never split.
 
-use crate::line::{Harm, Line};
+use crate::path::{Impairments, TestPath};
 use crate::transfers::open;
-use earlybird_live::device::Carriage;
+use earlybird_live::device::Encapsulation;
 use earlybird_live::{Error, Event};
 use earlybird_tcp::{Config, RealTime, SendLimit, WriteError};
 use earlybird_units::Duration;
 
 const BYTES: usize = 1000;
 
-/// A frame that tells its number in each of its bytes.
+/// A frame whose bytes all equal its number.
 fn frame(number: u64) -> Vec<u8> {
     vec![number as u8; BYTES]
 }
 
 #[test]
-fn frames_arrive_whole_and_in_order_and_what_is_missing_was_given_up() {
-    let harm = Harm { lost: 0.05, ..Harm::default() };
-    for carriage in [Carriage::Ip, Carriage::Udp] {
-        let mut line = Line::new(carriage, false, Duration::from_millis(40), harm, 5);
+fn frames_arrive_whole_and_in_order() {
+    let impairments = Impairments { lost: 0.05, ..Impairments::default() };
+    for encapsulation in [Encapsulation::Ip, Encapsulation::Udp] {
+        let mut net = TestPath::new(encapsulation, false, Duration::from_millis(40), impairments, 5);
         let config = Config { mss: 1460, ..Config::earlybird_rt(Duration::from_millis(150)) };
-        let [source, viewer] = open(&mut line, &config);
+        let [source, viewer] = open(&mut net, &config);
         let (mut got, mut written) = (Vec::new(), 0);
-        let begin = line.now();
+        let begin = net.now();
         let mut buffer = [0; 2000];
         while written < 250 {
             let next = begin + Duration::from_millis(10) * written;
-            let now = line.step_until(next);
+            let now = net.step_until(next);
             if now >= next {
-                assert_eq!(line.hosts[0].write_frame(source, &frame(written), written), Ok(written));
+                assert_eq!(net.hosts[0].write_frame(source, &frame(written), written), Ok(written));
                 written += 1;
             }
-            // Who plays 150 ms behind the source asks for what is due, and steps over what is not there.
-            while let Some(len) = line.hosts[1].read_frame(viewer, &mut buffer).unwrap() {
+            // A player 150 ms behind the source reads what is due, and skips what is missing.
+            while let Some(len) = net.hosts[1].read_frame(viewer, &mut buffer).unwrap() {
                 assert_eq!(len, BYTES);
                 assert!(buffer[..len].iter().all(|byte| *byte == buffer[0]), "a torn frame");
                 got.push(buffer[0]);
@@ -42,35 +42,35 @@ fn frames_arrive_whole_and_in_order_and_what_is_missing_was_given_up() {
     }
 }
 
-/// The source goes on for ten seconds while nothing arrives: what waits is bounded by the deadline.
+/// The source writes for ten seconds while nothing is delivered: the send limit bounds the number of stored frames.
 #[test]
-fn what_is_given_up_is_told_and_takes_no_memory() {
-    let mut line = Line::new(Carriage::Ip, false, Duration::from_millis(10), Harm::default(), 5);
+fn abandoned_frames_are_reported_and_freed() {
+    let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
     let config = Config { real_time: RealTime::mtcp(SendLimit::Segments(12)), ..Config::rfc() };
-    let [source, _] = open(&mut line, &config);
-    line.largest = 0;
+    let [source, _] = open(&mut net, &config);
+    net.largest = 0;
     for number in 0..100 {
-        assert_eq!(line.hosts[0].write_frame(source, &frame(number)[..500], number), Ok(number));
-        let next = line.now() + Duration::from_millis(100);
-        line.step_until(next);
+        assert_eq!(net.hosts[0].write_frame(source, &frame(number)[..500], number), Ok(number));
+        let next = net.now() + Duration::from_millis(100);
+        net.step_until(next);
     }
-    let held = line.hosts[0].connection(source).unwrap().frames_held();
-    let discarded = std::iter::from_fn(|| line.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
+    let held = net.hosts[0].connection(source).unwrap().frames_held();
+    let discarded = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
     assert_eq!((held, held + discarded), (12, 100));
 }
 
 #[test]
-fn a_connection_for_frames_takes_no_bytes_and_one_for_bytes_no_frames() {
-    let mut line = Line::new(Carriage::Ip, false, Duration::from_millis(10), Harm::default(), 5);
+fn frame_connections_refuse_byte_writes_and_long_frames() {
+    let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
     let framing = Config { real_time: RealTime::mtcp(SendLimit::Unlimited), ..Config::rfc() };
-    let [source, viewer] = open(&mut line, &framing);
-    assert_eq!(line.hosts[0].write(source, b"text"), Err(Error::Write(WriteError::Framed)));
-    let too_long = line.hosts[0].write_frame(source, &[0; 2000], 0);
+    let [source, viewer] = open(&mut net, &framing);
+    assert_eq!(net.hosts[0].write(source, b"text"), Err(Error::Write(WriteError::Framed)));
+    let too_long = net.hosts[0].write_frame(source, &[0; 2000], 0);
     assert!(matches!(too_long, Err(Error::Write(WriteError::TooLong { .. }))), "{too_long:?}");
-    assert_eq!(line.hosts[0].write_frame(source, &[7; 500], 0), Ok(0));
-    while line.hosts[1].poll_event().is_none_or(|(_, event)| event != Event::Readable) {
-        line.step().expect("it arrives");
+    assert_eq!(net.hosts[0].write_frame(source, &[7; 500], 0), Ok(0));
+    while net.hosts[1].poll_event().is_none_or(|(_, event)| event != Event::Readable) {
+        net.step().expect("it arrives");
     }
-    assert_eq!(line.hosts[1].read_frame(viewer, &mut [0; 100]), Err(Error::FrameTooLong(500)));
-    assert_eq!(line.hosts[1].read_frame(viewer, &mut [0; 500]), Ok(Some(500)));
+    assert_eq!(net.hosts[1].read_frame(viewer, &mut [0; 100]), Err(Error::FrameTooLong(500)));
+    assert_eq!(net.hosts[1].read_frame(viewer, &mut [0; 500]), Ok(Some(500)));
 }

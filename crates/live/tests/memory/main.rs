@@ -1,13 +1,13 @@
-//! Stacks over devices in memory, by a clock that the test sets: nothing depends on the machine.
+//! Stacks over devices in memory with a manual clock: deterministic.
 
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
+mod backpressure;
 mod frames;
-mod line;
 mod listening;
-mod narrow;
-mod preempted;
+mod observer;
+mod path;
+mod preemption;
 mod soak;
-mod strangers;
 mod transfers;
-mod watching;
+mod unmatched;

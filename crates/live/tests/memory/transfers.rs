@@ -1,7 +1,7 @@
-//! Bytes from one side to the other, over lines that lose, double and mix up.
+//! Transfers over paths that lose, duplicate and reorder.
 
-use crate::line::{Harm, Line, Sighting};
-use earlybird_live::device::Carriage;
+use crate::path::{Impairments, Sighting, TestPath};
+use earlybird_live::device::Encapsulation;
 use earlybird_live::{Event, Id};
 use earlybird_tcp::{Config, Ending, ListenConfig, Segmentation};
 use earlybird_units::{Duration, Instant};
@@ -9,25 +9,25 @@ use proptest::prelude::*;
 
 const PORT: u16 = 80;
 
-/// Bytes that repeat nowhere soon.
+/// Pseudo-random bytes without a short period.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
-/// Opens a connection from side 0 to side 1; gives both its ends.
-pub(crate) fn open(line: &mut Line, config: &Config) -> [Id; 2] {
-    line.hosts[1].listen(PORT, config, ListenConfig::default()).unwrap();
-    let path = line.path(0);
-    let opened = line.hosts[0].connect(config, path, PORT).unwrap();
+/// Opens a connection from side 0 to side 1 and returns both ends.
+pub(crate) fn open(net: &mut TestPath, config: &Config) -> [Id; 2] {
+    net.hosts[1].listen(PORT, config, ListenConfig::default()).unwrap();
+    let path = net.path(0);
+    let opened = net.hosts[0].connect(config, path, PORT).unwrap();
     loop {
-        line.step().expect("something happens");
-        if let Some(accepted) = line.hosts[1].accept(PORT) {
+        net.step().expect("something happens");
+        if let Some(accepted) = net.hosts[1].accept(PORT) {
             return [opened, accepted];
         }
     }
 }
 
-/// What one end writes, and what it has read.
+/// The state of one end: what it still writes, and what it has read.
 struct End<'a> {
     rest: &'a [u8],
     got: Vec<u8>,
@@ -36,8 +36,8 @@ struct End<'a> {
 }
 
 impl End<'_> {
-    fn work(&mut self, line: &mut Line, side: usize, id: Id) {
-        let host = &mut line.hosts[side];
+    fn work(&mut self, net: &mut TestPath, side: usize, id: Id) {
+        let host = &mut net.hosts[side];
         while let Some((_, event)) = host.poll_event() {
             match event {
                 Event::PeerClosed => self.has_ended = true,
@@ -57,31 +57,31 @@ impl End<'_> {
     }
 }
 
-/// Sends texts both ways at once, and gives what was read, first by side 1.
-pub(crate) fn exchange(line: &mut Line, config: &Config, texts: [&[u8]; 2]) -> [Vec<u8>; 2] {
-    line.hosts[1].listen(PORT, config, ListenConfig::default()).unwrap();
-    let path = line.path(0);
-    let mut ids = [Some(line.hosts[0].connect(config, path, PORT).unwrap()), None];
+/// Sends texts in both directions at once. Returns what was read, first by side 1.
+pub(crate) fn exchange(net: &mut TestPath, config: &Config, texts: [&[u8]; 2]) -> [Vec<u8>; 2] {
+    net.hosts[1].listen(PORT, config, ListenConfig::default()).unwrap();
+    let path = net.path(0);
+    let mut ids = [Some(net.hosts[0].connect(config, path, PORT).unwrap()), None];
     let mut ends = texts.map(|text| End { rest: text, got: Vec::new(), has_ended: false, ending: None });
     while ends.iter().any(|end| end.ending.is_none()) {
-        ids[1] = ids[1].or_else(|| line.hosts[1].accept(PORT));
+        ids[1] = ids[1].or_else(|| net.hosts[1].accept(PORT));
         for side in [0, 1] {
-            ids[side].inspect(|id| ends[side].work(line, side, *id));
+            ids[side].inspect(|id| ends[side].work(net, side, *id));
         }
-        line.step().expect("something happens");
-        assert!(line.now() < Instant::ZERO + Duration::from_secs(3600), "it takes too long");
+        net.step().expect("something happens");
+        assert!(net.now() < Instant::ZERO + Duration::from_secs(3600), "it takes too long");
     }
     assert!(ends.iter().all(|end| end.has_ended && end.ending == Some(Ending::InOrder)));
     for side in [0, 1] {
-        ids[side].inspect(|id| line.hosts[side].close(*id).unwrap());
+        ids[side].inspect(|id| net.hosts[side].close(*id).unwrap());
     }
     let [one, other] = ends;
     [other.got, one.got]
 }
 
-/// Says how long the IP packet of a sighting was.
-fn packet_len(carriage: Carriage, is_v6: bool, sighting: &Sighting) -> usize {
-    let headers = if carriage == Carriage::Ip { 0 } else { 8 + if is_v6 { 40 } else { 20 } };
+/// Returns the length of the IP packet of a sighting.
+fn packet_len(encapsulation: Encapsulation, is_v6: bool, sighting: &Sighting) -> usize {
+    let headers = if encapsulation == Encapsulation::Ip { 0 } else { 8 + if is_v6 { 40 } else { 20 } };
     sighting.bytes.len() + headers
 }
 
@@ -94,103 +94,103 @@ proptest! {
         is_v6 in any::<bool>(),
         profile in 0..3_usize,
         lost in 0.0..0.08,
-        doubled in 0.0..0.05,
-        overtaken in 0.0..0.1,
+        duplicated in 0.0..0.05,
+        reordered in 0.0..0.1,
         lengths in [0..200_000_usize, 0..100_000],
     ) {
-        let carriage = if is_udp { Carriage::Udp } else { Carriage::Ip };
+        let encapsulation = if is_udp { Encapsulation::Udp } else { Encapsulation::Ip };
         let config = [Config::linux(), Config::rfc(), Config { send_buffer: Some(9000), ..Config::linux() }][profile];
-        let harm = Harm { lost, doubled, overtaken };
-        let mut line = Line::new(carriage, is_v6, Duration::from_millis(10), harm, seed % 1000);
+        let impairments = Impairments { lost, duplicated, reordered };
+        let mut net = TestPath::new(encapsulation, is_v6, Duration::from_millis(10), impairments, seed % 1000);
         let texts = lengths.map(pattern);
-        let got = exchange(&mut line, &config, [&texts[0], &texts[1]]);
+        let got = exchange(&mut net, &config, [&texts[0], &texts[1]]);
         prop_assert!(got == texts);
-        prop_assert!(line.seen.iter().all(|seen| packet_len(carriage, is_v6, seen) <= 1500));
+        prop_assert!(net.seen.iter().all(|seen| packet_len(encapsulation, is_v6, seen) <= 1500));
     }
 }
 
 #[test]
-fn closed_connections_go_when_time_wait_is_over_and_nothing_stays() {
-    let mut line = Line::new(Carriage::Ip, false, Duration::from_millis(5), Harm::default(), 1);
-    exchange(&mut line, &Config::linux(), [b"question", b"answer"]);
-    while line.step().is_some() {}
-    assert_eq!([0, 1].map(|side| line.hosts[side].connections()), [0, 0]);
-    assert!(line.now() >= Instant::ZERO + Duration::from_secs(60));
+fn connections_are_removed_after_time_wait() {
+    let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(5), Impairments::default(), 1);
+    exchange(&mut net, &Config::linux(), [b"question", b"answer"]);
+    while net.step().is_some() {}
+    assert_eq!([0, 1].map(|side| net.hosts[side].connections()), [0, 0]);
+    assert!(net.now() >= Instant::ZERO + Duration::from_secs(60));
 }
 
-/// A full packet is 1500 bytes over either carriage and either version, and no more.
+/// A full packet has 1500 bytes in each encapsulation and IP version.
 #[test]
-fn packets_fill_what_the_device_carries() {
-    for (carriage, is_v6) in
-        [(Carriage::Ip, false), (Carriage::Ip, true), (Carriage::Udp, false), (Carriage::Udp, true)]
+fn full_packets_have_the_mtu() {
+    for (encapsulation, is_v6) in
+        [(Encapsulation::Ip, false), (Encapsulation::Ip, true), (Encapsulation::Udp, false), (Encapsulation::Udp, true)]
     {
-        let mut line = Line::new(carriage, is_v6, Duration::from_millis(5), Harm::default(), 1);
+        let mut net = TestPath::new(encapsulation, is_v6, Duration::from_millis(5), Impairments::default(), 1);
         let text = pattern(100_000);
         let config = Config { mss: 9000, ..Config::linux() };
-        assert!(exchange(&mut line, &config, [&text, &[]]) == [text, vec![]]);
-        let longest = line.seen.iter().map(|seen| packet_len(carriage, is_v6, seen)).max();
-        assert_eq!(longest, Some(1500), "{carriage:?}, IPv6: {is_v6}");
+        assert!(exchange(&mut net, &config, [&text, &[]]) == [text, vec![]]);
+        let longest = net.seen.iter().map(|seen| packet_len(encapsulation, is_v6, seen)).max();
+        assert_eq!(longest, Some(1500), "{encapsulation:?}, IPv6: {is_v6}");
     }
 }
 
-/// With the clock of a test everything leaves at the very time of what caused it.
+/// With a manual clock, segments leave at the time of the event that caused them.
 #[test]
-fn segments_leave_at_the_time_of_the_event_that_caused_them() {
+fn segments_leave_without_delay() {
     let delay = Duration::from_millis(10);
-    let mut line = Line::new(Carriage::Ip, false, delay, Harm::default(), 1);
-    exchange(&mut line, &Config { segmentation: Segmentation::Simulated, ..Config::linux() }, [&pattern(50_000), &[]]);
-    let begin = line.seen[0].at;
-    let steps: Vec<u64> = line.seen.iter().map(|seen| (seen.at - begin).as_nanos() % delay.as_nanos()).collect();
-    // Nothing is lost, so that no timer has a part in it, but the one that holds ACKs back.
+    let mut net = TestPath::new(Encapsulation::Ip, false, delay, Impairments::default(), 1);
+    exchange(&mut net, &Config { segmentation: Segmentation::Simulated, ..Config::linux() }, [&pattern(50_000), &[]]);
+    let begin = net.seen[0].at;
+    let steps: Vec<u64> = net.seen.iter().map(|seen| (seen.at - begin).as_nanos() % delay.as_nanos()).collect();
+    // Nothing is lost: the only timer that matters is the one for delayed ACKs.
     let late = steps.iter().filter(|step| **step != 0).count();
     assert!(late <= 2, "{steps:?}");
 }
 
 #[test]
-fn the_same_script_gives_the_same_packets_at_the_same_times() {
+fn runs_are_deterministic() {
     let run = || {
-        let harm = Harm { lost: 0.03, doubled: 0.02, overtaken: 0.05 };
-        let mut line = Line::new(Carriage::Udp, true, Duration::from_millis(10), harm, 7);
+        let impairments = Impairments { lost: 0.03, duplicated: 0.02, reordered: 0.05 };
+        let mut net = TestPath::new(Encapsulation::Udp, true, Duration::from_millis(10), impairments, 7);
         let text = pattern(100_000);
-        exchange(&mut line, &Config::linux(), [&text, &text]);
-        line.seen
+        exchange(&mut net, &Config::linux(), [&text, &text]);
+        net.seen
     };
     assert!(run() == run());
 }
 
 #[test]
-fn a_clock_that_goes_back_is_waited_for_and_one_that_jumps_ahead_does_no_harm() {
+fn clock_jumps_are_tolerated() {
     use earlybird_live::Clock;
-    let mut line = Line::new(Carriage::Ip, false, Duration::from_millis(10), Harm::default(), 3);
+    let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 3);
     let config = Config::linux();
-    let ids = open(&mut line, &config);
+    let ids = open(&mut net, &config);
     let text = pattern(60_000);
-    assert_eq!(line.hosts[0].write(ids[0], &text), Ok(text.len()));
+    assert_eq!(net.hosts[0].write(ids[0], &text), Ok(text.len()));
     let mut got = Vec::<u8>::new();
     let mut buffer = [0; 9000];
     for number in 0.. {
-        line.step().expect("something happens");
+        net.step().expect("something happens");
         match number {
-            2 => line.clock.advance(Duration::from_secs(40)),
-            5 => line.clock.set(Instant::from_nanos(1)),
+            2 => net.clock.advance(Duration::from_secs(40)),
+            5 => net.clock.set(Instant::from_nanos(1)),
             _ => {}
         }
-        let count = line.hosts[1].read(ids[1], &mut buffer).unwrap();
+        let count = net.hosts[1].read(ids[1], &mut buffer).unwrap();
         got.extend(&buffer[..count]);
         if got.len() == text.len() {
             break;
         }
-        assert!(number < 10_000, "{} bytes by {:?}", got.len(), line.clock.now());
+        assert!(number < 10_000, "{} bytes by {:?}", got.len(), net.clock.now());
     }
     assert!(got == text);
 }
 
-/// A segment longer than 1280 bytes never arrives, and nobody says so.
+/// The path drops segments above 1280 bytes without an ICMP message.
 #[test]
-fn a_path_over_udp_that_swallows_large_packets_gets_smaller_ones() {
-    let mut line = Line::new(Carriage::Udp, false, Duration::from_millis(10), Harm::default(), 3);
-    line.largest = 1280;
+fn udp_black_holes_are_detected() {
+    let mut net = TestPath::new(Encapsulation::Udp, false, Duration::from_millis(10), Impairments::default(), 3);
+    net.largest = 1280;
     let text = pattern(50_000);
-    let got = exchange(&mut line, &Config::linux(), [&text, &[]]);
+    let got = exchange(&mut net, &Config::linux(), [&text, &[]]);
     assert!(got[0] == text);
 }

@@ -1,29 +1,29 @@
-//! An echo, and who speaks to it.
+//! An echo server and its client.
 
 use earlybird_live::device::Udp;
-use earlybird_live::{Application, Event, Id, Monotonic, Stack};
+use earlybird_live::{Application, Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::Ending;
 use earlybird_units::Instant;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-pub(crate) type Host = Stack<Udp, Monotonic>;
+pub(crate) type Host = Stack<Udp, MonotonicClock>;
 
-/// Bytes that repeat nowhere soon.
+/// Pseudo-random bytes without a short period.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
-/// Sends back what comes, and closes when the peer does.
+/// Echoes received bytes, and closes when the peer does.
 pub(crate) struct Echo {
-    /// It ends after so many connections.
+    /// The number of connections after which it stops.
     connections: usize,
     pub(crate) endings: Vec<Ending>,
-    /// What was read and not yet written, and whether no more comes.
+    /// Bytes that are not echoed yet, and whether the peer has closed.
     waiting: HashMap<Id, (Vec<u8>, bool)>,
 }
 
-/// More than so much is not read before it was written.
+/// The most bytes to buffer per connection.
 const AT_MOST: usize = 1 << 18;
 
 impl Echo {
@@ -49,7 +49,7 @@ impl Echo {
     }
 }
 
-impl Application<Udp, Monotonic> for Echo {
+impl Application<Udp, MonotonicClock> for Echo {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         match event {
             Event::Incoming(port) => assert!(stack.accept(port).is_some()),
@@ -71,14 +71,14 @@ impl Application<Udp, Monotonic> for Echo {
     }
 }
 
-/// Sends a text over each connection, and expects it back.
+/// Sends a text over each connection, and checks the echo.
 pub(crate) struct Client {
     text: Vec<u8>,
     connections: usize,
     /// Bytes written and read.
     done: HashMap<Id, (usize, usize)>,
     pub(crate) endings: Vec<Ending>,
-    /// What is done as soon as something came back.
+    /// Called when the first bytes come back.
     pub(crate) on_progress: Option<Box<dyn FnOnce()>>,
 }
 
@@ -111,7 +111,7 @@ impl Client {
     }
 }
 
-impl Application<Udp, Monotonic> for Client {
+impl Application<Udp, MonotonicClock> for Client {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         match event {
             Event::Established | Event::Writable => self.write(stack, id),

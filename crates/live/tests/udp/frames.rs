@@ -1,21 +1,21 @@
-//! Frames in real time: written at their times, read as they come.
+//! Real-time mode over loopback: frames are written at fixed times and read as they arrive.
 
 use crate::{PORT, client, loopback};
 use earlybird_live::device::{Path, Udp};
-use earlybird_live::{Application, Clock, Driver, Event, Id, Monotonic, Settings, Stack, spawn};
+use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack, spawn};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::ops::ControlFlow;
 
-type Host = Stack<Udp, Monotonic>;
+type Host = Stack<Udp, MonotonicClock>;
 
 /// 4 Mbit/s in frames of seven MPEG-TS packets, for a second.
 const FRAME: usize = 7 * 188;
 const INTERVAL: Duration = Duration::from_nanos(2_632_000);
 const FRAMES: u64 = 380;
 
-/// Writes a frame at each of its times, which says when that was.
+/// Writes frames at a fixed interval; each contains the time at which it was due.
 struct Source {
     id: Option<Id>,
     written: u64,
@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-impl Application<Udp, Monotonic> for Source {
+impl Application<Udp, MonotonicClock> for Source {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         match event {
             Event::Established => (self.id, self.begin) = (Some(id), stack.now()),
@@ -54,14 +54,14 @@ impl Application<Udp, Monotonic> for Source {
     }
 }
 
-/// Reads frames, and takes note of how late each was behind the time at which it was to be written.
+/// Reads frames and records the delay of each.
 struct Viewer {
-    clock: Monotonic,
+    clock: MonotonicClock,
     delays: Vec<Duration>,
     is_over: bool,
 }
 
-impl Application<Udp, Monotonic> for Viewer {
+impl Application<Udp, MonotonicClock> for Viewer {
     fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
         let mut frame = [0; 2000];
         match event {
@@ -88,13 +88,13 @@ impl Application<Udp, Monotonic> for Viewer {
 }
 
 #[test]
-fn frames_are_there_as_soon_as_they_are_written() {
-    let clock = Monotonic::default();
+fn frames_arrive_without_delay() {
+    let clock = MonotonicClock::default();
     let config = Config { mss: 1460, nagle: false, ..Config::earlybird_rt(Duration::from_millis(200)) };
     let device = Udp::bind(loopback()).unwrap();
     let there = Path::over_udp(device.address());
     let make = move || {
-        let mut stack = Stack::new(device, clock, Settings::drawn(&[])?).map_err(io::Error::other)?;
+        let mut stack = Stack::new(device, clock, Settings::random(&[])?).map_err(io::Error::other)?;
         stack.listen(PORT, &config, ListenConfig::default()).map_err(io::Error::other)?;
         Ok((stack, Viewer { clock, delays: Vec::new(), is_over: false }))
     };

@@ -1,4 +1,4 @@
-//! Stacks over sockets of UDP on this host, as any user may run them, each on a thread of its own.
+//! Stacks over UDP sockets on this host, each on a thread, without privileges.
 
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
@@ -7,7 +7,7 @@ mod frames;
 
 use applications::{Client, Echo, Host, pattern};
 use earlybird_live::device::{Path, Udp};
-use earlybird_live::{Driver, Error, Event, Handle, Limits, Monotonic, Settings, Stack, spawn};
+use earlybird_live::{Driver, Error, Event, Handle, Limits, MonotonicClock, Settings, Stack, spawn};
 use earlybird_tcp::{Config, Ending, Lifetimes, ListenConfig};
 use earlybird_units::Duration;
 use std::io;
@@ -22,21 +22,21 @@ fn loopback() -> SocketAddr {
     LOOPBACK[0].parse().unwrap()
 }
 
-/// An echo on a thread.
+/// An echo server on a thread.
 struct Server {
     address: SocketAddr,
-    handle: Handle<Udp, Monotonic>,
+    handle: Handle<Udp, MonotonicClock>,
     thread: JoinHandle<io::Result<Echo>>,
 }
 
 impl Server {
-    /// Begins; it ends after so many connections.
+    /// Starts the server, which stops after `connections` connections.
     fn new(at: SocketAddr, connections: usize) -> Self {
         let device = Udp::bind(at).unwrap();
         let address = device.address();
         let make = move || {
             let mut stack =
-                Stack::new(device, Monotonic::default(), Settings::drawn(&[])?).map_err(io::Error::other)?;
+                Stack::new(device, MonotonicClock::default(), Settings::random(&[])?).map_err(io::Error::other)?;
             let settings = ListenConfig { backlog: 2000, half_open: 2000, ..ListenConfig::default() };
             stack.listen(PORT, &Config::linux(), settings).map_err(io::Error::other)?;
             Ok((stack, Echo::new(connections)))
@@ -50,20 +50,20 @@ impl Server {
     }
 }
 
-fn client(at: SocketAddr, clock: Monotonic) -> Host {
-    Stack::new(Udp::bind(at).unwrap(), clock, Settings::drawn(&[]).unwrap()).unwrap()
+fn client(at: SocketAddr, clock: MonotonicClock) -> Host {
+    Stack::new(Udp::bind(at).unwrap(), clock, Settings::random(&[]).unwrap()).unwrap()
 }
 
-/// Sends a text over so many connections at once, and expects it back from each.
+/// Sends a text over `connections` connections at once and checks the echoes.
 fn echo(at: SocketAddr, connections: usize, text: Vec<u8>) {
     let server = Server::new(at, connections);
     let there = server.address;
     echo_from(at, server, there, connections, text);
 }
 
-/// The same from one address to another at which a server can be reached.
+/// The same, from one local address to another at which a server is reachable.
 fn echo_from(at: SocketAddr, server: Server, there: SocketAddr, connections: usize, text: Vec<u8>) {
-    let mut stack = client(at, Monotonic::default());
+    let mut stack = client(at, MonotonicClock::default());
     for _ in 0..connections {
         stack.connect(&Config::linux(), Path::over_udp(there), PORT).unwrap();
     }
@@ -71,7 +71,7 @@ fn echo_from(at: SocketAddr, server: Server, there: SocketAddr, connections: usi
     let mut driver = Driver::new(stack).unwrap();
     driver.run(&mut client).unwrap();
     assert_eq!(client.endings, vec![Ending::InOrder; connections]);
-    // The last ACK may get lost: as long as the server repeats its FIN, somebody must be there.
+    // The last ACK may be lost: the client must exist while the server retransmits its FIN.
     while !server.thread.is_finished() {
         let _ = driver.turn(&mut client).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -80,7 +80,7 @@ fn echo_from(at: SocketAddr, server: Server, there: SocketAddr, connections: usi
 }
 
 #[test]
-fn megabytes_come_back_whole_over_ipv4_and_ipv6() {
+fn echoes_are_complete_over_both_ip_versions() {
     for at in LOOPBACK {
         echo(at.parse().unwrap(), 1, pattern(20_000_000));
     }
@@ -91,9 +91,9 @@ fn a_thousand_connections_at_once() {
     echo(loopback(), 1000, pattern(20_000));
 }
 
-/// A socket for all addresses answers from the one that was asked, and speaks to both versions of IP.
+/// A socket that is bound to all addresses replies from the address that the peer sent to, in both IP versions.
 #[test]
-fn a_socket_without_an_address_is_reached_at_all_of_them() {
+fn wildcard_sockets_reply_from_the_right_address() {
     for (bound, reached) in [("0.0.0.0:0", "127.0.0.5"), ("[::]:0", "::1"), ("[::]:0", "127.0.0.1")] {
         let server = Server::new(bound.parse().unwrap(), 3);
         let there = SocketAddr::new(reached.parse().unwrap(), server.address.port());
@@ -103,19 +103,19 @@ fn a_socket_without_an_address_is_reached_at_all_of_them() {
 }
 
 #[test]
-fn a_port_that_is_in_use_is_not_bound_again() {
+fn a_port_in_use_cannot_be_bound() {
     let first = Udp::bind(loopback()).unwrap();
     let again = Udp::bind(first.address()).unwrap_err();
     assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
-    let mut stack = Stack::new(first, Monotonic::default(), Settings::drawn(&[]).unwrap()).unwrap();
+    let mut stack = Stack::new(first, MonotonicClock::default(), Settings::random(&[]).unwrap()).unwrap();
     stack.listen(PORT, &Config::linux(), ListenConfig::default()).unwrap();
     let taken = stack.listen(PORT, &Config::linux(), ListenConfig::default());
     assert_eq!(taken, Err(Error::PortInUse(PORT)));
 }
 
-/// Another thread gives work, and asks; what it is told is what the stack's own thread sees.
+/// Tasks from another thread run on the thread of the stack.
 #[test]
-fn other_threads_give_work_without_waiting() {
+fn other_threads_submit_tasks() {
     let server = Server::new(loopback(), 1);
     let (address, (sender, receiver)) = (server.address, channel());
     let is_taken = server.handle.submit(move |stack| {
@@ -123,7 +123,7 @@ fn other_threads_give_work_without_waiting() {
     });
     assert!(is_taken);
     assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok((0, address)));
-    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
+    let mut driver = Driver::new(client(loopback(), MonotonicClock::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     driver.run(&mut Client::new(pattern(1000), 1)).unwrap();
     let handle = server.handle.clone();
@@ -131,12 +131,12 @@ fn other_threads_give_work_without_waiting() {
     assert!(!handle.submit(|_| ()), "nobody is there any more");
 }
 
-/// So many datagrams are there before the transfer begins; more come during it.
+/// Datagrams that are sent before the transfer starts; more follow during it.
 const FLOOD: u64 = 1000;
 
-/// What comes to the port from others neither stops a transfer nor stays.
+/// A flood of unrelated datagrams neither stops a transfer nor leaks memory.
 #[test]
-fn a_flood_of_rubbish_at_the_port_stops_nothing() {
+fn a_flood_of_datagrams_is_tolerated() {
     let server = Server::new(loopback(), 1);
     let (address, (stop, stopped), (flooding, is_flooded)) = (server.address, channel::<()>(), channel::<()>());
     let flood = std::thread::spawn(move || {
@@ -144,7 +144,7 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
         let rubbish = pattern(1400);
         let mut sent = 0_u64;
         while stopped.try_recv().is_err() {
-            // The system may have no room for more: the flood goes on all the same.
+            // The socket buffer may be full, which does not matter here.
             sent += u64::from(socket.send_to(&rubbish[(sent % 700) as usize..], address).is_ok());
             if sent == FLOOD {
                 flooding.send(()).ok();
@@ -155,7 +155,7 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
         (sent, std::iter::from_fn(|| socket.recv(&mut answer).ok()).count())
     });
     is_flooded.recv().unwrap();
-    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
+    let mut driver = Driver::new(client(loopback(), MonotonicClock::default())).unwrap();
     driver.stack.connect(&Config::linux(), Path::over_udp(address), PORT).unwrap();
     let mut client = Client::new(pattern(2_000_000), 1);
     driver.run(&mut client).unwrap();
@@ -168,11 +168,11 @@ fn a_flood_of_rubbish_at_the_port_stops_nothing() {
     assert_eq!(echo.endings, [Ending::InOrder]);
 }
 
-/// The peer's process is gone, and with it its socket: nobody answers any more.
+/// The peer's process and socket are gone: nothing replies.
 #[test]
-fn a_peer_that_is_killed_is_given_up_in_time() {
+fn a_killed_peer_times_out() {
     let server = Server::new(loopback(), usize::MAX);
-    let mut driver = Driver::new(client(loopback(), Monotonic::default())).unwrap();
+    let mut driver = Driver::new(client(loopback(), MonotonicClock::default())).unwrap();
     let patience = Some(Duration::from_millis(700));
     let config = Config { lifetimes: Lifetimes { user_timeout: patience, ..Lifetimes::LINUX }, ..Config::linux() };
     let id = driver.stack.connect(&config, Path::over_udp(server.address), PORT).unwrap();

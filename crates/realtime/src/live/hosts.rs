@@ -10,7 +10,7 @@ use crate::hosts::{Decision, Hosts, Readiness};
 use crate::sides::{Sides, port_of};
 use earlybird_emulator::Side;
 use earlybird_experiment::{Cast, FlowEnd, FlowGauges};
-use earlybird_live::device::{Carriage, Device, Path, Udp};
+use earlybird_live::device::{Device, Encapsulation, Path, Udp};
 use earlybird_live::{Error, Event, Id, Limits, Settings, Stack};
 use earlybird_sim::{Carrier, EndpointSettings, FlowId};
 use earlybird_tcp::{Config, Connection, Delivery, ListenConfig, Segmentation, TraceEvent};
@@ -93,15 +93,15 @@ fn on_wire(config: &Config) -> Config {
 
 /// Returns the bytes of a flow's largest packet.
 pub(super) fn packet_of(cast: &Cast) -> u64 {
-    u64::from(on_wire(&settings_of(cast).opener).mss) + HEADERS + u64::from(Carriage::Udp.overhead())
+    u64::from(on_wire(&settings_of(cast).opener).mss) + HEADERS + u64::from(Encapsulation::Udp.overhead())
 }
 
 impl Host {
     fn new(device: Udp, clock: Clock, seed: u64, openers: Option<Openers>) -> Result<Self, Error> {
         let limits = Limits { send_buffer: BUFFER, receive_buffer: BUFFER, ..Limits::default() };
-        let mut stack = Stack::new(device, clock, Settings { limits, ..Settings::scripted(seed, &[]) })?;
+        let mut stack = Stack::new(device, clock, Settings { limits, ..Settings::deterministic(seed, &[]) })?;
         let (sender, decisions) = channel();
-        stack.watch(Some(Box::new(Teller { decisions: sender, openers })));
+        stack.set_observer(Some(Box::new(Teller { decisions: sender, openers })));
         Ok(Self { stack, decisions, numbers: HashMap::new() })
     }
 

@@ -1,7 +1,7 @@
 //! What stacks tell of their connections: decisions to the run, and all that openers do to its chronicle.
 
 use crate::chronicle::Shared;
-use earlybird_live::{Id, Watch};
+use earlybird_live::{Id, Observer};
 use earlybird_sim::FlowId;
 use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
 use earlybird_units::Instant;
@@ -37,7 +37,7 @@ impl Openers {
     }
 }
 
-impl Watch for Teller {
+impl Observer for Teller {
     fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
         // Nobody listens any more when the run is over.
         let _ = self.decisions.send((at, id, event));
@@ -46,46 +46,46 @@ impl Watch for Teller {
         }
     }
 
-    fn on_arrival(&mut self, at: Instant, id: Id, segment: &Segment) {
+    fn on_segment(&mut self, at: Instant, id: Id, segment: &Segment) {
         if let Some(openers) = &mut self.openers {
-            openers.on_arrival(at, id, segment);
+            openers.on_segment(at, id, segment);
         }
     }
 
-    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
+    fn on_transmit(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
         if let Some(openers) = &mut self.openers {
-            openers.on_departure(at, id, segment, carried);
+            openers.on_transmit(at, id, segment, carried);
         }
     }
 
-    fn on_state(&mut self, at: Instant, id: Id, connection: &Connection) {
+    fn on_update(&mut self, at: Instant, id: Id, connection: &Connection) {
         if let Some(openers) = &mut self.openers {
-            openers.on_state(at, id, connection);
+            openers.on_update(at, id, connection);
         }
     }
 }
 
-impl Watch for Openers {
+impl Observer for Openers {
     fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
         if let Some(flow) = self.flow(id) {
             self.chronicle.lock().on_trace(at, flow, event);
         }
     }
 
-    fn on_arrival(&mut self, at: Instant, id: Id, segment: &Segment) {
+    fn on_segment(&mut self, at: Instant, id: Id, segment: &Segment) {
         self.arrived = Some(*segment);
         if let Some(flow) = self.flow(id) {
             self.chronicle.lock().on_arrival(at, flow, segment);
         }
     }
 
-    fn on_departure(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
+    fn on_transmit(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
         if let Some(flow) = self.flow(id) {
             self.chronicle.lock().on_departure(at, flow, segment, carried);
         }
     }
 
-    fn on_state(&mut self, at: Instant, id: Id, connection: &Connection) {
+    fn on_update(&mut self, at: Instant, id: Id, connection: &Connection) {
         let arrived = self.arrived.take();
         if let Some(flow) = self.flow(id) {
             self.chronicle.lock().on_state(at, flow, arrived.as_ref(), connection);

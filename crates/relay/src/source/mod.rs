@@ -5,7 +5,7 @@ mod packets;
 mod sockets;
 
 use crate::address::Address;
-use earlybird_live::Monotonic;
+use earlybird_live::MonotonicClock;
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Instant;
 use std::io;
@@ -40,7 +40,7 @@ struct Signs {
 /// What a source does with its chunks.
 pub(crate) struct Outlet {
     chunks: SyncSender<Chunk>,
-    clock: Monotonic,
+    clock: MonotonicClock,
     ring: Box<dyn Fn() + Send>,
     signs: Arc<Signs>,
 }
@@ -58,7 +58,7 @@ impl Source {
     /// # Errors
     ///
     /// If it cannot be opened.
-    pub(crate) fn open(address: &Address, clock: Monotonic, ring: Box<dyn Fn() + Send>) -> io::Result<Self> {
+    pub(crate) fn open(address: &Address, clock: MonotonicClock, ring: Box<dyn Fn() + Send>) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(WAITING);
         let signs = Arc::<Signs>::default();
         let outlet = Outlet { chunks: sender, clock, ring, signs: signs.clone() };

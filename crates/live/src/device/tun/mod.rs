@@ -1,9 +1,9 @@
-//! A TUN device: IP packets to and from the kernel of this machine, which routes them.
+//! A TUN device: exchanges IP packets with the kernel of this machine, which routes them.
 
 mod offload;
 
-use self::offload::{HEADER, Notes, send_train};
-use super::{Arrival, BATCH, Carriage, Device, Inbox, Outbox, Path};
+use self::offload::{HEADER_BYTES, OffloadHeader, send_train};
+use super::{BATCH, Device, Encapsulation, Path, RxPacket, RxQueue, TxQueue};
 use earlybird_wire::Ecn;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -13,16 +13,16 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Command;
 
-/// A device whose packets this process sends and receives in the network's place.
+/// A TUN device. This process sends and receives its packets instead of hardware.
 #[derive(Debug)]
 pub struct Tun {
     descriptor: OwnedFd,
     mtu: u16,
-    /// The kernel joins and divides segments, and leaves checksums alone.
+    /// Whether the kernel joins and splits segments and leaves checksums to the device.
     is_offloading: bool,
 }
 
-/// `struct ifreq` of `linux/if.h`, as far as it is used here.
+/// `struct ifreq` of `linux/if.h`; only these fields are used.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
@@ -37,40 +37,40 @@ const GET_INTERFACE: Opcode = 0x8004_54D2;
 /// `TUNSETOFFLOAD`: `_IOW('T', 208, unsigned int)`.
 const SET_OFFLOAD: Opcode = 0x4004_54D0;
 /// `IFF_TUN | IFF_NO_PI`: packets begin with their IP header.
-const PLAIN_PACKETS: u16 = 0x0001 | 0x1000;
-/// `IFF_VNET_HDR`: before them stands what the kernel has left to do, or is to do.
-const WITH_NOTES: u16 = 0x4000;
+const TUN_FLAGS: u16 = 0x0001 | 0x1000;
+/// `IFF_VNET_HDR`: a `virtio_net_hdr` with offload information precedes each packet.
+const VNET_HDR: u16 = 0x4000;
 /// `TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6`.
-const OFFLOADS: usize = 0x01 | 0x02 | 0x04;
-/// The longest packet that the kernel joins.
-const LONGEST: usize = u16::MAX as usize;
-/// What to do without the right to make a device.
-const ADVICE: &str = "a TUN device needs root (CAP_NET_ADMIN): run inside `unshare --user --map-root-user --net`, or take UDP, \
-                      which needs no right";
+const OFFLOAD_FLAGS: usize = 0x01 | 0x02 | 0x04;
+/// The longest packet that the kernel joins (GSO), in bytes.
+const MAX_GSO_BYTES: usize = u16::MAX as usize;
+/// What to do without the privilege.
+const PERMISSION_HINT: &str = "a TUN device needs root (CAP_NET_ADMIN): run inside `unshare --user --map-root-user --net`, or use UDP, \
+                               which needs no privilege";
 
 impl Tun {
-    /// Makes a device of that name for packets of up to `mtu` bytes, and takes it up. The kernel joins and divides segments.
+    /// Creates a device for packets of up to `mtu` bytes and sets it up. Segmentation offload is on.
     ///
     /// # Errors
     ///
-    /// If the process has not the right to, and then says what to do; if there is one of that name; if the name is too long.
+    /// If the process lacks the privilege (the message says what to do), the name is in use, or the name is too long.
     pub fn new(name: &str, mtu: u16) -> io::Result<Self> {
-        Self::make(name, mtu, PLAIN_PACKETS | WITH_NOTES)
+        Self::create(name, mtu, TUN_FLAGS | VNET_HDR)
     }
 
-    /// Makes one whose packets are as they would be on a wire: each with its checksum, and none longer than `mtu`.
+    /// Creates a device without offload: each packet has a checksum and at most `mtu` bytes, as on a wire.
     ///
     /// # Errors
     ///
     /// As [`Self::new`].
-    pub fn plain(name: &str, mtu: u16) -> io::Result<Self> {
-        Self::make(name, mtu, PLAIN_PACKETS)
+    pub fn without_offload(name: &str, mtu: u16) -> io::Result<Self> {
+        Self::create(name, mtu, TUN_FLAGS)
     }
 
-    fn make(name: &str, mtu: u16, flags: u16) -> io::Result<Self> {
-        let made = Self::open(name, mtu, flags);
-        made.map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), ADVICE),
+    fn create(name: &str, mtu: u16, flags: u16) -> io::Result<Self> {
+        let opened = Self::open(name, mtu, flags);
+        opened.map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), PERMISSION_HINT),
             _ => error,
         })
     }
@@ -79,7 +79,7 @@ impl Tun {
         let mode = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open("/dev/net/tun", mode, rustix::fs::Mode::empty())?;
         let mut request = InterfaceRequest { name: [0; 16], flags, rest: [0; 22] };
-        // One byte is left for the zero behind the name.
+        // The name needs a terminating zero.
         let place = request.name[..15].get_mut(..name.len()).ok_or(io::ErrorKind::InvalidFilename)?;
         place.copy_from_slice(name.as_bytes());
         set_interface(&descriptor, request)?;
@@ -88,61 +88,61 @@ impl Tun {
     }
 
     fn with_offload(descriptor: OwnedFd, mtu: u16, flags: u16) -> io::Result<Self> {
-        let is_offloading = flags & WITH_NOTES != 0;
+        let is_offloading = flags & VNET_HDR != 0;
         if is_offloading {
             set_offload(&descriptor)?;
         }
         Ok(Self { descriptor, mtu, is_offloading })
     }
 
-    /// Takes a device that another process made and handed over.
+    /// Takes a device that another process created and passed on.
     ///
     /// # Errors
     ///
-    /// If it is none, or cannot be made not to wait.
+    /// If it is not a TUN device, or cannot be set to non-blocking mode.
     pub fn from_descriptor(descriptor: OwnedFd, mtu: u16) -> io::Result<Self> {
         fcntl_setfl(&descriptor, fcntl_getfl(&descriptor)? | OFlags::NONBLOCK)?;
         let flags = interface(&descriptor)?.flags;
         Self::with_offload(descriptor, mtu, flags)
     }
 
-    /// Returns the device away, to a process that may not make one: [`Self::from_descriptor`] takes it there.
+    /// Returns the file descriptor, to pass it to a process without privileges: see [`Self::from_descriptor`].
     pub fn into_descriptor(self) -> OwnedFd {
         self.descriptor
     }
 
-    /// Returns the kernel's end of the device of that name an address in a network of so many bits, at once: nobody else is there
-    /// who could have it.
+    /// Assigns an address and prefix length to the kernel's end of the device. Duplicate address detection is skipped: no other
+    /// host is on this link.
     ///
     /// # Errors
     ///
-    /// If iproute2 does not do it.
+    /// If iproute2 fails.
     pub fn add_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
         let undetected: &[&str] = if address.is_ipv6() { &["nodad"] } else { &[] };
         ip(&[&["address", "add", &format!("{address}/{prefix}"), "dev", name], undetected].concat())
     }
 
-    /// Has the kernel hand what is for an address to the device of that name, and so to the stack behind it. What comes from other
-    /// hosts it hands on only if it forwards (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`).
+    /// Routes packets for an address to the device and so to the stack behind it. Packets from other hosts need forwarding
+    /// (`net.ipv4.ip_forward`, `net.ipv6.conf.all.forwarding`).
     ///
     /// # Errors
     ///
-    /// If iproute2 does not do it.
+    /// If iproute2 fails.
     pub fn add_route(name: &str, address: IpAddr) -> io::Result<()> {
         ip(&["route", "add", &address.to_string(), "dev", name])
     }
 
-    /// Sends the next packet. One that the kernel does not like is lost, like others on their way.
-    fn send_next(&self, outbox: &mut Outbox) -> rustix::io::Result<()> {
-        let Some(departure) = outbox.waiting().first() else { return Ok(()) };
-        match rustix::io::write(&self.descriptor, outbox.bytes(departure.range.clone())) {
+    /// Sends the next packet. A packet that the kernel rejects is dropped, which TCP handles as a loss.
+    fn send_next(&self, tx: &mut TxQueue) -> rustix::io::Result<()> {
+        let Some(packet) = tx.pending().first() else { return Ok(()) };
+        match rustix::io::write(&self.descriptor, tx.bytes(packet.range.clone())) {
             Err(error @ (Errno::AGAIN | Errno::BADFD)) => return Err(error),
-            _ => outbox.strike_out(1),
+            _ => tx.advance(1),
         }
         Ok(())
     }
 
-    /// Reads a packet; gives its length, or `None` if there is none now.
+    /// Reads a packet. Returns its length, or `None` if none is waiting.
     fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match rustix::io::read(&self.descriptor, into) {
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -151,29 +151,29 @@ impl Tun {
     }
 }
 
-#[expect(unsafe_code, reason = "there is no safe way to make such a device")]
+#[expect(unsafe_code, reason = "rustix has no safe wrapper for TUNSETIFF")]
 fn set_interface(descriptor: &OwnedFd, request: InterfaceRequest) -> io::Result<()> {
     // SAFETY: the request has the layout and the size that this call reads.
     unsafe { ioctl(descriptor, Setter::<SET_INTERFACE, InterfaceRequest>::new(request)) }?;
     Ok(())
 }
 
-#[expect(unsafe_code, reason = "there is no safe way to ask such a device")]
+#[expect(unsafe_code, reason = "rustix has no safe wrapper for TUNGETIFF")]
 fn interface(descriptor: &OwnedFd) -> io::Result<InterfaceRequest> {
     // SAFETY: the answer has the layout and the size that this call writes, and any bytes are one.
     Ok(unsafe { ioctl(descriptor, Getter::<GET_INTERFACE, InterfaceRequest>::new()) }?)
 }
 
-#[expect(unsafe_code, reason = "there is no safe way to tell such a device")]
+#[expect(unsafe_code, reason = "rustix has no safe wrapper for TUNSETOFFLOAD")]
 fn set_offload(descriptor: &OwnedFd) -> io::Result<()> {
     // SAFETY: the call takes a number, and no pointer.
-    unsafe { ioctl(descriptor, IntegerSetter::<SET_OFFLOAD>::new_usize(OFFLOADS)) }?;
+    unsafe { ioctl(descriptor, IntegerSetter::<SET_OFFLOAD>::new_usize(OFFLOAD_FLAGS)) }?;
     Ok(())
 }
 
 impl Device for Tun {
-    fn carriage(&self) -> Carriage {
-        Carriage::Ip
+    fn encapsulation(&self) -> Encapsulation {
+        Encapsulation::Ip
     }
 
     fn mtu(&self) -> u16 {
@@ -184,29 +184,31 @@ impl Device for Tun {
         self.is_offloading
     }
 
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
-        let (noted, longest) = if self.is_offloading { (HEADER, LONGEST) } else { (0, self.mtu.into()) };
-        let room = inbox.room(BATCH * usize::from(self.mtu) + HEADER + LONGEST).len();
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
+        let (header, longest) = if self.is_offloading { (HEADER_BYTES, MAX_GSO_BYTES) } else { (0, self.mtu.into()) };
+        let room = rx.buffer(BATCH * usize::from(self.mtu) + HEADER_BYTES + MAX_GSO_BYTES).len();
         let mut start = 0;
         for _ in 0..BATCH {
-            let end = start + noted + longest;
+            let end = start + header + longest;
+            // A packet above the MTU (joined by the kernel) needs the full size; stop rather than truncate it.
             if end > room {
                 break;
             }
-            let Some(len) = self.read(&mut inbox.bytes[start..end])? else { break };
-            let said = Notes::read(&inbox.bytes[start..start + noted.min(len)]);
+            let Some(len) = self.read(&mut rx.bytes[start..end])? else { break };
+            let offload = OffloadHeader::read(&rx.bytes[start..start + header.min(len)]);
+            // Over IP the addresses are in the packet, so that the path needs none.
             let path = Path::to(Ipv4Addr::UNSPECIFIED.into());
-            let range = start + noted.min(len)..start + len;
-            let Notes { checksums, segment_size } = said;
-            inbox.enter(Arrival { checksums, segment_size, ..Arrival::new(range, path, Ecn::NotCapable) });
+            let range = start + header.min(len)..start + len;
+            let OffloadHeader { checksums, segment_size } = offload;
+            rx.push(RxPacket { checksums, segment_size, ..RxPacket::new(range, path, Ecn::NotCapable) });
             start += len;
         }
         Ok(())
     }
 
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
-        while !outbox.is_empty() {
-            let sent = if self.is_offloading { send_train(&self.descriptor, outbox) } else { self.send_next(outbox) };
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
+        while !tx.is_empty() {
+            let sent = if self.is_offloading { send_train(&self.descriptor, tx) } else { self.send_next(tx) };
             match sent {
                 Err(Errno::AGAIN) => break,
                 sent => sent?,
@@ -220,9 +222,13 @@ impl Device for Tun {
     }
 }
 
-/// Calls iproute2.
+/// Runs `ip` of iproute2.
 fn ip(arguments: &[&str]) -> io::Result<()> {
     let output = Command::new("ip").args(arguments).output()?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if output.status.success() { Ok(()) } else { Err(io::Error::other(format!("ip {}: {said}", arguments.join(" ")))) }
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("ip {}: {message}", arguments.join(" "))))
+    }
 }

@@ -1,75 +1,78 @@
-//! Packets that the kernel divides and joins: what stands before each of them (`virtio_net_hdr` of `linux/virtio_net.h`).
+//! Segmentation offload: the header before each packet (`virtio_net_hdr` of `linux/virtio_net.h`).
 
-use crate::device::{BATCH, Outbox};
+use crate::device::{BATCH, TxQueue};
 use earlybird_wire::{Checksums, Train};
 use rustix::io::{self, Errno, IoSlice, writev};
 use std::os::fd::OwnedFd;
 
-/// Bytes before each packet.
-pub(super) const HEADER: usize = 10;
-/// The checksum is not there yet, or nobody has looked at it, as the sender is on this host.
+/// Size of `virtio_net_hdr`.
+pub(super) const HEADER_BYTES: usize = 10;
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the checksum is not computed. On receive, the packet comes from this host.
 const NEEDS_CHECKSUM: u8 = 1;
-/// The device has looked at it.
-const IS_VALID: u8 = 2;
-/// What kind of packet is divided.
-const TCP_V4: u8 = 1;
-const TCP_V6: u8 = 4;
-/// Where the checksum stands in the header of TCP.
-const CHECKSUM: u16 = 16;
+/// `VIRTIO_NET_HDR_F_DATA_VALID`: the device has verified the checksum.
+const DATA_VALID: u8 = 2;
+/// `VIRTIO_NET_HDR_GSO_TCPV4` and `VIRTIO_NET_HDR_GSO_TCPV6`.
+const GSO_TCP_V4: u8 = 1;
+const GSO_TCP_V6: u8 = 4;
+/// Offset of the checksum in the TCP header.
+const CHECKSUM_OFFSET: u16 = 16;
 
-/// What the kernel says of a packet that it hands over.
-pub(super) struct Notes {
+/// The offload information of a received packet.
+pub(super) struct OffloadHeader {
     pub(super) checksums: Checksums,
-    /// Bytes of payload in each segment of which the packet was made.
+    /// Payload bytes per segment, if the packet was joined from several.
     pub(super) segment_size: Option<u16>,
 }
 
-impl Notes {
+impl OffloadHeader {
     pub(super) fn read(header: &[u8]) -> Self {
         let [flags, kind, _, _, low, high, ..] = *header else {
             return Self { checksums: Checksums::Verify, segment_size: None };
         };
-        let is_sound = flags & (NEEDS_CHECKSUM | IS_VALID) != 0;
+        let is_verified = flags & (NEEDS_CHECKSUM | DATA_VALID) != 0;
         Self {
-            checksums: if is_sound { Checksums::Ignore } else { Checksums::Verify },
+            checksums: if is_verified { Checksums::Ignore } else { Checksums::Verify },
             segment_size: (kind != 0).then(|| u16::from_ne_bytes([low, high])).filter(|size| *size > 0),
         }
     }
 }
 
-/// Tells the kernel to complete the checksum of a packet, and to divide it if it is a train of several.
-fn header(train: &Train) -> [u8; HEADER] {
-    let kind = if train.ip_len() == 20 { TCP_V4 } else { TCP_V6 };
+/// Builds the header that requests the checksum and, for several segments, their separation.
+fn header(train: &Train) -> [u8; HEADER_BYTES] {
+    // An IPv4 header without options has 20 bytes; IPv6 has 40.
+    let kind = if train.ip_len() == 20 { GSO_TCP_V4 } else { GSO_TCP_V6 };
     let (kind, size) = if train.is_divided() { (kind, train.segment_size()) } else { (0, 0) };
     let mut header = [NEEDS_CHECKSUM, kind, 0, 0, 0, 0, 0, 0, 0, 0];
-    let fields = [train.headers_len() as u16, size as u16, train.ip_len() as u16, CHECKSUM];
+    let fields = [train.headers_len() as u16, size as u16, train.ip_len() as u16, CHECKSUM_OFFSET];
     for (place, field) in header[2..].chunks_mut(2).zip(fields) {
         place.copy_from_slice(&field.to_ne_bytes());
     }
     header
 }
 
-/// Sends the next packets, as many as make one train. What the kernel does not like is lost, like others on their way.
-pub(super) fn send_train(descriptor: &OwnedFd, outbox: &mut Outbox) -> io::Result<()> {
-    let mut packets = outbox.waiting().iter().map(|departure| outbox.bytes(departure.range.clone()));
+/// Sends as many of the next packets as form one train. A packet that the kernel rejects is dropped, which TCP handles as a loss.
+pub(super) fn send_train(descriptor: &OwnedFd, tx: &mut TxQueue) -> io::Result<()> {
+    let mut packets = tx.pending().iter().map(|packet| tx.bytes(packet.range.clone()));
     let Some(first) = packets.next() else { return Ok(()) };
     let Some(mut train) = Train::new(first) else {
-        outbox.strike_out(1);
+        tx.advance(1);
         return Ok(());
     };
     let start = train.headers_len();
     let mut payloads = [IoSlice::new(&[]); BATCH + 2];
+    // The first two slices are the offload header and the packet headers, which are final only when the train is complete.
     payloads[2] = IoSlice::new(&first[start..]);
     let mut count = 1;
     for packet in packets.take(BATCH - 1).take_while(|packet| train.take(packet)) {
         payloads[2 + count] = IoSlice::new(&packet[start..]);
         count += 1;
     }
-    let (note, (headers, len)) = (header(&train), train.headers());
-    (payloads[0], payloads[1]) = (IoSlice::new(&note), IoSlice::new(&headers[..len]));
+    let (prefix, (headers, len)) = (header(&train), train.headers());
+    (payloads[0], payloads[1]) = (IoSlice::new(&prefix), IoSlice::new(&headers[..len]));
     match writev(descriptor, &payloads[..2 + count]) {
+        // EBADFD: the interface is gone. Everything else concerns only these packets.
         Err(error @ (Errno::AGAIN | Errno::BADFD)) => return Err(error),
-        _ => outbox.strike_out(count),
+        _ => tx.advance(count),
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! A processor that is somewhere else for a while, and what the clock tells then.
+//! A thread that is preempted between packet arrival and reading the clock.
 
-use crate::line::addresses;
-use earlybird_live::device::{Carriage, Device, Inbox, Memory, Outbox, Path};
-use earlybird_live::{Scripted, Settings, Stack};
+use crate::path::addresses;
+use earlybird_live::device::{Device, Encapsulation, Memory, Path, RxQueue, TxQueue};
+use earlybird_live::{ManualClock, Settings, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::Duration;
 use std::cell::Cell;
@@ -10,28 +10,28 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-/// Something happens between the call for packets and their reading.
+/// Calls `meanwhile` before packets are read.
 struct Interrupted<F> {
     inner: Memory,
     meanwhile: F,
 }
 
 impl<F: FnMut()> Device for Interrupted<F> {
-    fn carriage(&self) -> Carriage {
-        self.inner.carriage()
+    fn encapsulation(&self) -> Encapsulation {
+        self.inner.encapsulation()
     }
 
     fn mtu(&self) -> u16 {
         self.inner.mtu()
     }
 
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
         (self.meanwhile)();
-        self.inner.receive(inbox)
+        self.inner.receive(rx)
     }
 
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
-        self.inner.send(outbox)
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
+        self.inner.send(tx)
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
@@ -40,10 +40,10 @@ impl<F: FnMut()> Device for Interrupted<F> {
 }
 
 #[test]
-fn a_round_trip_in_which_the_processor_was_taken_away_was_shorter_than_the_path() {
-    let clock = Scripted::default();
+fn preemption_does_not_shorten_rtt_samples() {
+    let clock = ManualClock::default();
     let (one, other) = Memory::pair(1500);
-    let settings = |side: usize| Settings::scripted(1, &addresses(false)[side..=side]);
+    let settings = |side: usize| Settings::deterministic(1, &addresses(false)[side..=side]);
     let mut server = Stack::new(other, clock.clone(), settings(1)).unwrap();
     server.listen(80, &Config::linux(), ListenConfig::default()).unwrap();
     let (is_away, away) = (Rc::new(Cell::new(false)), Duration::from_millis(40));

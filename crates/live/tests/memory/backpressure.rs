@@ -1,47 +1,47 @@
-//! A device that takes only a few packets at a time.
+//! A device that accepts only a few packets at a time.
 
-use crate::line::addresses;
+use crate::path::addresses;
 use crate::transfers::pattern;
-use earlybird_live::device::{Carriage, Device, Inbox, Memory, Outbox, Path};
-use earlybird_live::{Event, Scripted, Settings, Stack};
+use earlybird_live::device::{Device, Encapsulation, Memory, Path, RxQueue, TxQueue};
+use earlybird_live::{Event, ManualClock, Settings, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::Duration;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-const AT_A_TIME: usize = 3;
+const PER_CALL: usize = 3;
 
-/// Passes on no more than three packets in a call; every other time, none.
-struct Narrow {
+/// Accepts at most three packets in every other call, and none in between.
+struct SlowDevice {
     inner: Memory,
     calls: usize,
 }
 
-impl Device for Narrow {
-    fn carriage(&self) -> Carriage {
-        self.inner.carriage()
+impl Device for SlowDevice {
+    fn encapsulation(&self) -> Encapsulation {
+        self.inner.encapsulation()
     }
 
     fn mtu(&self) -> u16 {
         self.inner.mtu()
     }
 
-    fn receive(&mut self, inbox: &mut Inbox) -> io::Result<()> {
-        self.inner.receive(inbox)
+    fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
+        self.inner.receive(rx)
     }
 
-    fn send(&mut self, outbox: &mut Outbox) -> io::Result<()> {
+    fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
         self.calls += 1;
-        let count = outbox.waiting().len().min(if self.calls.is_multiple_of(2) { AT_A_TIME } else { 0 });
-        let mut passed = Outbox::default();
-        for departure in &outbox.waiting()[..count] {
-            let packet = outbox.bytes(departure.range.clone());
-            passed.add(departure.path, departure.ecn, packet.len(), |into| {
+        let count = tx.pending().len().min(if self.calls.is_multiple_of(2) { PER_CALL } else { 0 });
+        let mut passed = TxQueue::default();
+        for queued in &tx.pending()[..count] {
+            let packet = tx.bytes(queued.range.clone());
+            passed.add(queued.path, queued.ecn, packet.len(), |into| {
                 into.copy_from_slice(packet);
                 Ok::<usize, io::Error>(packet.len())
             })?;
         }
-        outbox.strike_out(count);
+        tx.advance(count);
         self.inner.send(&mut passed)
     }
 
@@ -51,12 +51,12 @@ impl Device for Narrow {
 }
 
 #[test]
-fn what_a_device_cannot_take_waits_and_leaves_in_order() {
-    let clock = Scripted::default();
+fn packets_wait_for_the_device_and_keep_their_order() {
+    let clock = ManualClock::default();
     let (one, other) = Memory::pair(1500);
     let host = |inner, side: usize| {
-        let device = Narrow { inner, calls: 0 };
-        Stack::new(device, clock.clone(), Settings::scripted(1, &addresses(false)[side..=side])).unwrap()
+        let device = SlowDevice { inner, calls: 0 };
+        Stack::new(device, clock.clone(), Settings::deterministic(1, &addresses(false)[side..=side])).unwrap()
     };
     let (mut client, mut server) = (host(one, 0), host(other, 1));
     server.listen(80, &Config::linux(), ListenConfig::default()).unwrap();

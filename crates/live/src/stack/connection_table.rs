@@ -1,10 +1,10 @@
-//! The connections, by number and by address.
+//! The table of connections, by identifier and by address.
 
-use super::flow::Flow;
+use super::connection_entry::ConnectionEntry;
 use earlybird_wire::Addresses;
 use std::collections::HashMap;
 
-/// Names a connection of a stack. That of one that is gone names no other.
+/// Identifies a connection of a stack. Identifiers are not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
     index: u32,
@@ -14,18 +14,19 @@ pub struct Id {
 #[derive(Debug, Default)]
 struct Slot {
     generation: u32,
-    flow: Option<Flow>,
+    entry: Option<ConnectionEntry>,
 }
 
-/// All connections of a stack.
+/// All connections of a stack, in slots with generation numbers.
 #[derive(Debug, Default)]
-pub(super) struct Flows {
+pub(super) struct ConnectionTable {
     slots: Vec<Slot>,
+    // Slots to reuse. A vector of slots keeps lookups by identifier to one bounds check.
     free: Vec<u32>,
     by_addresses: HashMap<Addresses, Id>,
 }
 
-impl Flows {
+impl ConnectionTable {
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -34,41 +35,44 @@ impl Flows {
         self.by_addresses.get(addresses).copied()
     }
 
-    pub(super) fn get(&self, id: Id) -> Option<&Flow> {
+    pub(super) fn get(&self, id: Id) -> Option<&ConnectionEntry> {
         let slot = self.slots.get(id.index as usize).filter(|slot| slot.generation == id.generation)?;
-        slot.flow.as_ref()
+        slot.entry.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut Flow> {
+    pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut ConnectionEntry> {
         let slot = self.slots.get_mut(id.index as usize).filter(|slot| slot.generation == id.generation)?;
-        slot.flow.as_mut()
+        slot.entry.as_mut()
     }
 
-    pub(super) fn insert(&mut self, flow: Flow) -> Id {
+    pub(super) fn insert(&mut self, entry: ConnectionEntry) -> Id {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
         let id = Id { index, generation: slot.generation };
-        self.by_addresses.insert(flow.addresses, id);
-        slot.flow = Some(flow);
+        self.by_addresses.insert(entry.addresses, id);
+        slot.entry = Some(entry);
         id
     }
 
-    /// Takes a connection out of the table: what comes between these addresses is for others. It keeps its number.
-    pub(super) fn make_way(&mut self, id: Id) {
-        let Some(addresses) = self.get(id).map(|flow| flow.addresses) else { return };
+    /// Removes a connection from the lookup by address, so that a new connection can use the same addresses. Its identifier stays
+    /// valid.
+    pub(super) fn unmap(&mut self, id: Id) {
+        let Some(addresses) = self.get(id).map(|entry| entry.addresses) else { return };
+        // The addresses may already belong to a successor.
         if self.find(&addresses) == Some(id) {
             self.by_addresses.remove(&addresses);
         }
     }
 
     pub(super) fn remove(&mut self, id: Id) {
-        self.make_way(id);
+        self.unmap(id);
         if self.get(id).is_some() {
             let slot = &mut self.slots[id.index as usize];
-            slot.flow = None;
+            slot.entry = None;
+            // Invalidates all copies of the identifier, so that a late call cannot reach another connection.
             slot.generation = slot.generation.wrapping_add(1);
             self.free.push(id.index);
         }

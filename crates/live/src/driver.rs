@@ -1,4 +1,4 @@
-//! A stack on a thread: it waits until there is something to do, and does it.
+//! Event loop: runs a stack on a thread.
 
 use crate::clock::Clock;
 use crate::device::Device;
@@ -15,67 +15,67 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// What uses a stack.
+/// The application on top of a stack.
 pub trait Application<D, C> {
-    /// Something happened to a connection.
+    /// Handles an event of a connection.
     fn on_event(&mut self, stack: &mut Stack<D, C>, id: Id, event: Event);
 
-    /// A turn is about to end; says whether there is to be another one, and when at the latest.
+    /// Is called at the end of each turn, before packets are sent. Returns `Break` to stop the loop, or the time of the next turn
+    /// if nothing else happens before.
     fn on_turn(&mut self, _stack: &mut Stack<D, C>) -> ControlFlow<(), Option<Instant>> {
         ControlFlow::Continue(None)
     }
 }
 
-type Work<D, C> = Box<dyn FnOnce(&mut Stack<D, C>) + Send>;
+type Task<D, C> = Box<dyn FnOnce(&mut Stack<D, C>) + Send>;
 
-/// Work that waits for a stack, from all threads together.
-const WORK: usize = 1024;
-/// A device without a descriptor is looked at so often.
-const LOOK: Duration = Duration::from_micros(100);
+/// The largest number of tasks in the queue of a driver, from all threads together.
+const TASK_LIMIT: usize = 1024;
+/// How often a device without a file descriptor is polled.
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
-/// A stack with its thread.
+/// A stack and the queue of tasks for it.
 pub struct Driver<D, C> {
     /// The stack.
     pub stack: Stack<D, C>,
-    work: Receiver<Work<D, C>>,
+    work: Receiver<Task<D, C>>,
     handle: Handle<D, C>,
 }
 
-/// Returns work to a stack on another thread. Nothing here waits.
+/// Submits tasks to a stack that runs on another thread. No method blocks.
 pub struct Handle<D, C> {
-    work: SyncSender<Work<D, C>>,
-    bell: Arc<OwnedFd>,
+    work: SyncSender<Task<D, C>>,
+    wakeup: Arc<OwnedFd>,
 }
 
 impl<D, C> Clone for Handle<D, C> {
     fn clone(&self) -> Self {
-        Self { work: self.work.clone(), bell: Arc::clone(&self.bell) }
+        Self { work: self.work.clone(), wakeup: Arc::clone(&self.wakeup) }
     }
 }
 
 impl<D, C> Handle<D, C> {
-    /// Has something done in the stack's next turn, which begins at once. Says whether it will be: not if the stack is gone, nor
-    /// if too much waits already.
+    /// Queues `work` for the stack's next turn and wakes the thread. Returns `false` if the stack is gone or the queue is full.
     pub fn submit(&self, work: impl FnOnce(&mut Stack<D, C>) + Send + 'static) -> bool {
         let is_taken = self.work.try_send(Box::new(work)).is_ok();
-        // A counter that is full wakes all the same.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        // A full eventfd counter is readable too, so that the error can be ignored.
+        let _ = rustix::io::write(&self.wakeup, &1_u64.to_ne_bytes());
         is_taken
     }
 }
 
 impl<D: Device, C: Clock> Driver<D, C> {
-    /// Takes a stack, on the thread on which it is to run: timers of this thread are as exact as the system has them.
+    /// Takes a stack. Call it on the thread that will run the stack: it removes the timer slack of the calling thread.
     ///
     /// # Errors
     ///
-    /// If the system has no descriptor left.
+    /// If the process is out of file descriptors.
     pub fn new(stack: Stack<D, C>) -> io::Result<Self> {
-        // Otherwise every wait is up to 50 µs longer (PR_SET_TIMERSLACK).
+        // The default slack lets each timer fire up to 50 µs late (PR_SET_TIMERSLACK).
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
-        let bell = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
-        let (sender, work) = sync_channel(WORK);
-        Ok(Self { stack, work, handle: Handle { work: sender, bell } })
+        let wakeup = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
+        let (sender, work) = sync_channel(TASK_LIMIT);
+        Ok(Self { stack, work, handle: Handle { work: sender, wakeup } })
     }
 
     /// Returns a handle for other threads.
@@ -83,11 +83,11 @@ impl<D: Device, C: Clock> Driver<D, C> {
         self.handle.clone()
     }
 
-    /// Runs until the application wants no more.
+    /// Runs the loop until the application breaks it.
     ///
     /// # Errors
     ///
-    /// If the device is gone.
+    /// If the device fails.
     pub fn run(&mut self, application: &mut impl Application<D, C>) -> io::Result<()> {
         while let ControlFlow::Continue(latest) = self.turn(application)? {
             self.wait(latest)?;
@@ -95,39 +95,44 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(())
     }
 
-    /// Does what there is to do; says when the application wants to be asked again.
+    /// Runs one turn: receives, executes tasks, dispatches events, and transmits. Returns the time at which the application wants
+    /// the next turn.
     ///
     /// # Errors
     ///
-    /// If the device is gone.
+    /// If the device fails.
     pub fn turn(&mut self, application: &mut impl Application<D, C>) -> io::Result<ControlFlow<(), Option<Instant>>> {
         self.stack.receive()?;
-        for work in self.work.try_iter().take(WORK) {
+        // Bounded, so that a busy producer cannot keep the loop from transmitting.
+        for work in self.work.try_iter().take(TASK_LIMIT) {
             work(&mut self.stack);
         }
         while let Some((id, event)) = self.stack.poll_event() {
             application.on_event(&mut self.stack, id, event);
         }
+        // Events come first: what the application writes here leaves in the same turn.
         let next = application.on_turn(&mut self.stack);
         self.stack.transmit()?;
         Ok(next)
     }
 
-    /// Waits until something arrives, somebody has work, or it is time for something.
+    /// Blocks until the device is readable, a task is queued, or a timer is due.
     fn wait(&mut self, latest: Option<Instant>) -> io::Result<()> {
         let until = [self.stack.deadline(), latest].into_iter().flatten().min();
+        // A deadline in the past gives a span of zero: subtraction of instants saturates.
         let span = until.map(|until| until - self.stack.clock().now());
         if span == Some(Duration::ZERO) {
             return Ok(());
         }
+        // Writability matters only while packets wait for the device; polling for it otherwise would spin.
         let arrival = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let bell = PollFd::new(&self.handle.bell, PollFlags::IN);
+        let wakeup = PollFd::new(&self.handle.wakeup, PollFlags::IN);
         let woken = match self.stack.device().descriptor() {
-            Some(device) => wait_for(&mut [PollFd::from_borrowed_fd(device, arrival), bell], span),
-            None => wait_for(&mut [bell], Some(span.unwrap_or(LOOK).min(LOOK))),
+            Some(device) => wait_for(&mut [PollFd::from_borrowed_fd(device, arrival), wakeup], span),
+            None => wait_for(&mut [wakeup], Some(span.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))),
         };
-        // It rang or not: the work is looked for in any case.
-        let _ = rustix::io::read(&self.handle.bell, &mut [0; 8]);
+        // Reset the counter. It may not have been the cause; the task queue is checked in any case.
+        let _ = rustix::io::read(&self.handle.wakeup, &mut [0; 8]);
         woken
     }
 }
@@ -138,19 +143,20 @@ fn wait_for(descriptors: &mut [PollFd<'_>], span: Option<Duration>) -> io::Resul
         tv_nsec: (span.as_nanos() % 1_000_000_000).cast_signed(),
     });
     match poll(descriptors, span.as_ref()) {
+        // A signal ends the wait early; the loop just runs another turn.
         Err(Errno::INTR) | Ok(_) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// A stack on a thread of its own: the thread, which gives the application back, and a handle.
+/// The thread of a spawned stack, which returns the application, and a handle to the stack.
 pub type Spawned<A, D, C> = (JoinHandle<io::Result<A>>, Handle<D, C>);
 
-/// Makes a stack on a thread of its own, and runs it there until the application wants no more.
+/// Spawns a thread, creates a stack on it, and runs the stack there until the application breaks the loop.
 ///
 /// # Errors
 ///
-/// If the stack or the thread cannot be made.
+/// If the stack or the thread cannot be created.
 pub fn spawn<D, C, A>(
     make: impl FnOnce() -> io::Result<(Stack<D, C>, A)> + Send + 'static,
 ) -> io::Result<Spawned<A, D, C>>
@@ -163,7 +169,7 @@ where
     let run = move || {
         let (stack, mut application) = make()?;
         let mut driver = Driver::new(stack)?;
-        // Who called waits for it.
+        // The caller is blocked in `recv` below.
         let _ = ready.send(driver.handle());
         driver.run(&mut application)?;
         Ok(application)
@@ -173,7 +179,7 @@ where
         Ok(handle) => Ok((thread, handle)),
         Err(_) => Err(match thread.join() {
             Ok(Err(error)) => error,
-            Ok(Ok(_)) | Err(_) => io::Error::other("the stack's thread ended before it began"),
+            Ok(Ok(_)) | Err(_) => io::Error::other("the thread of the stack ended before the stack was ready"),
         }),
     }
 }
