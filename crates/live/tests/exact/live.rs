@@ -43,7 +43,13 @@ impl Run {
             Side { stack: Stack::new(device, clock.clone(), settings).unwrap(), end, route }
         };
         let sides = [side(0, there), side(1, back)];
-        Self { sides, packet_network: PacketNetwork::new(network, ()), clock, sent_packets: Vec::new(), sent: Vec::new() }
+        Self {
+            sides,
+            packet_network: PacketNetwork::new(network, ()),
+            clock,
+            sent_packets: Vec::new(),
+            sent: Vec::new(),
+        }
     }
 
     /// Runs a stack until nothing is left to do at the current time.
