@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// For a simulation, and what comes to it in real time between sockets and over our own endpoints.
 const SIM: [&str; 9] = ["units", "wire", "tcp", "datagram", "quic", "traffic", "sim", "scenario", "experiment"];
-const KERNEL: [&str; 3] = ["emulator", "realtime", "scheduling"];
+const KERNEL: [&str; 3] = ["emulator", "backends", "scheduling"];
 const LIVE: [&str; 1] = ["live"];
 
 fn main() -> std::io::Result<()> {

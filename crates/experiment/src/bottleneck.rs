@@ -1,7 +1,7 @@
 //! Which link is the bottleneck where the scenario names none: the slowest on the ways of the flows' data.
 
 use crate::marking::ACCESS;
-use crate::plan::{Builder, Plan};
+use crate::plan::{NetworkBuilder, Plan};
 use earlybird_scenario::{Flow, Network, ScenarioError};
 use earlybird_sim::LinkId;
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ pub(crate) fn bottleneck_of(plan: &Plan) -> Result<String, ScenarioError> {
 
 /// Returns the names of the links that a group's data cross, and of those that its ACKs do.
 pub(crate) fn ways_of(plan: &Plan, flow: &Flow) -> Result<[Vec<String>; 2], ScenarioError> {
-    let mut builder = Builder::new(plan);
+    let mut builder = NetworkBuilder::new(plan);
     let Some([there, back]) = builder.routes_of(flow)? else {
         let [there, back] =
             if flow.from == "left" { ["left-right", "right-left"] } else { ["right-left", "left-right"] };
@@ -29,7 +29,7 @@ pub(crate) fn ways_of(plan: &Plan, flow: &Flow) -> Result<[Vec<String>; 2], Scen
 }
 
 fn slowest(plan: &Plan) -> Result<String, ScenarioError> {
-    let mut builder = Builder::new(plan);
+    let mut builder = NetworkBuilder::new(plan);
     let mut flows: BTreeMap<LinkId, u64> = BTreeMap::new();
     for group in &plan.groups {
         let Some([route, _]) = builder.routes_of(&group.flow)? else { continue };

@@ -1,15 +1,15 @@
 //! How long single bursts of losses delay a media flow, and by which of TCP's reactions ("Receiver Playout Buffer Requirement
 //! for TCP Video Streaming in the presence of Burst Packet Drops", the burst-loss paper).
 
-mod alone;
+mod isolated_burst;
 mod tables;
 
-pub(crate) use alone::first_alone;
+pub(crate) use isolated_burst::isolated_burst;
 pub(crate) use tables::{summary, table};
 
 use crate::media::Delivery;
 use crate::plan::Plan;
-use crate::recorder::{Cut, FlowRecord, Recorder};
+use crate::recorder::{FlowRecord, LossReaction, Recorder};
 use earlybird_scenario::{Application, Bursts};
 use earlybird_sim::Carrier;
 use earlybird_tcp::{RtoConfig, RtoRule};
@@ -196,18 +196,20 @@ fn units(record: &FlowRecord, plan: &Plan) -> Option<impl Iterator<Item = Unit>>
 fn burst(late: &[Unit], record: &FlowRecord, bearable: Duration) -> Burst {
     let (start, end) = (late[0].written, late[late.len() - 1].delivered);
     let longest = late.iter().map(|unit| unit.delay).max().unwrap_or_default();
-    let cuts = || record.cuts.iter().filter(|(at, _)| (start..end + AFTERMATH).contains(at)).map(|(_, cut)| *cut);
-    let timers = || cuts().filter_map(|cut| if let Cut::Timeout(timer) = cut { Some(timer) } else { None });
+    let loss_reactions =
+        || record.loss_reactions.iter().filter(|(at, _)| (start..end + AFTERMATH).contains(at)).map(|(_, cut)| *cut);
+    let timers =
+        || loss_reactions().filter_map(|cut| if let LossReaction::Timeout(timer) = cut { Some(timer) } else { None });
     Burst {
         start,
         end,
         longest: longest.as_secs_f64(),
         late: late.len() as u64,
         affected: late.iter().filter(|unit| unit.delay > bearable).count() as u64,
-        fast_retransmits: (cuts().count() - timers().count()) as u32,
+        fast_retransmits: (loss_reactions().count() - timers().count()) as u32,
         timeouts: timers().count() as u32,
         expired: timers().fold(Duration::ZERO, |sum, timer| sum + timer),
-        begins_with_timeout: matches!(cuts().next(), Some(Cut::Timeout(_))),
+        begins_with_timeout: matches!(loss_reactions().next(), Some(LossReaction::Timeout(_))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The network of a scenario for packets that come from outside.
 
-use crate::plan::{Builder, Plan};
-use crate::scenery::Pair;
+use crate::plan::{NetworkBuilder, Plan};
+use crate::topology::RoutePair;
 use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::Network;
 use earlybird_units::Instant;
@@ -12,7 +12,7 @@ pub struct Emulation {
     /// The links, with the losses and impairments that the seed draws.
     pub network: Network,
     /// The routes between its sender and its receiver.
-    pub way: Pair,
+    pub way: RoutePair,
 }
 
 /// Returns the network of a scenario as the packets of a flow see it, by its name (default: the first one).
@@ -36,8 +36,8 @@ pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<E
             ..ScenarioError::default()
         }
     })?;
-    let mut builder = Builder::new(&plan);
+    let mut builder = NetworkBuilder::new(&plan);
     // Of many hosts, as web sessions have them, the first two.
-    let way = builder.pairs_of(&plan.flows[chosen])?[0];
+    let way = builder.route_pairs(&plan.flows[chosen])?[0];
     Ok(Emulation { network: builder.network, way })
 }

@@ -6,11 +6,12 @@ mod bottleneck;
 mod bursts;
 mod capture;
 mod chance;
-mod chronicle;
+mod cost_model;
+mod default_window;
 mod emulation;
 mod encoder;
 mod endpoint;
-mod estimate;
+mod live_event_log;
 mod loss;
 mod marking;
 mod media;
@@ -19,38 +20,37 @@ mod plan;
 mod playout;
 mod qlog;
 mod queue;
+mod rates;
 mod recorder;
+mod repair_times;
 mod report;
 mod samples;
-mod scenery;
 mod segments;
 mod sequence;
 mod series;
-mod speed;
-mod stage;
+mod setup;
 mod summary;
 mod table;
+mod topology;
 mod trace;
-mod transmissions;
-mod unused;
+mod unused_settings;
 mod warnings;
 mod web;
-mod window;
 
 pub use chance::random_parts;
-pub use chronicle::Chronicle;
+pub use cost_model::{CostShare, Estimate, estimate};
 pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use emulation::{Emulation, emulation};
-pub use estimate::{Estimate, Share, estimate};
+pub use live_event_log::LiveEventLog;
 pub use outputs::Outputs;
 pub use recorder::{DropLog, Recorder};
 pub use report::Report;
 pub use samples::{FlowEnd, FlowGauges};
-pub use scenery::{Cast, Entrance, Pair, Scenery};
-pub use stage::Stage;
+pub use setup::RunSetup;
 pub use summary::{Summary, Value};
 pub use table::{Column, Table};
-pub use unused::unused;
+pub use topology::{AppStart, FlowSpec, RoutePair, Topology};
+pub use unused_settings::unused_settings;
 pub use warnings::{output_warnings, warnings};
 
 use earlybird_scenario::{Scenario, ScenarioError};
@@ -122,27 +122,27 @@ pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 /// See [`RunError`].
 pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
     let report = run_once(scenario, seed, outputs, keep_going)?;
-    match bursts::first_alone(scenario, &Plan::new(scenario, seed)?.bottleneck, &report) {
+    match bursts::isolated_burst(scenario, &Plan::new(scenario, seed)?.bottleneck, &report) {
         Some(alone) => run_once(&alone, seed, outputs, keep_going),
         None => Ok(report),
     }
 }
 
 fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
-    let stage = Stage::new(scenario, seed)?;
-    let (plan, recorder, scenery) = (&stage.plan, stage.recorder(), stage.scenery()?);
+    let setup = RunSetup::new(scenario, seed)?;
+    let (plan, recorder, topology) = (&setup.plan, setup.recorder(), setup.topology()?);
     // Observing every packet costs time, so runs that need it are compiled apart from those that do not.
     let (network, recorder) = if outputs.any() || scenario.measure.transmissions {
         let files = outputs::open(plan, outputs)?;
-        let done = execute(scenery.into_world((recorder, files)), scenario, keep_going);
+        let done = execute(topology.into_world((recorder, files)), scenario, keep_going);
         let (network, (recorder, files)) =
             done.inspect_err(|_| earlybird_capture::discard(outputs.capture.as_deref()))?;
         outputs::finish(files, plan, outputs)?;
         (network, recorder)
     } else {
-        execute(scenery.into_world(recorder), scenario, keep_going)?
+        execute(topology.into_world(recorder), scenario, keep_going)?
     };
-    Ok(stage.report(&recorder, &network))
+    Ok(setup.report(&recorder, &network))
 }
 
 fn execute<O: Observer>(

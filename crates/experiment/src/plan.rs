@@ -2,13 +2,13 @@
 
 use crate::applications::{source, viewer};
 use crate::bottleneck::bottleneck_of;
+use crate::default_window;
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
 use crate::queue::{discipline_of, limit_of};
-use crate::scenery::{Cast, Entrance, Pair, Scenery};
-use crate::speed::speed_of;
+use crate::rates::rates_of;
+use crate::topology::{AppStart, FlowSpec, RoutePair, Topology};
 use crate::web::session;
-use crate::window;
 use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
@@ -34,7 +34,7 @@ pub(crate) struct GroupPlan {
     pub(crate) transport: Transport,
     pub(crate) carrier: Carrier,
     /// Whether the network decides how large the largest window is.
-    has_open_window: bool,
+    fits_window: bool,
 }
 
 /// Everything that is known before the run.
@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
     pub(crate) network: NetworkModel,
-    counts_positions: bool,
+    counts_queue_lengths: bool,
     seeds: SeedTree,
 }
 
@@ -79,15 +79,15 @@ impl Plan {
                 flow: flow.clone(),
                 transport: endpoint.transport,
                 carrier: carrier_of(&endpoint, flow),
-                has_open_window: window::is_open(&endpoint),
+                fits_window: default_window::is_open(&endpoint),
             });
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
         let (named, network) = (scenario.measure.bottleneck.clone(), scenario.network.clone());
-        let counts_positions = scenario.measure.queue_positions;
+        let counts_queue_lengths = scenario.measure.queue_positions;
         let bottleneck = named.clone().unwrap_or_default();
-        let plan = Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_positions, seeds };
+        let plan = Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_queue_lengths, seeds };
         let derived = || bottleneck_of(&plan);
         Ok(Self { bottleneck: named.map_or_else(derived, Ok)?, ..plan })
     }
@@ -111,58 +111,65 @@ impl Plan {
 
     /// Returns the propagation time of a flow's way there and back.
     pub(crate) fn round_trip(&self, flow: usize) -> Option<Duration> {
-        let mut builder = Builder::new(self);
-        let pair = *builder.pairs_of(&self.flows[flow]).ok()?.first()?;
+        let mut builder = NetworkBuilder::new(self);
+        let pair = *builder.route_pairs(&self.flows[flow]).ok()?.first()?;
         Some(builder.network.delay(pair.there) + builder.network.delay(pair.back))
     }
 
     /// Builds the network, and says who acts on it.
-    pub(crate) fn scenery(&self) -> Result<Scenery, ScenarioError> {
-        let mut builder = Builder::new(self);
-        let pairs: Vec<Vec<Pair>> = self.flows.iter().map(|flow| builder.pairs_of(flow)).collect::<Result<_, _>>()?;
-        let mut scenery = Scenery { network: builder.network, paths: Vec::new(), flows: Vec::new() };
+    pub(crate) fn topology(&self) -> Result<Topology, ScenarioError> {
+        let mut builder = NetworkBuilder::new(self);
+        let pairs: Vec<Vec<RoutePair>> =
+            self.flows.iter().map(|flow| builder.route_pairs(flow)).collect::<Result<_, _>>()?;
+        let mut topology = Topology { network: builder.network, paths: Vec::new(), flows: Vec::new() };
         for (flow, pairs) in self.flows.iter().zip(&pairs) {
-            let cast = self.cast(&mut scenery, flow, pairs);
-            scenery.flows.push(cast);
+            let spec = self.spec(&mut topology, flow, pairs);
+            topology.flows.push(spec);
         }
-        Ok(scenery)
+        Ok(topology)
     }
 
-    fn cast(&self, scenery: &mut Scenery, flow: &FlowPlan, pairs: &[Pair]) -> Cast {
+    fn spec(&self, topology: &mut Topology, flow: &FlowPlan, pairs: &[RoutePair]) -> FlowSpec {
         let group = &self.groups[flow.group];
         let sources = match group.flow.application.web_sessions() {
-            Some(sessions) => self.sessions(scenery, flow, sessions, pairs),
-            None => vec![(flow.start, source(&group.flow, scenery.add_path(pairs[0])))],
+            Some(sessions) => self.sessions(topology, flow, sessions, pairs),
+            None => vec![(flow.start, source(&group.flow, topology.add_path(pairs[0])))],
         };
-        let fitted = || window::fitted(group.carrier, &scenery.network, pairs, self.end);
-        Cast {
-            id: FlowId(scenery.flows.len() as u32),
+        let fitted = || default_window::fitted(group.carrier, &topology.network, pairs, self.end);
+        FlowSpec {
+            id: FlowId(topology.flows.len() as u32),
             group: GroupId(flow.group as u32),
             name: flow.name.clone(),
             transport: group.transport,
-            carrier: if group.has_open_window { fitted() } else { group.carrier },
+            carrier: if group.fits_window { fitted() } else { group.carrier },
             seeds: self.seeds.child("flow").child(&flow.name),
             sources,
             viewer: viewer(&group.flow, group.transport.kind),
         }
     }
 
-    fn sessions(&self, scenery: &mut Scenery, flow: &FlowPlan, web: WebSessions, pairs: &[Pair]) -> Vec<Entrance> {
+    fn sessions(
+        &self,
+        topology: &mut Topology,
+        flow: &FlowPlan,
+        web: WebSessions,
+        pairs: &[RoutePair],
+    ) -> Vec<AppStart> {
         // Servers stand where the group's flows come from; `pairs` holds every server with every client.
         let per_client = |client: u32| (0..web.pairs).map(move |server| (server * web.pairs + client) as usize);
         let mut paths = |is_request: bool| -> Vec<Vec<PathId>> {
-            let mut path = |pair: Pair| scenery.add_path(if is_request { pair.turned() } else { pair });
+            let mut path = |pair: RoutePair| topology.add_path(if is_request { pair.reversed() } else { pair });
             (0..web.pairs).map(|client| per_client(client).map(|index| path(pairs[index])).collect()).collect()
         };
         let sites = Arc::new(Sites { requests: paths(true), responses: paths(false) });
         let seeds = self.seeds.child("flow").child(&flow.name);
         let model = &self.groups[flow.group].flow;
-        let entrance = |index| {
+        let app_start = |index| {
             let seeds = seeds.child("session").nth(u64::from(index));
             let start = start_of(&model.start, flow.index, seeds);
             Some((start, session(&model.application, &sites, seeds.random())?))
         };
-        (0..web.count).filter_map(entrance).collect()
+        (0..web.count).filter_map(app_start).collect()
     }
 }
 
@@ -179,19 +186,19 @@ fn start_of(start: &Start, index: u32, seeds: SeedTree) -> Instant {
 
 /// A host of a dumbbell: its links to and from its router.
 #[derive(Clone, Copy, Debug)]
-struct Host {
+struct HostLinks {
     up: LinkId,
     down: LinkId,
 }
 
-pub(crate) struct Builder<'a> {
+pub(crate) struct NetworkBuilder<'a> {
     plan: &'a Plan,
     pub(crate) network: Network,
-    shape: Shape,
+    shape: TopologyKind,
 }
 
 #[derive(Clone)]
-enum Shape {
+enum TopologyKind {
     Dumbbell(Rc<DumbbellParts>),
     Links(Rc<[(String, NodeId)]>),
 }
@@ -203,7 +210,7 @@ struct DumbbellParts {
     backward: LinkId,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> NetworkBuilder<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
         let mut network = Network::default();
         let shape = match &plan.network {
@@ -213,14 +220,14 @@ impl<'a> Builder<'a> {
         Self { plan, network, shape }
     }
 
-    fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> Shape {
+    fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> TopologyKind {
         let routers = [network.add_node(), network.add_node()];
         let forward = add_link(plan, network, routers, "left-right", &dumbbell.bottleneck);
         let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &dumbbell.backward());
-        Shape::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
+        TopologyKind::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
     }
 
-    fn links(plan: &Plan, network: &mut Network, links: &[Link]) -> Shape {
+    fn links(plan: &Plan, network: &mut Network, links: &[Link]) -> TopologyKind {
         let names = plan.network.nodes();
         let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
@@ -228,29 +235,35 @@ impl<'a> Builder<'a> {
             add_link(plan, network, [from, to], &link.name(), &link.forward());
             add_link(plan, network, [to, from], &link.reverse_name(), &link.backward());
         }
-        Shape::Links(nodes)
+        TopologyKind::Links(nodes)
     }
 
     /// Returns the routes of a flow: one pair of hosts, or every server with every client for web sessions.
-    pub(crate) fn pairs_of(&mut self, flow: &FlowPlan) -> Result<Vec<Pair>, ScenarioError> {
+    pub(crate) fn route_pairs(&mut self, flow: &FlowPlan) -> Result<Vec<RoutePair>, ScenarioError> {
         let model = &self.plan.groups[flow.group].flow;
         let count = model.application.web_sessions().map_or(1, |web| web.pairs);
         match self.shape.clone() {
-            Shape::Dumbbell(parts) => Ok(self.pairs_across(&parts, flow, model, count)),
-            Shape::Links(nodes) => Ok(vec![self.pair_between(&nodes, model)?; (count * count) as usize]),
+            TopologyKind::Dumbbell(parts) => Ok(self.dumbbell_route_pairs(&parts, flow, model, count)),
+            TopologyKind::Links(nodes) => Ok(vec![self.route_pair_between(&nodes, model)?; (count * count) as usize]),
         }
     }
 
-    fn pairs_across(&mut self, parts: &DumbbellParts, flow: &FlowPlan, model: &Flow, count: u32) -> Vec<Pair> {
+    fn dumbbell_route_pairs(
+        &mut self,
+        parts: &DumbbellParts,
+        flow: &FlowPlan,
+        model: &Flow,
+        count: u32,
+    ) -> Vec<RoutePair> {
         let access: Vec<Channel> = (0..count).map(|host| self.access_of(parts, flow, host)).collect();
-        let mut hosts = |side: &str| -> Vec<Host> {
+        let mut hosts = |side: &str| -> Vec<HostLinks> {
             access.iter().map(|access| self.add_host(parts.routers, access, side, &flow.name)).collect()
         };
         let (senders, receivers) = (hosts(&model.from), hosts(&model.to));
         let is_forward = model.from == "left";
         let (there, back) = if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
         let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (sender, receiver)));
-        let routes = every.map(|(sender, receiver)| Pair {
+        let routes = every.map(|(sender, receiver)| RoutePair {
             there: self.network.add_route_over(vec![sender.up, there, receiver.down]),
             back: self.network.add_route_over(vec![receiver.up, back, sender.down]),
         });
@@ -268,29 +281,29 @@ impl<'a> Builder<'a> {
         access
     }
 
-    fn add_host(&mut self, routers: [NodeId; 2], access: &Channel, side: &str, flow: &str) -> Host {
+    fn add_host(&mut self, routers: [NodeId; 2], access: &Channel, side: &str, flow: &str) -> HostLinks {
         let router = routers[usize::from(side != "left")];
         let host = self.network.add_node();
         let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), access);
         let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), access);
-        Host { up, down }
+        HostLinks { up, down }
     }
 
     /// Returns the ways of a flow's data and of its ACKs between named nodes; hosts of a dumbbell have no names.
     pub(crate) fn routes_of(&mut self, flow: &Flow) -> Result<Option<[RouteId; 2]>, ScenarioError> {
-        let Shape::Links(nodes) = self.shape.clone() else { return Ok(None) };
-        let Pair { there, back } = self.pair_between(&nodes, flow)?;
+        let TopologyKind::Links(nodes) = self.shape.clone() else { return Ok(None) };
+        let RoutePair { there, back } = self.route_pair_between(&nodes, flow)?;
         Ok(Some([there, back]))
     }
 
-    fn pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<Pair, ScenarioError> {
+    fn route_pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<RoutePair, ScenarioError> {
         let [from, to] = [&flow.from, &flow.to].map(|name| node_named(nodes, name));
         let no_route = |_| ScenarioError {
             path: format!("flows.{}", flow.name),
             problem: format!("has no route from `{}` to `{}` and back", flow.from, flow.to),
             ..ScenarioError::default()
         };
-        Ok(Pair {
+        Ok(RoutePair {
             there: self.network.add_route(from, to).map_err(no_route)?,
             back: self.network.add_route(to, from).map_err(no_route)?,
         })
@@ -303,7 +316,7 @@ fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
 
 fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, channel: &Channel) -> LinkId {
     let seeds = plan.seeds.child("link").child(name);
-    let (rate, changes) = speed_of(channel);
+    let (rate, changes) = rates_of(channel);
     let settings = LinkSettings {
         name: name.to_owned(),
         rate,
@@ -319,7 +332,7 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     network.link_mut(id).count_until(plan.end);
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
-        if plan.counts_positions {
+        if plan.counts_queue_lengths {
             network.link_mut(id).count_queue_lengths(plan.groups.len(), plan.warm_up);
         }
     }

@@ -4,9 +4,9 @@ use crate::encoder::EncoderLog;
 use crate::media::MediaLog;
 use crate::plan::{GroupPlan, Plan};
 use crate::playout::PlayoutLog;
+use crate::repair_times::RepairLog;
 use crate::samples::{FlowEnd, FlowGauges};
 use crate::series::Series;
-use crate::transmissions::TransmissionLog;
 use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{DropCause, ExternalState, FlowId, LinkId, Observer, Packet, PacketEvent};
@@ -36,7 +36,7 @@ pub(crate) struct DuplicateRecord {
 
 /// Why a sender closed its window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Cut {
+pub(crate) enum LossReaction {
     /// Duplicate ACKs meant loss.
     FastRetransmit,
     /// A timer of this length expired.
@@ -56,7 +56,7 @@ pub(crate) struct FlowRecord {
     pub(crate) media: Option<MediaLog>,
     /// What the real-time mode counted at the sender and at the receiver, in the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
-    pub(crate) transmissions: Option<TransmissionLog>,
+    pub(crate) transmissions: Option<RepairLog>,
     /// What its viewer saw, if it has one.
     pub(crate) playout: Option<PlayoutLog>,
     /// What its encoder did, if it streams live, or at which rates its segments are.
@@ -64,7 +64,7 @@ pub(crate) struct FlowRecord {
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// When and why the window of a media flow was closed, if bursts are measured.
-    pub(crate) cuts: Vec<(Instant, Cut)>,
+    pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
     is_web: bool,
 }
 
@@ -133,7 +133,7 @@ pub struct Recorder {
     pub(crate) series: Series,
     pub(crate) drops: DropLog,
     keeps_duplicates: bool,
-    keeps_cuts: bool,
+    keeps_loss_reactions: bool,
 }
 
 /// Subjects of series: flows by their number, links from here on.
@@ -149,7 +149,7 @@ impl Recorder {
             let media = || MediaLog::new(end, &delays, scenario.measure.deliveries || measures_bursts);
             FlowRecord {
                 media: is_media.then(media),
-                transmissions: (is_media && scenario.measure.transmissions).then(TransmissionLog::default),
+                transmissions: (is_media && scenario.measure.transmissions).then(RepairLog::default),
                 playout: PlayoutLog::of(&group.flow, group.transport.kind),
                 encoder: EncoderLog::of(&group.flow, start),
                 is_web: group.flow.application.is_web(),
@@ -163,7 +163,7 @@ impl Recorder {
             series: Series::default(),
             drops: DropLog::default(),
             keeps_duplicates: scenario.measure.duplicates,
-            keeps_cuts: measures_bursts,
+            keeps_loss_reactions: measures_bursts,
         }
     }
 
@@ -195,15 +195,15 @@ impl Recorder {
     }
 
     /// Keeps why a media flow closed its window.
-    fn note_cut(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
+    fn note_loss_reaction(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
         let cut = match event {
-            TraceEvent::FastRetransmit => Cut::FastRetransmit,
-            TraceEvent::Timeout { timer, .. } => Cut::Timeout(timer),
+            TraceEvent::FastRetransmit => LossReaction::FastRetransmit,
+            TraceEvent::Timeout { timer, .. } => LossReaction::Timeout(timer),
             _ => return,
         };
         let flow = self.flow(id);
         if flow.media.is_some() {
-            flow.cuts.push((at, cut));
+            flow.loss_reactions.push((at, cut));
         }
     }
 
@@ -224,8 +224,8 @@ impl Observer for Recorder {
     }
 
     fn on_trace(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
-        if self.keeps_cuts {
-            self.note_cut(at, id, event);
+        if self.keeps_loss_reactions {
+            self.note_loss_reaction(at, id, event);
         }
         let keeps_duplicates = self.keeps_duplicates;
         let flow = &mut self.flows[id.0 as usize];

@@ -6,9 +6,9 @@ use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::playout;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
+use crate::repair_times::RepairLog;
 use crate::summary::{Summary, summarise};
 use crate::table::Table;
-use crate::transmissions::TransmissionLog;
 use earlybird_scenario::Scenario;
 use earlybird_sim::{DropCause, FlowId, Link, Network};
 use earlybird_units::{Duration, Instant};
@@ -275,7 +275,7 @@ fn transmissions(plan: &Plan, recorder: &Recorder) -> Table {
     let media = plan.flows.iter().zip(&recorder.flows);
     let rows: Vec<_> = media
         .flat_map(|(flow, record)| {
-            record.transmissions.iter().flat_map(TransmissionLog::rows).map(move |row| (&flow.name, row))
+            record.transmissions.iter().flat_map(RepairLog::rows).map(move |row| (&flow.name, row))
         })
         .collect();
     Table::default()

@@ -7,7 +7,7 @@ use crate::endpoint::full_packet;
 use crate::endpoint::real_time::mean_period;
 use crate::marking::{marks, room_in_bytes};
 use crate::plan::Plan;
-use crate::unused::first_start;
+use crate::unused_settings::first_start;
 use earlybird_scenario::{Client, Scenario, ScenarioError};
 use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;

@@ -59,7 +59,7 @@ fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResu
 #[pyfunction]
 fn unused(scenario_json: &str) -> PyResult<Vec<String>> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    Ok(earlybird_experiment::unused(&scenario).iter().map(ToString::to_string).collect())
+    Ok(earlybird_experiment::unused_settings(&scenario).iter().map(ToString::to_string).collect())
 }
 
 /// Lists what of the files that a run is to write is not what one may expect, one paragraph each.
@@ -146,8 +146,8 @@ fn check_world(scenario_json: &str) -> PyResult<()> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
     match scenario.world {
         World::Sim => Ok(()),
-        World::Live => earlybird_realtime::live::check(&scenario).map_err(scenario_error),
-        World::Kernel => earlybird_realtime::kernel::check(&scenario).map_err(scenario_error),
+        World::Live => earlybird_backends::live::check(&scenario).map_err(scenario_error),
+        World::Kernel => earlybird_backends::kernel::check(&scenario).map_err(scenario_error),
     }
 }
 
@@ -190,8 +190,8 @@ fn run<'py>(
         };
         match scenario.world {
             World::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
-            World::Live => earlybird_realtime::live::run(&scenario, seed, &outputs, &mut keep_going),
-            World::Kernel => earlybird_realtime::kernel::run(&scenario, seed, &outputs, &mut keep_going),
+            World::Live => earlybird_backends::live::run(&scenario, seed, &outputs, &mut keep_going),
+            World::Kernel => earlybird_backends::kernel::run(&scenario, seed, &outputs, &mut keep_going),
         }
     });
     let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;

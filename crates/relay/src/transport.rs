@@ -1,6 +1,6 @@
 //! What connections between relays are made of: a transport by its name, as in scenarios.
 
-use earlybird_experiment::Stage;
+use earlybird_experiment::RunSetup;
 use earlybird_scenario::ScenarioError;
 use earlybird_sim::Carrier;
 use earlybird_tcp::{Acking, Config, Delivery, Recovery, Segmentation};
@@ -13,8 +13,8 @@ use earlybird_units::Duration;
 /// If there is no such transport, or it is none of connections, or hands over messages in any order.
 pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
     let scenario = earlybird_scenario::resolve(&scenario(latency), &[("endpoint.transport".into(), name.into())])?;
-    let stage = Stage::new(&scenario, 0)?;
-    let Some(Carrier::Tcp(settings)) = stage.scenery()?.flows.into_iter().next().map(|flow| flow.carrier) else {
+    let stage = RunSetup::new(&scenario, 0)?;
+    let Some(Carrier::Tcp(settings)) = stage.topology()?.flows.into_iter().next().map(|flow| flow.carrier) else {
         return Err(refusal(name, "has no connections"));
     };
     if settings.opener.real_time.delivery == Delivery::Unordered {

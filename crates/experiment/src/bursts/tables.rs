@@ -1,7 +1,7 @@
 //! The bursts of a run as a table, and in a few numbers.
 
 use super::{Burst, FlowBursts, Mode, all};
-use crate::bursts::alone::rule;
+use crate::bursts::isolated_burst::rule;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::summary::Value;

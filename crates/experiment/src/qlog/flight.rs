@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The data of one transmission: the stream up to `end`.
 #[derive(Clone, Copy, Debug)]
-struct Transmission {
+struct RepairTime {
     end: u64,
     number: u64,
 }
@@ -14,7 +14,7 @@ struct Transmission {
 /// Transmissions by the place in the stream at which their data begins; of data sent again the newest.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    transmissions: BTreeMap<u64, Transmission>,
+    transmissions: BTreeMap<u64, RepairTime>,
     pub(super) sequence: Sequence,
 }
 
@@ -23,7 +23,7 @@ impl Flight {
     pub(super) fn send(&mut self, start: u64, end: u64, number: u64) -> Vec<u64> {
         let is_new = start >= self.sequence.highest;
         let repeated = if is_new { Vec::new() } else { self.take_overlapping(start, end) };
-        self.transmissions.insert(start, Transmission { end, number });
+        self.transmissions.insert(start, RepairTime { end, number });
         self.sequence.reach(end);
         repeated
     }

@@ -1,0 +1,42 @@
+//! The run's event_log, which openers and links write on threads of their own.
+
+use crate::run::failed;
+use earlybird_experiment::{LiveEventLog, Outputs, RunError, RunSetup};
+use earlybird_sim::{Observer, Packet, PacketEvent};
+use earlybird_units::Instant;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A event_log that several write.
+#[derive(Clone, Debug)]
+pub struct SharedEventLog(Arc<Mutex<LiveEventLog>>);
+
+impl SharedEventLog {
+    /// Begins one, if files are asked for that it writes; see [`LiveEventLog::open`].
+    pub(crate) fn open(setup: &RunSetup<'_>, outputs: &Outputs, openers_tell: bool) -> Result<Option<Self>, RunError> {
+        let event_log = LiveEventLog::open(setup, outputs, openers_tell)?;
+        Ok(event_log.map(|event_log| Self(Arc::new(Mutex::new(event_log)))))
+    }
+
+    /// Returns it to write. Whoever failed while it wrote has ended the run.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LiveEventLog> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the files, when nobody else has it any more.
+    pub(crate) fn finish(self, setup: &RunSetup<'_>) -> Result<(), RunError> {
+        let event_log = Arc::into_inner(self.0).map(Mutex::into_inner);
+        match event_log {
+            Some(event_log) => event_log.unwrap_or_else(PoisonError::into_inner).finish(setup),
+            None => Err(failed("the trace cannot be written", io::Error::other("somebody still writes it"))),
+        }
+    }
+}
+
+impl Observer for SharedEventLog {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        self.lock().on_packet(at, event, packet);
+    }
+}

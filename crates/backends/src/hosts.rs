@@ -1,0 +1,91 @@
+//! The hosts of a run, whoever carries their bytes.
+
+use earlybird_experiment::{FlowEnd, FlowGauges};
+use earlybird_sim::FlowId;
+use earlybird_tcp::TraceEvent;
+use earlybird_traffic::{ConnectionId, Part};
+use earlybird_units::{Duration, Instant};
+use std::io;
+
+/// What a connection is ready for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// Its opener takes bytes again.
+    Writable(ConnectionId),
+    /// Its listener has more than before.
+    Readable(ConnectionId),
+}
+
+/// A decision of a sender: when, of which connection, and what.
+pub type Decision = (Instant, ConnectionId, TraceEvent);
+
+/// Endpoints that carry streams between the two namespaces of a network, without ever waiting but in [`Self::wait`]. Payload is zeros: only
+/// how much there is counts.
+pub trait Hosts: Send {
+    /// Opens the next connection of a flow.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives none. Later errors of a connection end it: it takes and brings nothing more.
+    fn open(&mut self, now: Instant, flow: FlowId) -> io::Result<ConnectionId>;
+
+    /// Takes bytes at the opener; gives how many it had room for.
+    fn write(&mut self, connection: ConnectionId, bytes: u64) -> u64;
+
+    /// Returns whether everything that the opener took is acknowledged.
+    fn is_drained(&self, connection: ConnectionId) -> bool;
+
+    /// Says that the opener writes nothing more.
+    fn close(&mut self, connection: ConnectionId);
+
+    /// Returns how many bytes have come to the listener in order, read or not.
+    fn received(&self, connection: ConnectionId) -> u64;
+
+    /// Reads at most `max` bytes at the listener. Returns the number of bytes read.
+    fn read(&mut self, connection: ConnectionId, max: u64) -> u64;
+
+    /// Writes a part of a unit as one frame, at the opener of a connection that carries frames; says whether it was taken. Hosts
+    /// that carry streams alone need none of the calls for frames.
+    fn write_frame(&mut self, _: ConnectionId, _part: Part, _bytes: u64) -> bool {
+        false
+    }
+
+    /// Reads the next frame at the listener, and gives the part that it carries: what is there in order, or with the will to wait,
+    /// and to step over what is missing.
+    fn read_frame(&mut self, _: ConnectionId, _may_wait: bool) -> Option<Part> {
+        None
+    }
+
+    /// Returns the part that would be read next with that will, and leaves it there.
+    fn peek_frame(&self, _: ConnectionId) -> Option<Part> {
+        None
+    }
+
+    /// Sends a small message from the listener back to the opener, who reads and forgets it.
+    fn reply(&mut self, connection: ConnectionId, bytes: u64);
+
+    /// Returns what can be read of the opener now.
+    fn gauges(&self, connection: ConnectionId) -> FlowGauges;
+
+    /// Returns what the connection has counted.
+    fn end(&self, now: Instant, connection: ConnectionId) -> FlowEnd;
+
+    /// Returns what senders decided since the last call, as far as these hosts tell.
+    fn decisions(&mut self) -> Vec<Decision> {
+        Vec::new()
+    }
+
+    /// Returns how many packets were lost between hosts and links: the links had not the time to take them, or the hosts no room.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    fn undelivered(&self) -> io::Result<u64>;
+
+    /// Waits for so long, or until something can be done, and adds what.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot wait.
+    fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()>;
+}

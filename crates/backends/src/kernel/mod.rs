@@ -1,0 +1,39 @@
+//! The operating system's own TCP: two network namespaces, and a socket in each for every flow.
+
+mod capabilities;
+mod hosts;
+mod socket;
+mod tcp_info;
+
+pub use capabilities::check;
+
+use crate::event_log::SharedEventLog;
+use crate::namespaces::ways;
+use crate::run::{RunConfig, execute, opened};
+use earlybird_emulator::{Capture, Crossing, Emulator};
+use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
+use earlybird_scenario::Scenario;
+use hosts::KernelHosts;
+
+/// Runs a scenario that [`earlybird_scenario::resolve`] gave over the kernel's TCP, for as long as it says; writes the files that
+/// are asked for.
+///
+/// # Errors
+///
+/// If the kernel cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
+pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+    check(scenario)?;
+    let setup = RunSetup::new(scenario, seed)?;
+    let topology = setup.topology()?;
+    let event_log = SharedEventLog::open(&setup, outputs, false)?;
+    let ways = ways(&topology.flows, &topology.paths);
+    let hosts = KernelHosts::new(scenario, &topology.flows)?;
+    let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone()));
+    let capture = opened(outputs.capture.as_deref(), Capture::create)?;
+    let [near, far] = hosts.devices()?;
+    let config = RunConfig { world: "kernel", hosts, crossing: Crossing::new(near, far), emulator, capture, event_log };
+    execute(scenario, &setup, topology.flows, config, keep_going)
+}
+
+/// Bytes that the timestamps take which Linux sends with every segment (RFC 7323, aligned).
+const TIMESTAMPS: u64 = 12;

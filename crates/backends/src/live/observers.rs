@@ -1,0 +1,94 @@
+//! What stacks tell of their connections: decisions to the run, and all that openers do to its event_log.
+
+use crate::event_log::SharedEventLog;
+use earlybird_live::{Id, Observer};
+use earlybird_sim::FlowId;
+use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
+use earlybird_units::Instant;
+use earlybird_wire::Segment;
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// Passes on what a stack tells.
+pub(super) struct TraceAdapter {
+    pub(super) decisions: Sender<(Instant, Id, TraceEvent)>,
+    /// Present at the stack of the openers, if there is a event_log.
+    pub(super) openers: Option<OpenerLog>,
+}
+
+/// What a event_log is told of openers.
+pub(super) struct OpenerLog {
+    event_log: SharedEventLog,
+    /// Whose connections they are, as soon as they are opened.
+    opened: Receiver<(Id, FlowId)>,
+    flows: HashMap<Id, FlowId>,
+    /// The segment that the connection is looking at.
+    arrived: Option<Segment>,
+}
+
+impl OpenerLog {
+    pub(super) fn new(event_log: SharedEventLog, opened: Receiver<(Id, FlowId)>) -> Self {
+        Self { event_log, opened, flows: HashMap::new(), arrived: None }
+    }
+
+    fn flow(&mut self, id: Id) -> Option<FlowId> {
+        self.flows.extend(self.opened.try_iter());
+        self.flows.get(&id).copied()
+    }
+}
+
+impl Observer for TraceAdapter {
+    fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
+        // Nobody listens any more when the run is over.
+        let _ = self.decisions.send((at, id, event));
+        if let Some(openers) = &mut self.openers {
+            openers.on_trace(at, id, event);
+        }
+    }
+
+    fn on_segment(&mut self, at: Instant, id: Id, segment: &Segment) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_segment(at, id, segment);
+        }
+    }
+
+    fn on_transmit(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_transmit(at, id, segment, carried);
+        }
+    }
+
+    fn on_update(&mut self, at: Instant, id: Id, connection: &Connection) {
+        if let Some(openers) = &mut self.openers {
+            openers.on_update(at, id, connection);
+        }
+    }
+}
+
+impl Observer for OpenerLog {
+    fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
+        if let Some(flow) = self.flow(id) {
+            self.event_log.lock().on_trace(at, flow, event);
+        }
+    }
+
+    fn on_segment(&mut self, at: Instant, id: Id, segment: &Segment) {
+        self.arrived = Some(*segment);
+        if let Some(flow) = self.flow(id) {
+            self.event_log.lock().on_arrival(at, flow, segment);
+        }
+    }
+
+    fn on_transmit(&mut self, at: Instant, id: Id, segment: &Segment, carried: &SegmentMeta) {
+        if let Some(flow) = self.flow(id) {
+            self.event_log.lock().on_departure(at, flow, segment, carried);
+        }
+    }
+
+    fn on_update(&mut self, at: Instant, id: Id, connection: &Connection) {
+        let arrived = self.arrived.take();
+        if let Some(flow) = self.flow(id) {
+            self.event_log.lock().on_state(at, flow, arrived.as_ref(), connection);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A run from beginning to end: one thread carries packets, one lets the applications act, and whoever called waits.
+
+use crate::app_runtime::{AppRuntime, samples_of};
+use crate::clock::Clock;
+use crate::event_log::SharedEventLog;
+use crate::hosts::Hosts;
+use crate::links::{LinksEnd, LinksLog, carry};
+use earlybird_capture::discard;
+use earlybird_emulator::{Capture, Crossing, Emulator, Timing};
+use earlybird_experiment::{FlowSpec, KeepGoing, Recorder, Report, RunError, RunSetup, Table, Value};
+use earlybird_scenario::Scenario;
+use earlybird_scheduling::RealtimePriority;
+use earlybird_units::Duration;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// Where and by whom a scenario is finished.
+#[derive(Debug)]
+pub struct RunConfig<H> {
+    /// What the summary calls this world.
+    pub world: &'static str,
+    /// Who carries the flows' bytes.
+    pub hosts: H,
+    /// Between whose devices packets are carried: its clock is that of the run.
+    pub crossing: Crossing,
+    /// The links.
+    pub emulator: Emulator<LinksLog>,
+    /// Where their packets are written to, if anywhere.
+    pub capture: Option<Capture>,
+    /// What writes the other files, if any.
+    pub event_log: Option<SharedEventLog>,
+}
+
+/// Time between two questions whether to go on.
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// Performs a scenario for as long as it says.
+///
+/// # Errors
+///
+/// If the machine fails, or `keep_going` says no.
+pub fn execute<H: Hosts>(
+    scenario: &Scenario,
+    setup: &RunSetup<'_>,
+    flows: Vec<FlowSpec>,
+    config: RunConfig<H>,
+    keep_going: KeepGoing<'_>,
+) -> Result<Report, RunError> {
+    let RunConfig { world, hosts, crossing, emulator, capture, event_log } = config;
+    let clock = Clock::since(crossing.started());
+    let samples = samples_of(scenario);
+    let mut runtime = AppRuntime::new(scenario, flows, setup.recorder(), hosts, clock);
+    let stop = AtomicBool::new(false);
+    let (done, finished) = mpsc::channel();
+    let path = capture.as_ref().map(|capture| capture.path().to_owned());
+    let done = thread::scope(|scope| {
+        let links = scope.spawn(|| carry(crossing, emulator, samples, capture, &stop));
+        scope.spawn(|| {
+            let _priority = RealtimePriority::request();
+            let outcome = runtime.run(&stop);
+            // Who waits for this has gone only if it waits no more.
+            let _ = done.send(outcome.and_then(|()| HostsEnd::of(runtime)));
+        });
+        let outcome = wait(&finished, || keep_going(share(&clock, scenario)));
+        stop.store(true, Ordering::Relaxed);
+        let carried =
+            links.join().map_err(|_| run_failed(io::Error::other("the thread that carries packets ended")))?;
+        Ok::<_, RunError>((carried.map_err(run_failed)?, outcome?))
+    });
+    let (mut links, hosts) = done.inspect_err(|_| discard(path.as_deref()))?;
+    links.capture.take().map_or(Ok(()), finish)?;
+    event_log.map_or(Ok(()), |event_log| event_log.finish(setup))?;
+    Ok(report(setup, world, hosts, &links))
+}
+
+/// Waits for the end of the runtime.
+fn wait(
+    finished: &mpsc::Receiver<io::Result<HostsEnd>>,
+    mut keep_going: impl FnMut() -> bool,
+) -> Result<HostsEnd, RunError> {
+    loop {
+        match finished.recv_timeout(POLL_INTERVAL) {
+            Ok(outcome) => return outcome.map_err(run_failed),
+            Err(mpsc::RecvTimeoutError::Timeout) if keep_going() => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(RunError::Interrupted),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(run_failed(io::Error::other("the thread of the applications ended")));
+            }
+        }
+    }
+}
+
+/// Begins a capture, if there is to be one.
+pub(crate) fn opened(
+    path: Option<&Path>,
+    begin: impl FnOnce(&Path) -> io::Result<Capture>,
+) -> Result<Option<Capture>, RunError> {
+    let file_of = |path| begin(path).map_err(|error| RunError::Output { path: path.to_owned(), error });
+    path.map(file_of).transpose()
+}
+
+fn finish(capture: Capture) -> Result<(), RunError> {
+    let path = capture.path().to_owned();
+    capture.finish().map_err(|error| RunError::Output { path, error })
+}
+
+fn share(clock: &Clock, scenario: &Scenario) -> f64 {
+    (clock.now().as_secs_f64() / scenario.duration.duration().as_secs_f64()).min(1.0)
+}
+
+fn run_failed(error: io::Error) -> RunError {
+    failed("the run in real time broke off", error)
+}
+
+pub(crate) fn failed(problem: &str, error: io::Error) -> RunError {
+    RunError::Machine { problem: problem.to_owned(), error }
+}
+
+/// The delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors shows.
+const DISTURBED: Duration = Duration::from_millis(1);
+
+/// What the hosts of both namespaces tell at the end.
+struct HostsEnd {
+    recorder: Recorder,
+    /// Packets that were lost between them and the links.
+    lost: u64,
+    wakes: Timing,
+}
+
+impl HostsEnd {
+    fn of<H: Hosts>(runtime: AppRuntime<H>) -> io::Result<Self> {
+        let AppRuntime { recorder, hosts, wakes, .. } = runtime;
+        Ok(Self { recorder, lost: hosts.undelivered()?, wakes })
+    }
+}
+
+fn report(setup: &RunSetup<'_>, world: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
+    let carried = &links.carried;
+    let undelivered = carried.undelivered + hosts.lost;
+    // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
+    let is_late = [&carried.timing, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
+    let is_disturbed = is_late || undelivered > 0;
+    hosts.recorder.take_links(links.drops.clone(), &links.backlogs);
+    let mut report = setup.report(&hosts.recorder, &links.network);
+    let micros = |timing: &Timing, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
+    report.summary.extend([
+        ("world".to_owned(), Value::Text(world.to_owned())),
+        ("added_delay_p50_us".to_owned(), micros(&carried.timing, 0.5)),
+        ("added_delay_p99_us".to_owned(), micros(&carried.timing, 0.99)),
+        ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
+        ("undelivered".to_owned(), Value::Whole(undelivered)),
+        ("disturbed".to_owned(), Value::Whole(is_disturbed.into())),
+    ]);
+    report.tables.push(("added_delay", added_delay(&carried.timing)));
+    report
+}
+
+/// How much later than due packets left the emulated links.
+fn added_delay(timing: &Timing) -> Table {
+    const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
+    Table::default()
+        .real("share", SHARES)
+        .real("added_delay_us", SHARES.map(|share| timing.quantile(share).as_secs_f64() * 1e6))
+}

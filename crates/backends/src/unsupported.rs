@@ -1,0 +1,97 @@
+//! What no world in real time can do, and how a world says what it cannot.
+
+use earlybird_scenario::{Application, Flow, Scenario, ScenarioError};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Flows that one thread can serve on time.
+pub const MAX_FLOWS: u64 = 128;
+
+pub(crate) const RUN_IN_SIM: &str = "run it in the simulator, `--world sim`";
+
+/// Refuses what a world of this name cannot do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsupported {
+    pub(crate) world: &'static str,
+}
+
+impl Unsupported {
+    pub(crate) fn error(
+        &self,
+        path: String,
+        value: &dyn fmt::Display,
+        problem: &str,
+        allowed: &str,
+        hint: &str,
+    ) -> ScenarioError {
+        let problem = format!("{problem} in {}", self.world);
+        let [value, allowed, hint] = [value.to_string(), allowed.to_owned(), hint.to_owned()];
+        ScenarioError { path, value, problem, allowed, hint }
+    }
+
+    pub(crate) fn check_application(&self, flow: &Flow) -> Result<(), ScenarioError> {
+        let what = match &flow.application {
+            application @ (Application::Ingest(_) | Application::Segments(_)) => application.name(),
+            application if application.is_web() => "web sessions",
+            _ => return Ok(()),
+        };
+        let path = format!("flows.{}.application", flow.name);
+        Err(self.error(path, &what, "cannot be run", "`cbr`, `media`, `frames`, `bulk`", RUN_IN_SIM))
+    }
+
+    pub(crate) fn check_count(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        let flows: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
+        if flows <= MAX_FLOWS {
+            return Ok(());
+        }
+        let problem = "flows are more than one thread serves on time";
+        Err(self.error("flows".to_owned(), &flows, problem, &format!("{MAX_FLOWS} flows in all"), RUN_IN_SIM))
+    }
+
+    /// Refuses the first of these measures that a scenario wants.
+    pub(crate) fn check_measures(
+        &self,
+        scenario: &Scenario,
+        impossible: &[&str],
+        problem: &str,
+    ) -> Result<(), ScenarioError> {
+        let measure = &scenario.measure;
+        let wanted = [
+            ("duplicates", measure.duplicates),
+            ("transmissions", measure.transmissions),
+            ("bursts", measure.bursts.is_some()),
+        ];
+        match wanted.iter().find(|(key, is_wanted)| *is_wanted && impossible.contains(key)) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let hint = "leave it out, or run the scenario in the simulator";
+                Err(self.error(format!("measure.{key}"), &true, problem, "", hint))
+            }
+        }
+    }
+
+    pub(crate) fn check_segment(
+        &self,
+        flow: &Flow,
+        mss: Option<u16>,
+        allowed: RangeInclusive<u16>,
+    ) -> Result<(), ScenarioError> {
+        match mss {
+            Some(mss) if !allowed.contains(&mss) => {
+                let range = format!("{} to {}", allowed.start(), allowed.end());
+                Err(self.error(path_of(flow, "mss"), &mss, "is no segment size", &range, ""))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the key of a flow's endpoint, as the scenario wrote it.
+pub(crate) fn path_of(flow: &Flow, key: &str) -> String {
+    let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
+    format!("{place}endpoint.{key}")
+}
+
+pub(crate) fn transport_path(flow: &Flow) -> String {
+    if flow.transport.is_some() { format!("flows.{}.transport", flow.name) } else { path_of(flow, "transport") }
+}

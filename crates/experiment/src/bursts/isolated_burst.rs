@@ -1,0 +1,56 @@
+//! Where the recovery from one burst lasts into the next, one burst is measured alone.
+
+use crate::report::Report;
+use crate::table::Column;
+use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};
+
+/// Returns the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
+/// many bursts apart as it was to measure.
+pub(crate) fn isolated_burst(scenario: &Scenario, bottleneck: &str, report: &Report) -> Option<Scenario> {
+    let count = scenario.measure.bursts.as_ref()?.count?;
+    let period = rule(scenario, bottleneck)?.period;
+    if told_apart(report)? >= count {
+        return None;
+    }
+    let mut alone = scenario.clone();
+    losses_mut(&mut alone, bottleneck)?.iter_mut().for_each(|loss| {
+        if let Loss::Periodic(rule) = loss {
+            rule.bursts = Some(1);
+        }
+    });
+    for flow in &mut alone.flows {
+        if let Application::Cbr(cbr) = &mut flow.application {
+            let others = period.saturating_mul(count - 1);
+            cbr.packets = cbr.packets.map(|packets| packets.saturating_sub(others).max(1));
+        }
+    }
+    Some(alone)
+}
+
+/// Returns the rule that loses bursts at the bottleneck.
+pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a Periodic> {
+    losses(scenario, bottleneck)?
+        .iter()
+        .find_map(|loss| if let Loss::Periodic(rule) = loss { Some(rule) } else { None })
+}
+
+/// Returns the smallest number of bursts that a flow shows.
+fn told_apart(report: &Report) -> Option<u64> {
+    let (_, table) = report.tables.iter().find(|(name, _)| *name == "bursts")?;
+    let (_, Column::Text(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
+    flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()
+}
+
+fn losses<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a Vec<Loss>> {
+    match &scenario.network {
+        Network::Dumbbell(dumbbell) => Some(&dumbbell.bottleneck.loss),
+        Network::Links(links) => links.iter().find(|link| link.name() == bottleneck).map(|link| &link.loss),
+    }
+}
+
+fn losses_mut<'a>(scenario: &'a mut Scenario, bottleneck: &str) -> Option<&'a mut Vec<Loss>> {
+    match &mut scenario.network {
+        Network::Dumbbell(dumbbell) => Some(&mut dumbbell.bottleneck.loss),
+        Network::Links(links) => links.iter_mut().find(|link| link.name() == bottleneck).map(|link| &mut link.loss),
+    }
+}

@@ -1,0 +1,316 @@
+//! What a run will take, told before it: packets to carry, and memory by the settings that ask for it.
+//!
+//! The numbers are upper bounds in spirit, not to the byte: they keep a slip of the pen from filling the machine. The
+//! sizes below were measured with a counting allocator, the tables of Python included, and rounded up.
+
+use crate::Outputs;
+use crate::plan::{GroupPlan, Plan};
+use earlybird_scenario::{Application, Network, Queue, Scenario, ScenarioError, Speed, Start, Time};
+use earlybird_sim::Carrier;
+use earlybird_units::Duration;
+
+/// A flow with its endpoints, hosts, links and rows in tables.
+const BYTES_PER_FLOW: f64 = 16_000.0;
+/// A pair of web hosts with its links and routes; every server has a route to every client.
+const BYTES_PER_HOST: f64 = 6_000.0;
+const BYTES_PER_ROUTE: f64 = 100.0;
+/// A web session with the connections that it has open.
+const BYTES_PER_SESSION: f64 = 16_000.0;
+/// A unit of media: its delay, and its place in the sender while it waits.
+const BYTES_PER_UNIT: f64 = 60.0;
+/// A packet in a queue, on a link, or on the board of its sender.
+const BYTES_PER_PACKET: f64 = 300.0;
+/// A row of a table that is written on request.
+const BYTES_PER_ROW: f64 = 250.0;
+/// Events of qlog that a packet makes: it is sent, its acknowledgement comes, and the window grows.
+const EVENTS_PER_PACKET: f64 = 3.0;
+/// What a sender of TCP samples (windows, timers, gauges); a link has one value.
+const VALUES_PER_FLOW: f64 = 13.0;
+/// Access links and the other two directions, which are sampled too.
+const LINKS_PER_FLOW: f64 = 4.0;
+/// What any run takes.
+const BYTES_AT_LEAST: f64 = 64e6;
+/// Packets per second of processor time on a slow machine: what `earlybird bench` measures, halved.
+const PACKETS_PER_SECOND: f64 = 1e6;
+/// Samples of series, and units of media, per second of processor time, tables included.
+const RECORDS_PER_SECOND: f64 = 1e6;
+/// Packets of a flow that the network has no room for: the first window, and what is tried again.
+const PACKETS_IN_VAIN: f64 = 8.0;
+/// CostShare of the packets that are duplicate ACKs, or lost or sent again.
+const SHARE_OF_TROUBLE: f64 = 0.125;
+/// Packets per second of a web session whose pages have no fixed size.
+const PACKETS_OF_A_SESSION: f64 = 20.0;
+
+/// What a setting asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostShare {
+    /// The setting, such as `flows.video.count`.
+    pub path: String,
+    /// Its value.
+    pub value: String,
+    /// Bytes of memory.
+    pub bytes: f64,
+}
+
+/// What a run will take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Data packets sent.
+    pub packets: f64,
+    /// Seconds of processor time.
+    pub seconds: f64,
+    /// Bytes of memory at the end.
+    pub bytes: f64,
+    /// The settings that ask for memory, the greediest first.
+    pub shares: Vec<CostShare>,
+}
+
+/// Estimates what a run takes that writes these files.
+///
+/// # Errors
+/// If the scenario cannot be built.
+pub fn estimate(scenario: &Scenario, outputs: &Outputs) -> Result<Estimate, ScenarioError> {
+    let view =
+        View { scenario, plan: Plan::of_groups(scenario, 0)?, seconds: scenario.duration.duration().as_secs_f64() };
+    let packets = view.packets();
+    let mut shares: Vec<CostShare> =
+        view.flows().chain(view.records(packets, outputs)).chain([view.waiting(packets)]).collect();
+    shares.sort_by(|one, other| other.bytes.total_cmp(&one.bytes));
+    let seconds = packets / PACKETS_PER_SECOND + (view.samples() + view.all_units()) / RECORDS_PER_SECOND;
+    let bytes = BYTES_AT_LEAST + shares.iter().map(|share| share.bytes).sum::<f64>();
+    Ok(Estimate { packets, seconds, bytes, shares })
+}
+
+impl Estimate {
+    /// Refuses a run that takes more than so many bytes.
+    ///
+    /// # Errors
+    /// Names the setting that asks for most of them.
+    pub fn within(&self, bytes: f64) -> Result<(), ScenarioError> {
+        let greediest = self.shares.first().filter(|_| self.bytes > bytes);
+        greediest.map_or(Ok(()), |share| {
+            Err(ScenarioError {
+                path: share.path.clone(),
+                value: share.value.clone(),
+                problem: format!("makes the run take about {} of memory", gigabytes(self.bytes)),
+                allowed: format!("what {} are enough for", gigabytes(bytes)),
+                hint: "measure less often, or make the run shorter or smaller.".to_owned(),
+            })
+        })
+    }
+}
+
+fn gigabytes(bytes: f64) -> String {
+    if bytes < 1e9 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
+}
+
+struct View<'a> {
+    scenario: &'a Scenario,
+    plan: Plan,
+    seconds: f64,
+}
+
+impl View<'_> {
+    fn groups(&self) -> impl Iterator<Item = &GroupPlan> {
+        self.plan.groups.iter()
+    }
+
+    fn flows(&self) -> impl Iterator<Item = CostShare> {
+        self.groups().map(|group| {
+            let web = group.flow.application.web_sessions();
+            let hosts = web.map_or(0.0, |web| f64::from(web.pairs));
+            let own = BYTES_PER_FLOW
+                + web.map_or(0.0, |web| f64::from(web.count)) * BYTES_PER_SESSION
+                + hosts * (BYTES_PER_HOST + hosts * BYTES_PER_ROUTE)
+                + self.units(group) * BYTES_PER_UNIT;
+            let count = f64::from(group.flow.count);
+            let (key, value) = match web {
+                Some(web) if web.pairs > group.flow.count => ("application", format!("pairs = {}", web.pairs)),
+                _ if count * BYTES_PER_FLOW > own => ("count", group.flow.count.to_string()),
+                _ => ("application", group.flow.application.name().to_owned()),
+            };
+            CostShare { path: format!("flows.{}.{key}", group.flow.name), value, bytes: count * own }
+        })
+    }
+
+    /// Returns what is kept because it is asked for.
+    fn records(&self, packets: f64, outputs: &Outputs) -> impl Iterator<Item = CostShare> {
+        let measure = &self.scenario.measure;
+        let asked = |path: &str, is_asked: bool, rows: f64| {
+            let bytes = if is_asked { rows * BYTES_PER_ROW } else { 0.0 };
+            CostShare { path: path.to_owned(), value: "true".to_owned(), bytes }
+        };
+        let period = measure.series.map(|period| period.to_string()).unwrap_or_default();
+        [
+            CostShare { path: "measure.series".to_owned(), value: period, bytes: self.samples() * BYTES_PER_ROW },
+            asked("measure.deliveries", measure.deliveries || measure.bursts.is_some(), self.all_units()),
+            asked("measure.duplicates", measure.duplicates, packets * SHARE_OF_TROUBLE),
+            asked("measure.transmissions", measure.transmissions, packets * SHARE_OF_TROUBLE),
+            asked("trace", outputs.trace.is_some(), packets),
+            asked("qlog", outputs.qlog.is_some(), packets * EVENTS_PER_PACKET),
+            asked("link-trace", outputs.link_trace.is_some(), packets / 4.0),
+        ]
+        .into_iter()
+    }
+
+    fn samples(&self) -> f64 {
+        let Some(period) = self.scenario.measure.series else { return 0.0 };
+        let lasting = self.groups().filter(|group| !group.flow.application.is_web());
+        let values: f64 = lasting.map(|group| f64::from(group.flow.count) * (VALUES_PER_FLOW + LINKS_PER_FLOW)).sum();
+        let web = self.groups().filter_map(|group| group.flow.application.web_sessions());
+        let web_links: f64 = web.map(|web| f64::from(web.pairs) * LINKS_PER_FLOW).sum();
+        let links = self.scenario.network.link_names().len() as f64;
+        self.seconds / period.duration().as_secs_f64() * (values + web_links + links)
+    }
+
+    /// Returns what waits in queues, on links and for acknowledgement.
+    fn waiting(&self, packets: f64) -> CostShare {
+        let places: f64 =
+            self.channels().iter().map(|(speed, delay, queue)| room(queue) + self.rate_of(speed) * delay).sum();
+        let (tcp, datagrams): (Vec<_>, Vec<_>) = self.groups().partition(|group| window(group).is_finite());
+        let windows: f64 = tcp.iter().map(|group| f64::from(group.flow.count) * window(group)).sum();
+        // What is sent and not acknowledged is on its way, or was lost and is known to be by the next round trip.
+        let unanswered = windows.min(2.0 * places) + if datagrams.is_empty() { 0.0 } else { places };
+        let value = format!("queue and delay of {}", self.plan.bottleneck);
+        CostShare { path: "network".to_owned(), value, bytes: packets.min(unanswered) * BYTES_PER_PACKET }
+    }
+
+    fn all_units(&self) -> f64 {
+        self.groups().map(|group| f64::from(group.flow.count) * self.units(group)).sum()
+    }
+
+    /// Returns the units that one flow of a group writes.
+    fn units(&self, group: &GroupPlan) -> f64 {
+        let span = (self.seconds - first_start(&group.flow.start).as_secs_f64()).max(0.0);
+        match &group.flow.application {
+            Application::Cbr(cbr) => {
+                let period =
+                    cbr.interval.unwrap_or(f64::from(cbr.packet) * 8.0 / cbr.rate.rate().bits_per_second() as f64);
+                (span / period + 1.0).min(cbr.packets.map_or(f64::INFINITY, |packets| packets as f64))
+            }
+            Application::Media(media) => (span / media.length + 1.0) * media.sizes.len() as f64,
+            Application::Ingest(ingest) => {
+                let film = ingest.film();
+                let units = film.sizes.len() + film.audio.as_ref().map_or(0, |sound| sound.sizes.len());
+                (span / film.length + 1.0) * units as f64
+            }
+            // Of a film that is not live a buffer comes before its time.
+            Application::Segments(film) => {
+                let ahead = film.most().duration().as_secs_f64();
+                (span + ahead) / film.unit().duration().as_secs_f64() + 1.0
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Returns the packets that all flows send: what media offer, and what the links take of the rest.
+    fn packets(&self) -> f64 {
+        let capacity: f64 = self.channels().iter().map(|(speed, ..)| self.rate_of(speed) * self.seconds).sum();
+        let greedy: f64 = self.groups().map(|group| self.greedy_packets(group)).sum();
+        let flows: f64 = self.groups().map(|group| f64::from(group.flow.count)).sum();
+        let media: f64 = self.groups().map(|group| self.offered_packets(group, capacity)).sum();
+        media + greedy.min(capacity) + flows * PACKETS_IN_VAIN
+    }
+
+    fn offered_packets(&self, group: &GroupPlan, capacity: f64) -> f64 {
+        let bytes_per_unit = match &group.flow.application {
+            Application::Cbr(cbr) => f64::from(cbr.packet),
+            Application::Media(media) => {
+                media.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / media.sizes.len().max(1) as f64
+            }
+            Application::Ingest(ingest) => {
+                let film = ingest.film();
+                film.picture_rate() / 8.0 * film.length / film.sizes.len() as f64
+            }
+            Application::Segments(film) => film.highest() / 8.0 * film.unit().duration().as_secs_f64(),
+            _ => 0.0,
+        };
+        let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
+        if matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)) { packets.min(capacity) } else { packets }
+    }
+
+    fn greedy_packets(&self, group: &GroupPlan) -> f64 {
+        let windowfuls = self.seconds / self.least_round_trip();
+        let packets = match &group.flow.application {
+            Application::Bulk(bulk) => bulk.bytes.map_or(f64::INFINITY, |bytes| (bytes as f64 / mss(group)).ceil()),
+            Application::Cbr(_)
+            | Application::Media(_)
+            | Application::Frames(_)
+            | Application::Ingest(_)
+            | Application::Segments(_) => 0.0,
+            Application::Webtraf(web) => return self.web_packets(web.sessions, web.think, web.object_packets),
+            Application::HttpSimple(web) => {
+                let bytes = web.page as f64 + f64::from(web.objects) * web.object as f64;
+                return self.web_packets(web.sessions, web.think, bytes / mss(group));
+            }
+            Application::Mah(earlybird_scenario::Mah { sessions, .. })
+            | Application::Surge(earlybird_scenario::Surge { sessions, .. }) => {
+                return f64::from(*sessions) * self.seconds * PACKETS_OF_A_SESSION;
+            }
+        };
+        f64::from(group.flow.count) * packets.min(window(group) * windowfuls)
+    }
+
+    /// Returns the packets of sessions that think between pages of this size; an object alone takes its own time too.
+    fn web_packets(&self, sessions: u32, think: Time, page: f64) -> f64 {
+        let period = think.duration().as_secs_f64().max(self.least_round_trip()).max(1e-3);
+        f64::from(sessions) * self.seconds / period * (page + PACKETS_IN_VAIN)
+    }
+
+    /// Returns the propagation time in seconds there and back over the shortest of the links.
+    fn least_round_trip(&self) -> f64 {
+        2.0 * self.channels().iter().map(|(_, delay, _)| *delay).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Returns speed, delay in seconds and queue of the links that flows share, each direction on its own.
+    fn channels(&self) -> Vec<(Speed, f64, Queue)> {
+        let of = |channel: earlybird_scenario::Channel| {
+            (channel.speed(), channel.delay.duration().as_secs_f64(), channel.queue)
+        };
+        match &self.scenario.network {
+            Network::Dumbbell(dumbbell) => [dumbbell.bottleneck.clone(), dumbbell.backward()].map(of).into(),
+            Network::Links(links) => links.iter().flat_map(|link| [link.forward(), link.backward()].map(of)).collect(),
+        }
+    }
+
+    /// Returns the most packets per second that a link carries.
+    fn rate_of(&self, speed: &Speed) -> f64 {
+        let smallest = self.groups().map(mss).fold(f64::INFINITY, f64::min).max(1.0);
+        let rates = speed.rate.into_iter().chain(speed.rate_steps.iter().map(|step| step.rate));
+        let fastest = rates.map(|rate| rate.rate().bits_per_second() as f64 / 8.0 / smallest).fold(0.0, f64::max);
+        let times = speed.trace.as_ref().map_or(&[][..], earlybird_scenario::Trace::times);
+        let of_trace = times.last().map_or(0.0, |last| times.len() as f64 / (*last as f64 / 1e3).max(1e-3));
+        fastest.max(of_trace)
+    }
+}
+
+fn room(queue: &Queue) -> f64 {
+    match crate::queue::limit_of(queue) {
+        earlybird_sim::QueueLimit::Unlimited => f64::INFINITY,
+        earlybird_sim::QueueLimit::Packets(packets) => f64::from(packets),
+        earlybird_sim::QueueLimit::Bytes(bytes) => bytes as f64 / 40.0,
+    }
+}
+
+fn window(group: &GroupPlan) -> f64 {
+    match &group.carrier {
+        Carrier::Tcp(settings) => f64::from(settings.opener.window),
+        Carrier::Datagrams(_) | Carrier::External(_) => f64::INFINITY,
+    }
+}
+
+fn mss(group: &GroupPlan) -> f64 {
+    f64::from(match &group.carrier {
+        Carrier::Tcp(settings) => settings.opener.mss,
+        Carrier::Datagrams(settings) => settings.config.mss,
+        Carrier::External(settings) => settings.mss,
+    })
+}
+
+fn first_start(start: &Start) -> Duration {
+    match start {
+        Start::At(at) => at.duration(),
+        Start::Uniform([low, _]) => low.duration(),
+        Start::Each(times) => times.iter().map(|at| at.duration()).min().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,200 @@
+//! The files of a run in real time that tell every packet and decision.
+
+use crate::outputs::{self, Files};
+use crate::sequence::Sequence;
+use crate::{Outputs, RunError, RunSetup};
+use earlybird_sim::{Content, EndpointId, FlowId, HeaderSize, Observer, Packet, PacketEvent};
+use earlybird_tcp::{Connection, SegmentMeta, TraceEvent};
+use earlybird_units::Instant;
+use earlybird_wire::{Segment, SeqNum};
+use std::collections::BTreeMap;
+
+/// Follows the flows of a run in real time, in which each has one connection: what the links carry, as their observer, and what
+/// openers tell of themselves, if they do. Those that do not are followed by the segments that links take from them and bring them.
+#[derive(Debug)]
+pub struct LiveEventLog {
+    files: Files,
+    outputs: Outputs,
+    /// Of each flow both streams: the opener's, and what comes back.
+    streams: Vec<[Stream; 2]>,
+    has_opener_events: bool,
+    end: Instant,
+}
+
+/// Which of a stream's segments begins where.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    sequence: Sequence,
+    numbers: BTreeMap<u64, u32>,
+    acknowledged: Option<u32>,
+}
+
+impl Stream {
+    /// Takes a segment that is sent; gives its number, if it carries data, and whether they were sent before. Data that were cut
+    /// otherwise before have the number of the segment in which they began.
+    fn send(&mut self, segment: &Segment) -> (Option<u32>, bool) {
+        let is_new = self.sequence.range(segment).0 >= self.sequence.highest;
+        if is_new {
+            let next = self.numbers.last_key_value().map_or(0, |(_, last)| last + 1);
+            self.enter(segment, next);
+        }
+        (self.number_of(segment), !is_new)
+    }
+
+    fn enter(&mut self, segment: &Segment, number: u32) {
+        let (start, end) = self.sequence.range(segment);
+        if start < end {
+            self.numbers.insert(start, number);
+            self.sequence.reach(end);
+        }
+    }
+
+    fn number_of(&self, segment: &Segment) -> Option<u32> {
+        let start = self.sequence.place(segment.seq).filter(|_| segment.takes_sequence_space())?;
+        self.numbers.range(..=start).next_back().map(|(_, number)| *number)
+    }
+
+    /// Takes an acknowledgement; gives the number of the last segment in a row that has come.
+    fn acknowledge(&mut self, upto: SeqNum) -> Option<u32> {
+        let last = self.sequence.place(upto).and_then(|end| self.numbers.range(..end).next_back());
+        self.acknowledged = self.acknowledged.max(last.map(|(_, number)| *number));
+        self.acknowledged
+    }
+}
+
+impl LiveEventLog {
+    /// Begins the files that are asked for, but for a capture; nothing, if there are none. `has_opener_events` says whether the methods
+    /// of this will be called, or those of [`Observer`] alone.
+    ///
+    /// # Errors
+    ///
+    /// If a flow is named that is none.
+    pub fn open(setup: &RunSetup<'_>, outputs: &Outputs, has_opener_events: bool) -> Result<Option<Self>, RunError> {
+        let outputs = Outputs { capture: None, ..outputs.clone() };
+        if !outputs.any() {
+            return Ok(None);
+        }
+        let mut files = outputs::open(&setup.plan, &outputs)?;
+        if let Some(trace) = files.0.0.as_mut().filter(|_| !has_opener_events) {
+            trace.leave_states_out();
+        }
+        let streams = vec![<[Stream; 2]>::default(); setup.plan.flows.len()];
+        Ok(Some(Self { files, outputs, streams, has_opener_events, end: setup.plan.end }))
+    }
+
+    /// Writes the files.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be written.
+    pub fn finish(self, setup: &RunSetup<'_>) -> Result<(), RunError> {
+        outputs::finish(self.files, &setup.plan, &self.outputs)
+    }
+
+    /// An opener sent a segment.
+    pub fn on_departure(&mut self, at: Instant, flow: FlowId, segment: &Segment, carried: &SegmentMeta) {
+        let number = carried.number.map(|number| number as u32);
+        if let Some(number) = number {
+            self.streams[flow.0 as usize][0].enter(segment, number);
+        }
+        let event = if carried.is_retransmission { PacketEvent::Retransmitted } else { PacketEvent::Sent };
+        self.tell(at, |files| files.on_packet(at, event, &packet(flow, false, segment, number)));
+    }
+
+    /// A segment came to an opener, which has not seen it.
+    pub fn on_arrival(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
+        self.tell(at, |files| files.on_packet(at, PacketEvent::Arrived, &packet(flow, true, segment, None)));
+    }
+
+    /// Something happened to an opener: that segment came, if there is one.
+    pub fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Segment>, connection: &Connection) {
+        let arrived = arrived.map(|segment| packet(flow, true, segment, None));
+        self.tell(at, |files| files.on_state(at, flow, arrived.as_ref(), connection));
+    }
+
+    /// An opener decided something.
+    pub fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
+        self.tell(at, |files| files.on_trace(at, flow, event));
+    }
+
+    /// An acknowledgement came to an opener that does not tell.
+    fn on_acknowledgement(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
+        let number = self.streams[flow.0 as usize][0].acknowledge(segment.ack).map(u64::from);
+        self.tell(at, |((trace, _), _)| trace.iter_mut().for_each(|trace| trace.acknowledge(at, flow, number)));
+    }
+
+    /// Links and hosts go on for a moment after the run's end.
+    fn tell(&mut self, at: Instant, tell: impl FnOnce(&mut Files)) {
+        if at < self.end {
+            tell(&mut self.files);
+        }
+    }
+}
+
+/// Makes what observers are shown of a segment in the network's place.
+fn packet(flow: FlowId, is_to_opener: bool, segment: &Segment, number: Option<u32>) -> Packet {
+    let bytes = HeaderSize::Real.packet_bytes(segment);
+    let to = EndpointId(flow.0 * 2 + u32::from(!is_to_opener));
+    Packet::observed(to, flow, bytes, number.unwrap_or(Packet::PURE_ACK), Content::Segment(*segment))
+}
+
+impl Observer for LiveEventLog {
+    const PACKETS: bool = true;
+
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
+        let Some(segment) = packet.segment().copied() else { return };
+        let is_to_opener = packet.to.is_opener();
+        let stream = &mut self.streams[packet.flow.0 as usize][usize::from(is_to_opener)];
+        let (number, is_retransmission) = match event {
+            PacketEvent::Sent => stream.send(&segment),
+            _ => (stream.number_of(&segment), false),
+        };
+        // What openers tell is not told twice.
+        let is_of_opener = if is_to_opener { event == PacketEvent::Arrived } else { event == PacketEvent::Sent };
+        if self.has_opener_events && is_of_opener {
+            return;
+        }
+        let event = if is_retransmission { PacketEvent::Retransmitted } else { event };
+        let packet = Packet { number: number.unwrap_or(Packet::PURE_ACK), ..*packet };
+        self.tell(at, |files| files.on_packet(at, event, &packet));
+        if is_to_opener && is_of_opener {
+            self.on_acknowledgement(at, packet.flow, &segment);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_wire::Flags;
+
+    fn segment(seq: u32, len: u16) -> Segment {
+        let flags = if seq == 100 { Flags::SYN } else { Flags::ACK };
+        Segment { seq: SeqNum(seq), len, flags, ..Segment::default() }
+    }
+
+    #[test]
+    fn segments_are_numbered_by_where_they_begin() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.send(&segment(100, 0)), (Some(0), false));
+        assert_eq!(stream.send(&segment(101, 0)), (None, false));
+        assert_eq!(stream.send(&segment(101, 1000)), (Some(1), false));
+        assert_eq!(stream.send(&segment(1101, 1000)), (Some(2), false));
+        assert_eq!(stream.send(&segment(101, 1000)), (Some(1), true));
+        // LossReaction otherwise than before.
+        assert_eq!(stream.send(&segment(1601, 500)), (Some(2), true));
+        assert_eq!(stream.send(&segment(2101, 1)), (Some(3), false));
+    }
+
+    #[test]
+    fn an_acknowledgement_names_the_last_segment_that_has_come_and_none_before_it() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.acknowledge(SeqNum(7)), None);
+        for (seq, len) in [(100, 0), (101, 1000), (1101, 1000)] {
+            stream.send(&segment(seq, len));
+        }
+        assert_eq!(stream.acknowledge(SeqNum(101)), Some(0));
+        assert_eq!(stream.acknowledge(SeqNum(2101)), Some(2));
+        assert_eq!(stream.acknowledge(SeqNum(1101)), Some(2));
+    }
+}

@@ -1,0 +1,46 @@
+//! What a run consists of, in whatever world it takes place.
+
+use crate::plan::Plan;
+use crate::recorder::Recorder;
+use crate::report::{Report, report};
+use crate::topology::Topology;
+use earlybird_scenario::{Scenario, ScenarioError};
+use earlybird_sim::Network;
+
+/// A scenario with a seed: gives the network and those who act on it, what watches them, and makes the report of what that saw.
+#[derive(Clone, Debug)]
+pub struct RunSetup<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) seed: u64,
+    pub(crate) plan: Plan,
+}
+
+impl<'a> RunSetup<'a> {
+    /// Plans a run of a scenario that [`earlybird_scenario::resolve`] gave.
+    ///
+    /// # Errors
+    ///
+    /// If the scenario cannot be built.
+    pub fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, ScenarioError> {
+        Ok(Self { scenario, seed, plan: Plan::new(scenario, seed)? })
+    }
+
+    /// Builds the network and specs its flows.
+    ///
+    /// # Errors
+    ///
+    /// If the scenario cannot be built.
+    pub fn topology(&self) -> Result<Topology, ScenarioError> {
+        self.plan.topology()
+    }
+
+    /// Makes who keeps what the report needs.
+    pub fn recorder(&self) -> Recorder {
+        Recorder::new(self.scenario, &self.plan)
+    }
+
+    /// Makes the report of a run that is over.
+    pub fn report(&self, recorder: &Recorder, network: &Network) -> Report {
+        report(self.scenario, &self.plan, self.seed, recorder, network)
+    }
+}
