@@ -154,7 +154,7 @@ def test_what_answers_and_is_no_relay_is_named(answer: Callable[[bytes], list[by
         state = reports(address, "file:/dev/null", lambda state: bool(state["refusal"]))
     assert "no relay of earlybird" in state["refusal"]
     assert state["peers"] == state["units"] == 0
-    assert relay_line(state).endswith("Not connected: what answers there is no relay of earlybird.")
+    assert relay_line(state).endswith("Not connected: the peer is not an earlybird relay.")
     assert lengths[0] < 10_000  # nobody is shouted at
 
 

@@ -127,7 +127,7 @@ def _another_version(listener: int) -> Iterator[int]:
 
 def test_a_relay_of_another_version_is_told_in_one_line_on_both_sides() -> None:
     port = free_port()
-    words = "Not connected: the other side speaks otherwise: use the same earlybird"
+    words = "Not connected: the other side uses another protocol version: use the same earlybird"
     with (
         _another_version(port) as between,
         relay(f"udp://127.0.0.1:{free_port()}", f"eb://127.0.0.1:{port}?mode=listener") as listener,

@@ -199,4 +199,4 @@ def test_a_file_that_is_no_stream_is_told(earlybird: Program, tmp_path: Path) ->
     port = free_port()
     with relay("-q", f"eb://127.0.0.1:{port}?mode=listener", "file:/dev/null"):
         message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / 'text.ts'}", f"eb://127.0.0.1:{port}"))
-    assert "no MPEG transport stream" in message
+    assert "not an MPEG transport stream" in message

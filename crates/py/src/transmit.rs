@@ -1,7 +1,7 @@
 //! `_core.transmit`: a relay.
 
 use crate::scenario_error;
-use earlybird_relay::{Address, RelayError, Report, Wish, transmit as relay};
+use earlybird_relay::{Address, Command, RelayError, Report, transmit as relay};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 /// Checks an address of a relay's end; raises `ValueError`, one sentence, if it is none.
 #[pyfunction]
 pub(crate) fn check_address(text: &str) -> PyResult<()> {
-    Address::read(text).map(drop).map_err(|error| PyValueError::new_err(error.to_string()))
+    Address::parse(text).map(drop).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Carries a live stream from one address to another, until its source ends or `watch` says otherwise; gives the last report.
@@ -23,17 +23,17 @@ pub(crate) fn transmit<'py>(
     destination: &str,
     watch: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let read = |text: &str| Address::read(text).map_err(|error| PyValueError::new_err(error.to_string()));
+    let read = |text: &str| Address::parse(text).map_err(|error| PyValueError::new_err(error.to_string()));
     let (from, to) = (read(source)?, read(destination)?);
     let watch = watch.unbind();
     let mut raised = None;
     let report = py.detach(|| {
         let mut look = |report: Option<&Report>| match Python::attach(|py| look(py, &watch, report)) {
-            Ok(true) => Wish::GoOn,
-            Ok(false) => Wish::Drain,
+            Ok(true) => Command::Continue,
+            Ok(false) => Command::Drain,
             Err(error) => {
                 raised = Some(error);
-                Wish::Stop
+                Command::Stop
             }
         };
         relay((source, &from), (destination, &to), &mut look)
@@ -68,21 +68,21 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("peers", report.peers)?;
     dict.set_item("reconnects", report.reconnects)?;
     dict.set_item("refusal", report.refusal.as_deref())?;
-    dict.set_item("units", report.counts.units)?;
-    dict.set_item("bytes", report.counts.bytes)?;
-    dict.set_item("bytesOut", report.counts.bytes_out)?;
-    dict.set_item("pktSndDrop", report.counts.dropped)?;
-    dict.set_item("pktRetrans", report.counts.repeated)?;
-    dict.set_item("pktRcvDrop", report.counts.lost)?;
-    dict.set_item("pktRcvBelated", report.counts.late)?;
-    dict.set_item("refused", report.counts.refused)?;
-    dict.set_item("unitsLeft", report.left.units)?;
-    dict.set_item("bytesLeft", report.left.bytes)?;
+    dict.set_item("units", report.counters.units)?;
+    dict.set_item("bytes", report.counters.bytes)?;
+    dict.set_item("bytesOut", report.counters.bytes_out)?;
+    dict.set_item("pktSndDrop", report.counters.dropped)?;
+    dict.set_item("pktRetrans", report.counters.retransmissions)?;
+    dict.set_item("pktRcvDrop", report.counters.lost)?;
+    dict.set_item("pktRcvBelated", report.counters.late)?;
+    dict.set_item("refused", report.counters.refused)?;
+    dict.set_item("unitsLeft", report.unsent.units)?;
+    dict.set_item("bytesLeft", report.unsent.bytes)?;
     dict.set_item("msRcvBuf", report.buffer.as_nanos() as f64 / 1e6)?;
-    // What is not known now is not what was known before.
-    let way = report.way.unwrap_or_default();
-    dict.set_item("msRTT", way.rtt.map(|rtt| rtt.as_nanos() as f64 / 1e6))?;
-    dict.set_item("pktCongestionWindow", way.cwnd)?;
-    dict.set_item("pktFlightSize", way.in_flight)?;
+    // Values of an earlier connection must not stay.
+    let path = report.path.unwrap_or_default();
+    dict.set_item("msRTT", path.rtt.map(|rtt| rtt.as_nanos() as f64 / 1e6))?;
+    dict.set_item("pktCongestionWindow", path.cwnd)?;
+    dict.set_item("pktFlightSize", path.in_flight)?;
     Ok(dict)
 }

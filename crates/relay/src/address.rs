@@ -1,4 +1,4 @@
-//! Where a stream comes from and where it goes, as `srt-live-transmit` writes it.
+//! Addresses of sources, sinks and relays, in the syntax of `srt-live-transmit`.
 
 use earlybird_units::Duration;
 use std::fmt;
@@ -6,59 +6,59 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use url::Url;
 
-/// One end of a relay.
+/// An end of a relay.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Address {
-    /// Datagrams of UDP: to this socket, or at this one.
+    /// UDP datagrams: sent to this socket, or received at it.
     Udp(SocketAddr),
-    /// The same, each with a header of RTP.
+    /// UDP datagrams with RTP headers.
     Rtp(SocketAddr),
-    /// A connection of the system's TCP, to this socket or, for `tcp://:port`, at this port.
+    /// A TCP connection of the kernel: to this socket, or for `tcp://:port` at this port.
     Tcp(SocketAddr),
     /// A file; `-` is the standard input or output.
     File(PathBuf),
-    /// A server of HTTP at this socket, from which players fetch the stream.
+    /// An HTTP server at this socket, from which players fetch the stream.
     Http(SocketAddr),
     /// Another relay.
     Relay(RelayAddress),
 }
 
-/// Where another relay is, and how to speak with it.
+/// The address and options of another relay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelayAddress {
-    /// The socket of the other relay; or ours, at which it is waited for.
+    /// The socket of the other relay; for a listener, the local one.
     pub socket: SocketAddr,
-    /// Whether it is waited for.
-    pub waits: bool,
-    /// What carries the segments.
+    /// Whether this relay listens for the other one.
+    pub is_listener: bool,
+    /// The encapsulation of segments.
     pub via: Via,
-    /// Time from the source to the play-out, beside that of the way.
+    /// Time from the source to playout, in addition to the transit time of the path.
     pub latency: Duration,
-    /// The transport, by its name in scenarios.
+    /// The name of the transport, as in scenarios.
     pub transport: String,
     /// The name of the stream.
     pub stream: String,
-    /// How long a connection may take to be made.
+    /// The timeout of the handshake.
     pub connect_timeout: Duration,
-    /// How long the peer may be silent.
+    /// The timeout without data from the peer.
     pub idle_timeout: Duration,
 }
 
-/// What carries segments of TCP between relays.
+/// The encapsulation of TCP segments between relays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// Datagrams of UDP.
+    /// UDP datagrams.
     Udp,
-    /// IP itself: packets of an address of our own, which this machine's kernel routes.
+    /// IP packets of an address of its own, which this machine's kernel routes to a TUN device.
     Tun {
-        /// The name of the TUN device that is made.
+        /// The name of the TUN device.
         device: String,
-        /// Our address.
+        /// The address of this relay.
         local: IpAddr,
     },
 }
 
-/// An address that cannot be used, in one sentence.
+/// An invalid address, explained in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressError(String);
 
@@ -70,35 +70,35 @@ impl fmt::Display for AddressError {
 
 impl std::error::Error for AddressError {}
 
-/// The schemes that there are.
+/// The schemes.
 const SCHEMES: [&str; 6] = ["udp", "rtp", "tcp", "http", "file", "eb"];
-/// The same as they are written.
-const WRITTEN: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
+/// The schemes for error messages.
+const SCHEME_LIST: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
 /// SRT's default for its latency (`SRTO_LATENCY`).
 pub(crate) const LATENCY: Duration = Duration::from_millis(120);
 /// SRT's defaults (`SRTO_CONNTIMEO`, `SRTO_PEERIDLETIMEO`).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest latency: a minute.
+/// The longest latency and timeout.
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Address {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
     ///
-    /// If it is none; the error names what is wrong with it and what is allowed.
-    pub fn read(text: &str) -> Result<Self, AddressError> {
+    /// If the address is invalid; the error names the problem and what is allowed.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
         if text == "-" || text == "file://con" {
             return Ok(Self::File("-".into()));
         }
         if let Some(path) = text.strip_prefix("file:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            return if path.is_empty() { Err(problem(text, "names no file")) } else { Ok(Self::File(path.into())) };
+            return if path.is_empty() { Err(error(text, "names no file")) } else { Ok(Self::File(path.into())) };
         }
-        // `udp://:1234` names no host, which addresses of the web must.
+        // The `url` crate requires a host, which `udp://:1234` does not have.
         let url = Url::parse(&text.replacen("://:", "://*:", 1))
-            .map_err(|error| problem(text, &format!("is no address ({error}); allowed: {WRITTEN}")))?;
+            .map_err(|cause| error(text, &format!("is no address ({cause}); allowed: {SCHEME_LIST}")))?;
         let options = Options { text, url: &url };
         match url.scheme() {
             "udp" => Ok(Self::Udp(options.plain_socket()?)),
@@ -106,80 +106,82 @@ impl Address {
             "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
             "http" => Ok(Self::Http(options.plain_socket()?)),
             "eb" => options.relay().map(Self::Relay),
-            other => Err(problem(text, &format!("has the {}; allowed: {WRITTEN}", unknown("scheme", other, &SCHEMES)))),
+            other => {
+                Err(error(text, &format!("has the {}; allowed: {SCHEME_LIST}", unknown("scheme", other, &SCHEMES))))
+            }
         }
     }
 }
 
-fn problem(text: &str, what: &str) -> AddressError {
+fn error(text: &str, what: &str) -> AddressError {
     AddressError(format!("`{text}` {what}."))
 }
 
-/// What stands in an address behind its scheme.
+/// The host, port and options of an address.
 struct Options<'a> {
     text: &'a str,
     url: &'a Url,
 }
 
-/// The options of other relays.
+/// The options of eb://.
 const OPTIONS: [&str; 9] =
     ["latency", "transport", "mode", "streamid", "via", "device", "local", "conntimeo", "peeridletimeo"];
-/// Those that go with TUN alone.
-const OF_TUN: [&str; 2] = ["device", "local"];
-/// The name of the TUN device, if nobody gives another.
-const DEVICE: &str = "earlybird";
+/// The options that need via=tun.
+const TUN_OPTIONS: [&str; 2] = ["device", "local"];
+/// The default name of the TUN device.
+const DEFAULT_DEVICE: &str = "earlybird";
 
 impl Options<'_> {
-    /// Returns the socket, which has no options beside it.
+    /// Returns the socket of an address that must not have options.
     fn plain_socket(&self) -> Result<SocketAddr, AddressError> {
         if let Some((key, _)) = self.url.query_pairs().next() {
-            return Err(problem(self.text, &format!("has the option `{key}`, but only eb:// has options")));
+            return Err(error(self.text, &format!("has the option `{key}`, but only eb:// has options")));
         }
         self.socket()
     }
 
     fn socket(&self) -> Result<SocketAddr, AddressError> {
-        // Those of the web have ports that may be left out; here there is none to choose.
+        // http:// has a default port, but a server must not use port 80 by accident; all others have none.
         let port = self.url.port_or_known_default();
-        let port = port.filter(|port| *port > 0).ok_or_else(|| problem(self.text, "has no port"))?;
+        let port = port.filter(|port| *port > 0).ok_or_else(|| error(self.text, "has no port"))?;
         if self.has_no_host() {
             return Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port));
         }
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let found = (host, port)
-            .to_socket_addrs()
-            .map_err(|error| problem(self.text, &format!("names the host `{host}`, which cannot be found: {error}")))?;
+        let found = (host, port).to_socket_addrs().map_err(|cause| {
+            error(self.text, &format!("names the host `{host}`, which cannot be resolved: {cause}"))
+        })?;
         let mut all: Vec<_> = found.collect();
-        // Of a host with both versions the older one, as it is there wherever the newer is.
+        // Prefer IPv4, which is available wherever IPv6 is.
         all.sort_by_key(SocketAddr::is_ipv6);
-        all.first().copied().ok_or_else(|| problem(self.text, "names a host without an address"))
+        all.first().copied().ok_or_else(|| error(self.text, "names a host without an address"))
     }
 
     fn has_no_host(&self) -> bool {
         matches!(self.url.host_str(), None | Some("*"))
     }
 
-    /// Returns whether nobody can be called there: the address is any of this host's.
-    fn is_of_nobody(&self) -> bool {
+    /// Returns whether the address is a wildcard, to which no connection can be opened.
+    fn is_wildcard(&self) -> bool {
         self.has_no_host() || matches!(self.url.host_str(), Some("0.0.0.0" | "[::]"))
     }
 
     fn relay(&self) -> Result<RelayAddress, AddressError> {
         self.check_options()?;
-        let waits = match self.option("mode").as_deref() {
-            None => self.is_of_nobody(),
+        let is_listener = match self.option("mode").as_deref() {
+            None => self.is_wildcard(),
             Some("caller") => false,
             Some("listener") => true,
-            Some(other) => return Err(problem(self.text, &format!("has mode={other}; allowed: caller, listener"))),
+            Some(other) => return Err(error(self.text, &format!("has mode={other}; allowed: caller, listener"))),
         };
-        if !waits && self.is_of_nobody() {
-            return Err(problem(self.text, "calls nobody: a caller names a host"));
+        if !is_listener && self.is_wildcard() {
+            return Err(error(self.text, "names no host: a caller needs one"));
         }
         let socket = self.socket()?;
         Ok(RelayAddress {
             socket,
-            waits,
-            via: self.via(socket, waits)?,
+            is_listener,
+            via: self.via(socket, is_listener)?,
             latency: self.time("latency", LATENCY, LONGEST)?,
             transport: self.option("transport").unwrap_or_else(|| "earlybird-rt".into()),
             stream: self.option("streamid").unwrap_or_default(),
@@ -193,54 +195,51 @@ impl Options<'_> {
         for (key, _) in self.url.query_pairs() {
             if !OPTIONS.contains(&&*key) {
                 let unknown = unknown("option", &key, &OPTIONS);
-                return Err(problem(self.text, &format!("has the {unknown}; allowed: {}", OPTIONS.join(", "))));
+                return Err(error(self.text, &format!("has the {unknown}; allowed: {}", OPTIONS.join(", "))));
             }
             let place = left.iter().position(|option| *option == key);
-            let place = place.ok_or_else(|| problem(self.text, &format!("has the option `{key}` twice")))?;
+            let place = place.ok_or_else(|| error(self.text, &format!("has the option `{key}` twice")))?;
             left.swap_remove(place);
         }
         match self.url.path() {
             "" | "/" => Ok(()),
             path => {
-                Err(problem(self.text, &format!("has the path `{path}`; a stream's name is given by `?streamid=`")))
+                Err(error(self.text, &format!("has the path `{path}`; use `?streamid=` for the name of the stream")))
             }
         }
     }
 
-    fn via(&self, socket: SocketAddr, waits: bool) -> Result<Via, AddressError> {
+    fn via(&self, socket: SocketAddr, is_listener: bool) -> Result<Via, AddressError> {
         match self.option("via").as_deref() {
-            None | Some("udp") => match OF_TUN.into_iter().find(|name| self.option(name).is_some()) {
-                Some(name) => {
-                    Err(problem(self.text, &format!("has the option `{name}`, which goes with via=tun alone")))
-                }
+            None | Some("udp") => match TUN_OPTIONS.into_iter().find(|name| self.option(name).is_some()) {
+                Some(name) => Err(error(self.text, &format!("has the option `{name}`, which needs via=tun"))),
                 None => Ok(Via::Udp),
             },
             Some("tun") => {
-                let device = self.option("device").unwrap_or_else(|| DEVICE.to_owned());
-                Ok(Via::Tun { device, local: self.local(socket, waits)? })
+                let device = self.option("device").unwrap_or_else(|| DEFAULT_DEVICE.to_owned());
+                Ok(Via::Tun { device, local: self.local(socket, is_listener)? })
             }
-            Some(via) => Err(problem(self.text, &format!("has via={via}; allowed: udp, tun"))),
+            Some(via) => Err(error(self.text, &format!("has via={via}; allowed: udp, tun"))),
         }
     }
 
-    /// Returns the address that a stack of our own has: where it waits, the one in front of the port.
-    fn local(&self, socket: SocketAddr, waits: bool) -> Result<IpAddr, AddressError> {
+    /// Returns the local address of a TUN device: for a listener, by default the one before the port.
+    fn local(&self, socket: SocketAddr, is_listener: bool) -> Result<IpAddr, AddressError> {
         let named = self.option("local").map(|text| {
             let local = text.parse::<IpAddr>();
-            local.map_err(|_| problem(self.text, &format!("has local={text}; allowed: an address of IP")))
+            local.map_err(|_| error(self.text, &format!("has local={text}; allowed: an address of IP")))
         });
         match named.transpose()? {
-            None if waits && !socket.ip().is_unspecified() => Ok(socket.ip()),
-            Some(local) if waits && local != socket.ip() && !socket.ip().is_unspecified() => Err(problem(
-                self.text,
-                "has two addresses of its own: local says another one than stands before the port",
-            )),
-            Some(local) if !waits && local.is_ipv4() != socket.is_ipv4() => Err(problem(
+            None if is_listener && !socket.ip().is_unspecified() => Ok(socket.ip()),
+            Some(local) if is_listener && local != socket.ip() && !socket.ip().is_unspecified() => {
+                Err(error(self.text, "has two local addresses: local= differs from the one before the port"))
+            }
+            Some(local) if !is_listener && local.is_ipv4() != socket.is_ipv4() => Err(error(
                 self.text,
                 &format!("cannot be reached from local={local}: both must be of one version of IP"),
             )),
             Some(local) if !local.is_unspecified() => Ok(local),
-            _ => Err(problem(self.text, "needs an address of its own beside this machine's: local=10.78.0.2, say")),
+            _ => Err(error(self.text, "needs an address of its own beside this machine's: local=10.78.0.2, send")),
         }
     }
 
@@ -249,14 +248,14 @@ impl Options<'_> {
         pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
-    /// Reads a time: in milliseconds, as SRT has them, or with a unit.
+    /// Parses a time: in milliseconds as in SRT, or with a unit.
     fn time(&self, name: &str, usual: Duration, most: Duration) -> Result<Duration, AddressError> {
         let Some(text) = self.option(name) else { return Ok(usual) };
         let with_unit = if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}ms") } else { text.clone() };
         let time = with_unit.parse::<earlybird_scenario::Time>().map(earlybird_scenario::Time::duration);
         time.ok().filter(|time| (Duration::from_millis(1)..=most).contains(time)).ok_or_else(|| {
             let most = most.as_secs_f64();
-            problem(self.text, &format!("has {name}={text}; allowed: 1ms to {most}s, such as 120 or 120ms"))
+            error(self.text, &format!("has {name}={text}; allowed: 1ms to {most}s, such as 120 or 120ms"))
         })
     }
 }
@@ -272,7 +271,7 @@ mod tests {
     use super::*;
 
     fn relay(text: &str) -> RelayAddress {
-        match Address::read(text) {
+        match Address::parse(text) {
             Ok(Address::Relay(relay)) => relay,
             other => panic!("{other:?}"),
         }
@@ -281,20 +280,20 @@ mod tests {
     #[test]
     fn addresses_are_those_of_srt_live_transmit() {
         let any = |port| SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port);
-        assert_eq!(Address::read("udp://:1234"), Ok(Address::Udp(any(1234))));
-        assert_eq!(Address::read("udp://127.0.0.1:5000"), Ok(Address::Udp(([127, 0, 0, 1], 5000).into())));
-        assert_eq!(Address::read("rtp://[::1]:5000"), Ok(Address::Rtp((Ipv6Addr::LOCALHOST, 5000).into())));
-        assert_eq!(Address::read("file://con"), Ok(Address::File("-".into())));
-        assert_eq!(Address::read("file:clip.ts"), Ok(Address::File("clip.ts".into())));
-        assert_eq!(Address::read("http://:8080/"), Ok(Address::Http(any(8080))));
+        assert_eq!(Address::parse("udp://:1234"), Ok(Address::Udp(any(1234))));
+        assert_eq!(Address::parse("udp://127.0.0.1:5000"), Ok(Address::Udp(([127, 0, 0, 1], 5000).into())));
+        assert_eq!(Address::parse("rtp://[::1]:5000"), Ok(Address::Rtp((Ipv6Addr::LOCALHOST, 5000).into())));
+        assert_eq!(Address::parse("file://con"), Ok(Address::File("-".into())));
+        assert_eq!(Address::parse("file:clip.ts"), Ok(Address::File("clip.ts".into())));
+        assert_eq!(Address::parse("http://:8080/"), Ok(Address::Http(any(8080))));
         let caller = relay("eb://127.0.0.1:4201?latency=200&transport=cubic&streamid=one");
-        assert!(!caller.waits && caller.latency == Duration::from_millis(200));
+        assert!(!caller.is_listener && caller.latency == Duration::from_millis(200));
         assert_eq!((&*caller.transport, &*caller.stream), ("cubic", "one"));
         let listener = relay("eb://:4201");
-        assert!(listener.waits && listener.latency == LATENCY && listener.transport == "earlybird-rt");
-        assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").waits);
+        assert!(listener.is_listener && listener.latency == LATENCY && listener.transport == "earlybird-rt");
+        assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").is_listener);
         let ours = relay("eb://0.0.0.0:4201");
-        assert!(ours.waits && ours.socket == ([0, 0, 0, 0], 4201).into());
+        assert!(ours.is_listener && ours.socket == ([0, 0, 0, 0], 4201).into());
         let tun = |device: &str| Via::Tun { device: device.to_owned(), local: [10, 78, 0, 2].into() };
         assert_eq!(caller.via, Via::Udp);
         assert_eq!(relay("eb://10.79.0.2:4201?via=tun&local=10.78.0.2&device=eb7").via, tun("eb7"));
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_address_is_told() {
+    fn errors_explain_invalid_addresses() {
         for (text, words) in [
             ("nonsense", "is no address"),
             ("srt://host:1", "unknown scheme `srt`"),
@@ -315,18 +314,18 @@ mod tests {
             ("eb://127.0.0.1:4201?latency=3&latency=4", "has the option `latency` twice"),
             ("eb://127.0.0.1:4201/stream", "has the path `/stream`"),
             ("eb://127.0.0.1:4201?latency=0", "has latency=0; allowed: 1ms to 60s"),
-            ("eb://:4201?mode=caller", "calls nobody"),
+            ("eb://:4201?mode=caller", "names no host"),
             ("eb://:4201?mode=rendezvous", "has mode=rendezvous; allowed: caller, listener"),
             ("eb://:4201?via=sctp", "has via=sctp; allowed: udp, tun"),
-            ("eb://:4201?device=eb7", "the option `device`, which goes with via=tun alone"),
-            ("eb://127.0.0.1:4201?via=tun", "needs an address of its own"),
-            ("eb://:4201?via=tun", "needs an address of its own"),
+            ("eb://:4201?device=eb7", "the option `device`, which needs via=tun"),
+            ("eb://127.0.0.1:4201?via=tun", "needs a local address"),
+            ("eb://:4201?via=tun", "needs a local address"),
             ("eb://127.0.0.1:4201?via=tun&local=here", "has local=here; allowed: an address of IP"),
             ("eb://127.0.0.1:4201?via=tun&local=fd78::2", "both must be of one version of IP"),
-            ("eb://10.78.0.2:4201?mode=listener&via=tun&local=10.78.0.3", "two addresses of its own"),
+            ("eb://10.78.0.2:4201?mode=listener&via=tun&local=10.78.0.3", "two local addresses"),
             ("file:", "names no file"),
         ] {
-            let error = Address::read(text).expect_err(text).to_string();
+            let error = Address::parse(text).expect_err(text).to_string();
             assert!(error.contains(words) && error.contains(text), "{error}");
         }
     }

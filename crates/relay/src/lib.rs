@@ -1,19 +1,26 @@
-//! Live streams over the endpoint: from where they are made to where they are watched, on time.
+//! Relays live media between hosts, over the endpoint of `earlybird-tcp`.
 //!
-//! A relay has two ends ([`Address`]): one is another relay, the other a source or a sink of media. The sending relay stamps each
-//! unit – a datagram, or some packets of a transport stream – with the time at which its source had it. The receiving one hands it
-//! on at that time plus the latency plus the shortest time that the way takes; what has not come whole by then is stepped over, and
-//! only then.
+//! A relay has two ends ([`Address`]): another relay, and a local source or sink of media. The sending relay stamps each unit
+//! with the time at which its source had it. The receiving relay delivers it at that time plus the latency plus the shortest
+//! transit time of the path. A unit that is not complete by then is skipped, and not before.
+//!
+//! Data pass these stages, each with one word:
+//!
+//! * **TS packet**: 188 bytes of an MPEG transport stream; most sources consist of them ([`ts`]).
+//! * **unit**: what the source had at once, and what the sink gets at once: a datagram, or up to seven TS packets (`MediaUnit`).
+//! * **fragment**: a part of a unit that fits into one segment (`Fragment`). Most units have one.
+//! * **message**: a fragment or a control message, as relays exchange it (`Message`).
+//! * **frame**: a message in real-time mode; on a byte stream, messages have a length prefix (`MessageChannel`).
 #![forbid(unsafe_code)]
 
 mod address;
-mod link;
+mod framing;
 mod message;
+mod peers;
 mod playout;
 mod receiver;
 mod relay;
 mod sender;
-mod session;
 mod sink;
 mod source;
 mod statistics;
@@ -22,6 +29,6 @@ mod ts;
 
 pub use address::{Address, AddressError, RelayAddress, Via};
 pub use message::{Direction, Refusal};
-pub use relay::{RelayError, Wish, transmit};
-pub use sink::Left;
-pub use statistics::{Counts, Report, Way};
+pub use relay::{Command, RelayError, transmit};
+pub use sink::Unsent;
+pub use statistics::{Counters, PathStats, Report};

@@ -1,33 +1,33 @@
-//! What the two relays of a connection say to each other. One message is one frame, or one piece of a stream.
+//! The messages between two relays. One message is one frame, or one length-prefixed record of a stream.
 
-/// What stands at the beginning of every connection: this is an earlybird relay, of this version.
+/// The first bytes of every connection: identifies the protocol.
 const MAGIC: [u8; 4] = *b"EBRD";
-/// The version of these messages.
+/// The version of the protocol.
 pub(crate) const VERSION: u8 = 1;
 
-/// Which way media go.
+/// The direction of media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Who opened the connection sends them.
+    /// The side that connects sends.
     Push,
-    /// Who opened the connection wants them.
+    /// The side that connects receives.
     Pull,
 }
 
-/// Why a connection is refused.
+/// Why a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The stream has another name here.
     UnknownStream = 1,
-    /// Both want to send, or both to receive.
+    /// Both sides want to send, or both to receive.
     WrongDirection = 2,
-    /// There is a sender already.
+    /// Another sender is active.
     Busy = 3,
-    /// The other relay has another version.
+    /// The other relay uses another version of the protocol.
     Version = 4,
-    /// What answers is no relay: never said, but found out.
-    Foreign = 254,
-    /// A reason that this version does not know.
+    /// The peer is no relay. Never sent; derived from the failure of a connection.
+    NotARelay = 254,
+    /// A reason that this version does not define.
     Unknown = 255,
 }
 
@@ -47,13 +47,13 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::UnknownStream => "both sides must give the stream the same name: see `streamid`",
-            Self::WrongDirection => "both sides do the same: one must send and the other receive",
-            Self::Busy => "somebody sends already",
+            Self::WrongDirection => "both sides have the same role: one must send and the other receive",
+            Self::Busy => "another sender is active",
             Self::Version => {
-                "the other side speaks otherwise: use the same earlybird, and the same `transport`, on both"
+                "the other side uses another protocol version: use the same earlybird, and the same `transport`, on both"
             }
-            Self::Foreign => "what answers there is no relay of earlybird",
-            Self::Unknown => "the other side gave a reason that this version does not know",
+            Self::NotARelay => "the peer is not an earlybird relay",
+            Self::Unknown => "the other side gave a reason that this version does not define",
         })
     }
 }
@@ -61,47 +61,47 @@ impl std::fmt::Display for Refusal {
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
-    /// The first one, of who opened the connection.
+    /// The first message, from the side that connects.
     Hello { version: u8, direction: Direction, latency_ms: u32, stream: &'a str },
-    /// The answer: the latency that both keep to.
+    /// Accepts the connection: the latency that both sides use.
     Welcome { latency_ms: u32 },
-    /// The other answer.
+    /// Refuses the connection.
     Refused(Refusal),
-    /// A part of a unit of media.
-    Media(Part<'a>),
-    /// The stream is over at this time; so many units were sent.
+    /// A fragment of a media unit.
+    Media(Fragment<'a>),
+    /// The stream ends at this time, after this number of units.
     End { units: u32, time_us: u64 },
 }
 
-/// A part of a unit of media, which is what arrived at the source at once: a datagram, or some packets of a transport stream.
+/// A fragment of a media unit: of a datagram, or of several TS packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Fragment<'a> {
     /// Number of the unit, from 0.
     pub(crate) unit: u32,
-    /// When the source had it, in microseconds since the stream began there.
+    /// Time at which the source had it, in microseconds since the start of the stream.
     pub(crate) time_us: u64,
-    /// Number of the part, from 0 …
+    /// Index of the fragment, from 0.
     pub(crate) index: u8,
-    /// … of so many.
+    /// The number of fragments of the unit.
     pub(crate) count: u8,
     pub(crate) bytes: &'a [u8],
 }
 
-/// What a part has before its bytes, at most.
-pub(crate) const PART_HEADER: usize = 13;
-/// Bytes of a time: microseconds of nine years.
-const TIME: usize = 6;
+/// The largest header of a fragment, in bytes.
+pub(crate) const FRAGMENT_HEADER: usize = 13;
+/// Bytes of a timestamp: 48 bits of microseconds last for nine years.
+const TIME_BYTES: usize = 6;
 
 const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const REFUSED: u8 = 3;
 const MEDIA: u8 = 4;
 const END: u8 = 5;
-/// As [`MEDIA`], and a unit of one part.
-const WHOLE: u8 = 6;
+/// As [`MEDIA`] without index and count, for a unit of one fragment.
+const MEDIA_WHOLE: u8 = 6;
 
 impl<'a> Message<'a> {
-    /// Writes the message behind what is there.
+    /// Appends the message to `into`.
     pub(crate) fn write(&self, into: &mut Vec<u8>) {
         match *self {
             Self::Hello { version, direction, latency_ms, stream } => {
@@ -116,14 +116,14 @@ impl<'a> Message<'a> {
                 into.extend(latency_ms.to_be_bytes());
             }
             Self::Refused(refusal) => into.extend([REFUSED, refusal as u8]),
-            Self::Media(part) => {
-                into.push(if part.count == 1 { WHOLE } else { MEDIA });
-                into.extend(part.unit.to_be_bytes());
-                into.extend(&part.time_us.to_be_bytes()[size_of::<u64>() - TIME..]);
-                if part.count != 1 {
-                    into.extend([part.index, part.count]);
+            Self::Media(fragment) => {
+                into.push(if fragment.count == 1 { MEDIA_WHOLE } else { MEDIA });
+                into.extend(fragment.unit.to_be_bytes());
+                into.extend(&fragment.time_us.to_be_bytes()[size_of::<u64>() - TIME_BYTES..]);
+                if fragment.count != 1 {
+                    into.extend([fragment.index, fragment.count]);
                 }
-                into.extend(part.bytes);
+                into.extend(fragment.bytes);
             }
             Self::End { units, time_us } => {
                 into.push(END);
@@ -133,15 +133,15 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Reads a message; none if this is no message of any version.
+    /// Parses a message; returns `None` if it is invalid.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         Some(match *kind {
             HELLO => return Self::read_hello(rest),
             WELCOME => Self::Welcome { latency_ms: u32::from_be_bytes(*rest.get(1..)?.first_chunk()?) },
             REFUSED => Self::Refused(Refusal::of(*rest.first()?)),
-            MEDIA => Self::Media(Part::read(rest, false)?),
-            WHOLE => Self::Media(Part::read(rest, true)?),
+            MEDIA => Self::Media(Fragment::read(rest, false)?),
+            MEDIA_WHOLE => Self::Media(Fragment::read(rest, true)?),
             END => {
                 let (units, rest) = rest.split_first_chunk()?;
                 Self::End { units: u32::from_be_bytes(*units), time_us: u64::from_be_bytes(*rest.first_chunk()?) }
@@ -160,13 +160,14 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> Fragment<'a> {
     fn read(bytes: &'a [u8], is_whole: bool) -> Option<Self> {
         let (unit, rest) = bytes.split_first_chunk()?;
-        let (time, rest) = rest.split_first_chunk::<TIME>()?;
+        let (time, rest) = rest.split_first_chunk::<TIME_BYTES>()?;
         let (&[index, count], bytes) = if is_whole { (&[0, 1], rest) } else { rest.split_first_chunk()? };
         let unit = u32::from_be_bytes(*unit);
         let time_us = time.iter().fold(0, |time, byte| time << 8 | u64::from(*byte));
+        // An index out of range would keep the playout buffer waiting for a fragment that cannot exist.
         (index < count).then_some(Self { unit, time_us, index, count, bytes })
     }
 }
@@ -178,8 +179,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(unit: u32, time_us in 0_u64..1 << 48, index in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
-            let media = Part { unit, time_us, index, count: index + more, bytes: &bytes };
+        fn messages_round_trip(unit: u32, time_us in 0_u64..1 << 48, index in 0_u8..9, more in 1_u8..9, bytes: Vec<u8>, stream: String, latency_ms: u32) {
+            let media = Fragment { unit, time_us, index, count: index + more, bytes: &bytes };
             let hello = Message::Hello { version: VERSION, direction: Direction::Pull, latency_ms, stream: &stream };
             let others = [Message::Welcome { latency_ms }, Message::Refused(Refusal::Busy), Message::End { units: unit, time_us }];
             for message in [hello, Message::Media(media)].into_iter().chain(others) {
@@ -190,18 +191,18 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+        fn any_input_is_parsed_or_rejected(bytes: Vec<u8>) {
             let _ = Message::read(&bytes);
         }
     }
 
     #[test]
-    fn a_part_has_the_header_that_is_counted_with() {
+    fn fragment_headers_have_the_expected_size() {
         let mut written = Vec::new();
-        Message::Media(Part { unit: 1, time_us: 2, index: 1, count: 2, bytes: &[] }).write(&mut written);
-        assert_eq!(written.len(), PART_HEADER);
+        Message::Media(Fragment { unit: 1, time_us: 2, index: 1, count: 2, bytes: &[] }).write(&mut written);
+        assert_eq!(written.len(), FRAGMENT_HEADER);
         written.clear();
-        Message::Media(Part { unit: 1, time_us: 2, index: 0, count: 1, bytes: &[] }).write(&mut written);
-        assert_eq!(written.len(), PART_HEADER - 2, "most units are whole");
+        Message::Media(Fragment { unit: 1, time_us: 2, index: 0, count: 1, bytes: &[] }).write(&mut written);
+        assert_eq!(written.len(), FRAGMENT_HEADER - 2, "most units have one fragment");
     }
 }

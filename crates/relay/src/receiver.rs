@@ -1,146 +1,163 @@
-//! From another relay to a sink, each unit at its time.
+//! The receiving side: from another relay to a sink, each unit at its playout time.
 
-use crate::link::{Link, RelayStack};
 use crate::message::Message;
-use crate::playout::{Buffer, Offset, Unit};
+use crate::peers::{Peers, RelayStack};
+use crate::playout::{ClockOffset, PlayoutBuffer, ReceivedUnit};
 use crate::sink::Sink;
-use crate::statistics::Counts;
+use crate::statistics::Counters;
 use earlybird_live::Id;
 use earlybird_units::{Duration, Instant};
 use std::io;
 
-/// Plays what a relay sends.
+/// Receives units and plays them.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    counts: Counts,
-    player: Player,
-    /// The sender said that this was all.
+    counters: Counters,
+    playout: Playout,
+    /// Whether the sender has announced the end of the stream.
     pub(crate) has_ended: bool,
 }
 
-/// What came over one connection.
+/// The playout of one connection.
 #[derive(Debug, Default)]
-struct Player {
+struct Playout {
     connection: Option<Id>,
-    offset: Offset,
-    buffer: Buffer,
+    offset: ClockOffset,
+    buffer: PlayoutBuffer,
     latency: Duration,
 }
 
-/// A unit that leaves this much later than it was due counts as late: a thread may have to wait for its processor.
-const TOLERANCE: Duration = Duration::from_millis(5);
+/// A unit that is delivered later than this after its playout time counts as late. Shorter delays come from thread scheduling.
+const LATE_TOLERANCE: Duration = Duration::from_millis(5);
 
 impl Receiver {
     pub(crate) fn new() -> Self {
-        Self { counts: Counts::default(), player: Player::default(), has_ended: false }
+        Self { counters: Counters::default(), playout: Playout::default(), has_ended: false }
     }
 
-    /// Takes what came and plays what is due; gives the time at which to come back.
+    /// Receives messages and plays the units that are due. Returns when the next turn is due.
     ///
     /// # Errors
     ///
-    /// If the sink is broken for good.
-    pub(crate) fn turn(&mut self, stack: &mut RelayStack, link: &mut Link, sink: &mut Sink) -> io::Result<Instant> {
+    /// If the sink failed permanently.
+    pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, sink: &mut Sink) -> io::Result<Instant> {
         let mut next = Instant::NEVER;
-        if let Some(index) = link.peers.iter().position(|peer| peer.is_ready && !peer.is_gone) {
-            next = self.hear(stack, link, index, sink)?;
+        if let Some(index) = peers.all.iter().position(|peer| peer.is_ready && !peer.is_gone) {
+            next = self.receive(stack, peers, index, sink)?;
         }
         self.play(stack.now(), sink)?;
-        Ok(next.min(self.player.next()))
+        Ok(next.min(self.playout.next()))
     }
 
-    fn hear(&mut self, stack: &mut RelayStack, link: &mut Link, index: usize, sink: &mut Sink) -> io::Result<Instant> {
-        let peer = &mut link.peers[index];
-        if self.player.connection != Some(peer.session.id) {
-            self.change_over(peer.session.id, peer.latency, sink)?;
+    fn receive(
+        &mut self,
+        stack: &mut RelayStack,
+        peers: &mut Peers,
+        index: usize,
+        sink: &mut Sink,
+    ) -> io::Result<Instant> {
+        let peer = &mut peers.all[index];
+        if self.playout.connection != Some(peer.channel.id) {
+            self.switch_connection(peer.channel.id, peer.latency, sink)?;
         }
-        let (counts, player, has_ended) = (&mut self.counts, &mut self.player, &mut self.has_ended);
+        let (counters, player, has_ended) = (&mut self.counters, &mut self.playout, &mut self.has_ended);
         let now = stack.now();
-        peer.session.newest(stack, |message| player.note_way(now, message));
+        peer.channel.peek_newest(stack, |message| player.update_offset(now, message));
+        // Read the clock in each iteration: a long batch must not make the rest late.
         loop {
             let now = stack.now();
             let (offset, latency) = (player.offset.clone(), player.latency);
             let is_due = |message: &Message<'_>| due(&offset, latency, message).is_none_or(|due| due <= now);
-            let heard =
-                peer.session.hear(stack, is_due, |message| player.take(now, message.as_ref(), counts, has_ended));
-            match heard {
+            let received =
+                peer.channel.recv(stack, is_due, |message| player.take(now, message.as_ref(), counters, has_ended));
+            match received {
                 Ok(Some(true)) => {}
                 Ok(None) => break,
                 Ok(Some(false)) | Err(_) => {
-                    link.drop_peer(stack, index);
+                    peers.drop_peer(stack, index);
                     return Ok(Instant::NEVER);
                 }
             }
         }
+        // The end message is read in order, so that all units before it are in the buffer.
         if *has_ended {
-            link.close_peer(stack, index);
+            peers.close_peer(stack, index);
             return Ok(Instant::NEVER);
         }
-        let waiting = peer.session.behind_hole(stack, |message| due(&player.offset, player.latency, message));
+        let waiting = peer.channel.peek_next(stack, |message| due(&player.offset, player.latency, message));
         Ok(waiting.flatten().unwrap_or(Instant::NEVER))
     }
 
-    /// A new connection has times of its own; what came over the old one is handed on at once.
-    fn change_over(&mut self, connection: Id, latency: Duration, sink: &mut Sink) -> io::Result<()> {
-        let old =
-            std::mem::replace(&mut self.player, Player { connection: Some(connection), latency, ..Player::default() });
-        self.counts.lost += old.buffer.lost;
+    /// Starts the playout of a new connection, which has its own timestamps. Units of the old one are delivered at once.
+    fn switch_connection(&mut self, connection: Id, latency: Duration, sink: &mut Sink) -> io::Result<()> {
+        let old = std::mem::replace(
+            &mut self.playout,
+            Playout { connection: Some(connection), latency, ..Playout::default() },
+        );
+        self.counters.lost += old.buffer.lost;
         let mut buffer = old.buffer;
         while let Some(unit) = buffer.pop() {
-            self.hand_on(&unit, sink)?;
+            self.deliver(&unit, sink)?;
         }
         self.has_ended = false;
         Ok(())
     }
 
     fn play(&mut self, now: Instant, sink: &mut Sink) -> io::Result<()> {
-        while self.player.next() <= now
-            && let Some(unit) = self.player.buffer.pop()
+        while self.playout.next() <= now
+            && let Some(unit) = self.playout.buffer.pop()
         {
-            let due = self.player.offset.playout(unit.time_us, self.player.latency);
-            self.counts.late += u64::from(now - due > TOLERANCE);
-            self.hand_on(&unit, sink)?;
+            let due = self.playout.offset.playout(unit.time_us, self.playout.latency);
+            self.counters.late += u64::from(now - due > LATE_TOLERANCE);
+            self.deliver(&unit, sink)?;
         }
         Ok(())
     }
 
-    fn hand_on(&mut self, unit: &Unit, sink: &mut Sink) -> io::Result<()> {
+    fn deliver(&mut self, unit: &ReceivedUnit, sink: &mut Sink) -> io::Result<()> {
         let is_taken = sink.put(unit.time_us, &unit.bytes)?;
-        self.counts.refused += u64::from(!is_taken);
-        self.counts.bytes_out += if is_taken { unit.bytes.len() as u64 } else { 0 };
+        self.counters.refused += u64::from(!is_taken);
+        self.counters.bytes_out += if is_taken { unit.bytes.len() as u64 } else { 0 };
         Ok(())
     }
 
-    /// Returns whether everything was played that came.
+    /// Returns whether all received units were played.
     pub(crate) fn is_done(&self) -> bool {
-        self.player.buffer.is_empty()
+        self.playout.buffer.is_empty()
     }
 
-    /// Returns what was counted, and how much waits for its time.
-    pub(crate) fn state(&self) -> (Counts, Duration) {
-        let lost = self.counts.lost + self.player.buffer.lost;
-        (Counts { lost, ..self.counts }, Duration::from_micros(self.player.buffer.span_us()))
+    /// Returns the counters and the duration of the playout buffer.
+    pub(crate) fn snapshot(&self) -> (Counters, Duration) {
+        let lost = self.counters.lost + self.playout.buffer.lost;
+        (Counters { lost, ..self.counters }, Duration::from_micros(self.playout.buffer.span_us()))
     }
 }
 
-/// Returns the time at which a message is of use: media and their end at theirs, anything else at once.
-fn due(offset: &Offset, latency: Duration, message: &Message<'_>) -> Option<Instant> {
+/// Returns the time until which the data before a message may arrive: the playout time for media and the end of the stream,
+/// `None` (at once) for others.
+fn due(offset: &ClockOffset, latency: Duration, message: &Message<'_>) -> Option<Instant> {
     match message {
-        Message::Media(part) => Some(offset.playout(part.time_us, latency)),
+        Message::Media(fragment) => Some(offset.playout(fragment.time_us, latency)),
         Message::End { time_us, .. } => Some(offset.playout(*time_us, latency)),
         _ => None,
     }
 }
 
-impl Player {
-    /// Takes a message; says whether it makes sense.
-    fn take(&mut self, now: Instant, message: Option<&Message<'_>>, counts: &mut Counts, has_ended: &mut bool) -> bool {
+impl Playout {
+    /// Processes a message. Returns whether it was valid.
+    fn take(
+        &mut self,
+        now: Instant,
+        message: Option<&Message<'_>>,
+        counters: &mut Counters,
+        has_ended: &mut bool,
+    ) -> bool {
         match message {
-            Some(Message::Media(part)) => {
-                self.offset.note(now, part.time_us);
-                counts.units += u64::from(part.index == 0);
-                counts.bytes += part.bytes.len() as u64;
-                self.buffer.take(part);
+            Some(Message::Media(fragment)) => {
+                self.offset.update(now, fragment.time_us);
+                counters.units += u64::from(fragment.index == 0);
+                counters.bytes += fragment.bytes.len() as u64;
+                self.buffer.push(fragment);
                 true
             }
             Some(Message::End { units, .. }) => {
@@ -152,14 +169,14 @@ impl Player {
         }
     }
 
-    /// Learns from a message that came how long the way is.
-    fn note_way(&mut self, now: Instant, message: &Message<'_>) {
-        if let Message::Media(part) = message {
-            self.offset.note(now, part.time_us);
+    /// Updates the clock offset from the newest message, even behind a hole: otherwise a loss would delay the first estimate.
+    fn update_offset(&mut self, now: Instant, message: &Message<'_>) {
+        if let Message::Media(fragment) = message {
+            self.offset.update(now, fragment.time_us);
         }
     }
 
-    /// Returns the time at which the first unit is due.
+    /// Returns the playout time of the first unit.
     fn next(&self) -> Instant {
         self.buffer.first_time().map_or(Instant::NEVER, |time| self.offset.playout(time, self.latency))
     }

@@ -1,12 +1,12 @@
-//! A relay: one end is another relay, or both are not.
+//! Relays media between a local source or sink and a remote relay.
 
 use crate::address::{Address, RelayAddress, Via};
-use crate::link::{Carrier, Link, RelayStack};
+use crate::peers::{BoxedDevice, Peers, RelayStack};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
-use crate::sink::{Left, Sink};
+use crate::sink::{Sink, Unsent};
 use crate::source::Source;
-use crate::statistics::{Report, Way};
+use crate::statistics::{PathStats, Report};
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
 use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack};
@@ -18,14 +18,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::ControlFlow;
 
-/// Why a relay does not run, or did not go on.
+/// Errors of a relay.
 #[derive(Debug)]
 pub enum RelayError {
     /// There is no such transport.
     Transport(ScenarioError),
-    /// The two ends do not go together.
+    /// The two ends cannot be combined.
     Ends(&'static str),
-    /// An end cannot be opened, or broke.
+    /// An end cannot be opened, or failed.
     End(String, io::Error),
 }
 
@@ -41,30 +41,30 @@ impl fmt::Display for RelayError {
 
 impl std::error::Error for RelayError {}
 
-/// What a relay is asked for while it runs.
+/// A command to a running relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// To go on.
-    GoOn,
-    /// To send or play what it has, and then to end.
+pub enum Command {
+    /// Keep running.
+    Continue,
+    /// Send or play what is buffered, then stop.
     Drain,
-    /// To end now.
+    /// Stop now.
     Stop,
 }
 
-/// Time between two reports.
-const SECOND: Duration = Duration::from_secs(1);
-/// Time between two questions what is wished for.
-const LOOK: Duration = Duration::from_millis(50);
-/// How long a destination may take, once the relay is to end, for what was played and waits for it: a player that goes on takes it at
-/// once, and one that stands still would hold the end for ever.
-const LAST: Duration = Duration::from_secs(2);
-/// Time between two looks whether it has.
-const GLANCE: std::time::Duration = std::time::Duration::from_millis(10);
+/// How often `watch` gets a report.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the `watch` callback is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long the sink may take for buffered units when the relay drains. A player that reads takes them at once; one that has
+/// stopped must not block the end.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a draining sink is polled.
+const DRAIN_POLL: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// Carries media from one address to the other until the source ends, or something else is wished for.
+/// Relays media from one address to the other until the source ends or `watch` returns a command to end.
 ///
-/// `watch` is asked many times a second, and has a report once a second; the last one is given back.
+/// `watch` is called every 50 ms, with a report once a second. Returns the last report.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ const GLANCE: std::time::Duration = std::time::Duration::from_millis(10);
 pub fn transmit(
     source: (&str, &Address),
     destination: (&str, &Address),
-    watch: &mut dyn FnMut(Option<&Report>) -> Wish,
+    watch: &mut dyn FnMut(Option<&Report>) -> Command,
 ) -> Result<Report, RelayError> {
     match (source.1, destination.1) {
         (Address::Relay(_), Address::Relay(_)) => Err(RelayError::Ends("one of the two ends must not be eb://.")),
@@ -83,25 +83,25 @@ pub fn transmit(
 }
 
 struct Relay<'a> {
-    driver: Driver<Carrier, MonotonicClock>,
-    work: Work<'a>,
+    driver: Driver<BoxedDevice, MonotonicClock>,
+    work: RelayApp<'a>,
 }
 
-/// What is done in each turn of the stack.
-struct Work<'a> {
-    link: Link,
-    end: End,
-    watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+/// The application of the relay's stack.
+struct RelayApp<'a> {
+    peers: Peers,
+    end: LocalEnd,
+    watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     next_report: Instant,
-    next_look: Instant,
+    next_poll: Instant,
     is_draining: bool,
-    /// Why it does not go on.
+    /// The error that ended the relay.
     failure: Option<RelayError>,
     name: String,
 }
 
-/// The end that is no relay.
-enum End {
+/// The local end.
+enum LocalEnd {
     Sending { sender: Sender, source: Source },
     Receiving { receiver: Receiver, sink: Sink },
 }
@@ -110,45 +110,50 @@ impl<'a> Relay<'a> {
     fn sending(
         (name, source): (&str, &Address),
         (relay_name, relay): (&str, &RelayAddress),
-        watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+        watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
         let (clock, mut driver) = driver(relay_name, relay)?;
-        let link = link(relay_name, relay, true, &mut driver.stack)?;
+        let peers = peers(relay_name, relay, true, &mut driver.stack)?;
+        // The source has its own thread; an empty task wakes the stack's thread.
         let handle = driver.handle();
-        // What has too much work to do will come to it.
-        let ring = Box::new(move || {
+        // If the task queue is full, the stack is awake anyway.
+        let waker = Box::new(move || {
             let _ = handle.submit(|_| {});
         });
-        let source = Source::open(source, clock, ring).map_err(|error| RelayError::End(name.to_owned(), error))?;
-        let end = End::Sending { sender: Sender::default(), source };
-        Ok(Self { driver, work: Work::new(link, end, watch, name) })
+        let source = Source::open(source, clock, waker).map_err(|error| RelayError::End(name.to_owned(), error))?;
+        let end = LocalEnd::Sending { sender: Sender::default(), source };
+        Ok(Self { driver, work: RelayApp::new(peers, end, watch, name) })
     }
 
     fn receiving(
         (relay_name, relay): (&str, &RelayAddress),
         (name, sink): (&str, &Address),
-        watch: &'a mut dyn FnMut(Option<&Report>) -> Wish,
+        watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
         let (_, mut driver) = driver(relay_name, relay)?;
-        let link = link(relay_name, relay, false, &mut driver.stack)?;
+        let peers = peers(relay_name, relay, false, &mut driver.stack)?;
         let sink = Sink::open(sink).map_err(|error| RelayError::End(name.to_owned(), error))?;
-        let end = End::Receiving { receiver: Receiver::new(), sink };
-        Ok(Self { driver, work: Work::new(link, end, watch, name) })
+        let end = LocalEnd::Receiving { receiver: Receiver::new(), sink };
+        Ok(Self { driver, work: RelayApp::new(peers, end, watch, name) })
     }
 
     fn run(mut self) -> Result<Report, RelayError> {
         let name = self.work.name.clone();
+        // Units must leave on time even on a busy machine.
         let _priority = RealtimePriority::request();
         let run = self.driver.run(&mut self.work);
         let report = self.work.report(&self.driver.stack);
         run.map_err(|error| RelayError::End(name.clone(), error))?;
-        let left = self.work.finish(&name, self.driver.stack.clock())?;
-        Ok(Report { left, ..report })
+        let unsent = self.work.finish(&name, self.driver.stack.clock())?;
+        Ok(Report { unsent, ..report })
     }
 }
 
-/// Makes the stack of a relay.
-fn driver(name: &str, relay: &RelayAddress) -> Result<(MonotonicClock, Driver<Carrier, MonotonicClock>), RelayError> {
+/// Creates the stack of a relay and its event loop.
+fn driver(
+    name: &str,
+    relay: &RelayAddress,
+) -> Result<(MonotonicClock, Driver<BoxedDevice, MonotonicClock>), RelayError> {
     let failed = |error| RelayError::End(name.to_owned(), error);
     let clock = MonotonicClock::default();
     let (device, addresses) = match &relay.via {
@@ -161,44 +166,45 @@ fn driver(name: &str, relay: &RelayAddress) -> Result<(MonotonicClock, Driver<Ca
     Ok((clock, Driver::new(stack).map_err(failed)?))
 }
 
-/// Opens a socket: the relay's own if it waits, else any.
-fn udp(relay: &RelayAddress) -> io::Result<Carrier> {
+/// Opens a UDP socket: at the address of a listener, or at any port.
+fn udp(relay: &RelayAddress) -> io::Result<BoxedDevice> {
     let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let local = if relay.waits { relay.socket } else { SocketAddr::new(any, 0) };
+    let local = if relay.is_listener { relay.socket } else { SocketAddr::new(any, 0) };
     Ok(Box::new(Udp::bind(local)?))
 }
 
-/// Makes a TUN device behind which the stack has this address.
-fn tun(name: &str, local: IpAddr) -> io::Result<Carrier> {
-    let told = |error: io::Error| match error.kind() {
-        io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), NO_RIGHT),
+/// Creates a TUN device and routes `local` to it.
+fn tun(name: &str, local: IpAddr) -> io::Result<BoxedDevice> {
+    let explain = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), PERMISSION_HINT),
         kind => io::Error::new(kind, format!("the TUN device `{name}`: {error}")),
     };
-    let device = Tun::new(name, MTU).map_err(told)?;
-    Tun::add_route(name, local).map_err(told)?;
+    let device = Tun::new(name, MTU).map_err(explain)?;
+    Tun::add_route(name, local).map_err(explain)?;
     Ok(Box::new(device))
 }
 
-/// Ethernet's; what smaller paths carry their routers tell.
+/// The MTU of Ethernet; routers report smaller ones by ICMP.
 const MTU: u16 = 1500;
-/// What to do without the right to make a device.
-const NO_RIGHT: &str = "via=tun needs root (CAP_NET_ADMIN), as it makes a TUN device; via=udp needs no right";
+/// What to do without the privilege.
+const PERMISSION_HINT: &str =
+    "via=tun needs root (CAP_NET_ADMIN), as it creates a TUN device; via=udp needs no privilege";
 
-fn link(name: &str, relay: &RelayAddress, sends: bool, stack: &mut RelayStack) -> Result<Link, RelayError> {
+fn peers(name: &str, relay: &RelayAddress, sends: bool, stack: &mut RelayStack) -> Result<Peers, RelayError> {
     let unknown = |error| RelayError::Transport(ScenarioError { path: format!("{name}: transport"), ..error });
     let config = config_of(&relay.transport, relay.latency).map_err(unknown)?;
-    Link::new(relay.clone(), config, sends, stack)
+    Peers::new(relay.clone(), config, sends, stack)
         .map_err(|error| RelayError::End(name.to_owned(), io::Error::other(error.to_string())))
 }
 
-impl<'a> Work<'a> {
-    fn new(link: Link, end: End, watch: &'a mut dyn FnMut(Option<&Report>) -> Wish, name: &str) -> Self {
+impl<'a> RelayApp<'a> {
+    fn new(peers: Peers, end: LocalEnd, watch: &'a mut dyn FnMut(Option<&Report>) -> Command, name: &str) -> Self {
         Self {
-            link,
+            peers,
             end,
             watch,
-            next_report: Instant::ZERO + SECOND,
-            next_look: Instant::ZERO,
+            next_report: Instant::ZERO + REPORT_INTERVAL,
+            next_poll: Instant::ZERO,
             is_draining: false,
             failure: None,
             name: name.to_owned(),
@@ -206,116 +212,119 @@ impl<'a> Work<'a> {
     }
 
     fn report(&self, stack: &RelayStack) -> Report {
-        let ready = || self.link.peers.iter().filter(|peer| peer.is_ready && !peer.is_gone);
-        let mut connections = ready().filter_map(|peer| stack.connection(peer.session.id).ok());
-        let (mut counts, buffer) = match &self.end {
-            End::Sending { sender, .. } => (sender.counts, Duration::ZERO),
-            End::Receiving { receiver, .. } => receiver.state(),
+        let ready = || self.peers.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
+        let mut connections = ready().filter_map(|peer| stack.connection(peer.channel.id).ok());
+        let (mut counters, buffer) = match &self.end {
+            LocalEnd::Sending { sender, .. } => (sender.counters, Duration::ZERO),
+            LocalEnd::Receiving { receiver, .. } => receiver.snapshot(),
         };
-        counts.repeated = self.link.repeated();
+        counters.retransmissions = self.peers.retransmissions();
         Report {
             at: stack.now(),
             peers: ready().count(),
-            reconnects: self.link.connected.saturating_sub(1),
-            refusal: self.link.refusal.map(|refusal| refusal.to_string()),
-            counts,
-            way: connections.next().map(Way::of),
+            reconnects: self.peers.connected.saturating_sub(1),
+            refusal: self.peers.refusal.map(|refusal| refusal.to_string()),
+            counters,
+            path: connections.next().map(PathStats::of),
             buffer,
-            left: Left::default(),
+            unsent: Unsent::default(),
         }
     }
 
-    /// Asks what is wished for, and reports.
-    fn ask(&mut self, stack: &RelayStack) -> Wish {
+    /// Calls `watch` when it is due, with a report once a second. Returns the current command.
+    fn poll_command(&mut self, stack: &RelayStack) -> Command {
         let now = stack.now();
-        if now < self.next_look {
-            return if self.is_draining { Wish::Drain } else { Wish::GoOn };
+        if now < self.next_poll {
+            return if self.is_draining { Command::Drain } else { Command::Continue };
         }
-        self.next_look = now + LOOK;
+        self.next_poll = now + POLL_INTERVAL;
         if now < self.next_report {
             return (self.watch)(None);
         }
-        self.next_report = self.next_report.max(now.min(self.next_report + SECOND)) + SECOND;
+        // Skip reports that were missed, for example while the process was suspended.
+        self.next_report = self.next_report.max(now.min(self.next_report + REPORT_INTERVAL)) + REPORT_INTERVAL;
         let report = self.report(stack);
         (self.watch)(Some(&report))
     }
 
-    /// Does the work of one turn; says whether there is more to do, and when.
+    /// Runs one turn. Returns when the next one is due, or `None` if the relay is done.
     fn turn(&mut self, stack: &mut RelayStack) -> Result<Option<Instant>, RelayError> {
-        let next = self.link.turn(stack);
+        let next = self.peers.turn(stack);
         let (next, is_done) = match &mut self.end {
-            End::Sending { sender, source } => {
-                if self.link.connected > 0 {
-                    source.begin();
+            LocalEnd::Sending { sender, source } => {
+                // A recorded stream starts with the first peer, so that it gets the beginning.
+                if self.peers.connected > 0 {
+                    source.start();
                 }
-                let has_ended = sender.turn(stack, &mut self.link, &source.chunks);
+                let has_ended = sender.turn(stack, &mut self.peers, &source.units);
                 if has_ended || self.is_draining {
-                    self.link.is_closing = true;
-                    sender.end(stack, &mut self.link);
+                    self.peers.is_closing = true;
+                    sender.end(stack, &mut self.peers);
                 }
-                (next, sender.is_done(stack, &self.link))
+                (next, sender.is_done(stack, &self.peers))
             }
-            End::Receiving { receiver, sink } => {
+            LocalEnd::Receiving { receiver, sink } => {
                 if self.is_draining {
-                    self.link.close(stack);
+                    self.peers.close(stack);
                 }
                 let due = receiver
-                    .turn(stack, &mut self.link, sink)
+                    .turn(stack, &mut self.peers, sink)
                     .map_err(|error| RelayError::End(self.name.clone(), error))?;
-                let is_over = self.is_draining || (receiver.has_ended && !self.link.address.waits);
-                (next.min(due), is_over && receiver.is_done())
+                // A listener serves the next sender; a caller ends with its stream.
+                let is_finished = self.is_draining || (receiver.has_ended && !self.peers.address.is_listener);
+                (next.min(due), is_finished && receiver.is_done())
             }
         };
-        Ok((!is_done).then(|| next.min(self.next_look)))
+        Ok((!is_done).then(|| next.min(self.next_poll)))
     }
 
-    /// Ends source or sink, and tells what went wrong with it; gives what the sink did not take.
-    fn finish(self, name: &str, clock: &MonotonicClock) -> Result<Left, RelayError> {
+    /// Closes the source or sink. Returns what the sink did not accept.
+    fn finish(self, name: &str, clock: &MonotonicClock) -> Result<Unsent, RelayError> {
         let Self { end, watch, is_draining, failure, .. } = self;
         if let Some(failure) = failure {
             return Err(failure);
         }
         let closed = match end {
-            End::Sending { source, .. } => source.close().map(|()| Left::default()),
-            End::Receiving { mut sink, .. } => {
-                write_out(&mut sink, watch, clock, is_draining);
-                let left = sink.left();
-                sink.close().map(|()| left)
+            LocalEnd::Sending { source, .. } => source.close().map(|()| Unsent::default()),
+            LocalEnd::Receiving { mut sink, .. } => {
+                drain_sink(&mut sink, watch, clock, is_draining);
+                let unsent = sink.unsent();
+                sink.close().map(|()| unsent)
             }
         };
         closed.map_err(|error| RelayError::End(name.to_owned(), error))
     }
 }
 
-/// Lets a sink write what waits there: for as long as that takes, or for a last while if it is to end.
-fn write_out(
+/// Waits until a sink has written its units: without limit by default, up to [`DRAIN_TIMEOUT`] after a `Drain` command.
+fn drain_sink(
     sink: &mut Sink,
-    watch: &mut dyn FnMut(Option<&Report>) -> Wish,
+    watch: &mut dyn FnMut(Option<&Report>) -> Command,
     clock: &MonotonicClock,
     mut is_draining: bool,
 ) {
     sink.end();
-    let mut until = clock.now() + LAST;
-    while !sink.is_over() && (!is_draining || clock.now() < until) {
+    let mut until = clock.now() + DRAIN_TIMEOUT;
+    while !sink.is_finished() && (!is_draining || clock.now() < until) {
         match watch(None) {
-            Wish::Stop => return,
-            Wish::Drain if !is_draining => (is_draining, until) = (true, clock.now() + LAST),
-            Wish::Drain | Wish::GoOn => {}
+            Command::Stop => return,
+            Command::Drain if !is_draining => (is_draining, until) = (true, clock.now() + DRAIN_TIMEOUT),
+            Command::Drain | Command::Continue => {}
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(DRAIN_POLL);
     }
 }
 
-impl Application<Carrier, MonotonicClock> for Work<'_> {
+impl Application<BoxedDevice, MonotonicClock> for RelayApp<'_> {
     fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
-        self.link.on_event(stack, id, event);
+        self.peers.on_event(stack, id, event);
     }
 
     fn on_turn(&mut self, stack: &mut RelayStack) -> ControlFlow<(), Option<Instant>> {
-        match self.ask(stack) {
-            Wish::GoOn => {}
-            Wish::Drain => self.is_draining = true,
-            Wish::Stop => return ControlFlow::Break(()),
+        match self.poll_command(stack) {
+            Command::Continue => {}
+            Command::Drain => self.is_draining = true,
+            Command::Stop => return ControlFlow::Break(()),
         }
         match self.turn(stack) {
             Ok(Some(next)) => ControlFlow::Continue(Some(next)),
@@ -340,28 +349,28 @@ mod tests {
     const UNIT: [u8; 5_000] = [7; 5_000];
 
     fn sink(address: &str) -> Sink {
-        Sink::open(&Address::read(address).expect("an address")).expect("a sink")
+        Sink::open(&Address::parse(address).expect("an address")).expect("a sink")
     }
 
-    /// Hands over more than any kernel keeps for a player.
+    /// Queues more than the kernel buffers for a player.
     fn fill(sink: &mut Sink) {
         for _ in 0..UNITS {
             assert!(sink.put(0, &UNIT).expect("a player"));
         }
     }
 
-    /// A sink that connects to a player, and the player.
+    /// A sink that is connected to a player, and the player.
     fn tcp() -> (Sink, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let sink = sink(&format!("tcp://{}", listener.local_addr().expect("it is bound")));
         (sink, listener.accept().expect("a sink").0)
     }
 
-    /// A sink to which a player has come, and the player, who has read the head of the answer.
+    /// A sink with a connected player that has read the response header.
     fn http() -> (Sink, TcpStream) {
         let at = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
         let mut sink = sink(&format!("http://{at}"));
-        let mut player = TcpStream::connect(at).expect("it waits");
+        let mut player = TcpStream::connect(at).expect("it is_listener");
         player.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it hears");
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -371,23 +380,23 @@ mod tests {
         }
         // From here on he is served: the first unit that is taken is thrown away.
         while !sink.put(0, &UNIT).expect("it is never broken") {
-            thread::sleep(GLANCE);
+            thread::sleep(DRAIN_POLL);
         }
         player.read_exact(&mut [0; UNIT.len()]).expect("it is served");
         (sink, player)
     }
 
-    fn end(sink: &mut Sink, wish: Wish) -> (std::time::Duration, Left) {
-        let began = std::time::Instant::now();
-        write_out(sink, &mut |_| wish, &MonotonicClock::default(), wish == Wish::Drain);
-        (began.elapsed(), sink.left())
+    fn end(sink: &mut Sink, wish: Command) -> (std::time::Duration, Unsent) {
+        let started = std::time::Instant::now();
+        drain_sink(sink, &mut |_| wish, &MonotonicClock::default(), wish == Command::Drain);
+        (started.elapsed(), sink.unsent())
     }
 
     #[test]
-    fn a_player_that_takes_nothing_has_two_seconds_and_what_he_leaves_is_counted() {
+    fn drain_gives_a_stalled_player_two_seconds() {
         for (mut sink, player) in [tcp(), http()] {
             fill(&mut sink);
-            let (time, left) = end(&mut sink, Wish::Drain);
+            let (time, left) = end(&mut sink, Command::Drain);
             assert!((2.0..20.0).contains(&time.as_secs_f64()), "{time:?}");
             assert!(left.units > 100 && left.bytes == left.units * UNIT.len() as u64, "{left:?}");
             assert!(sink.close().is_ok());
@@ -396,15 +405,15 @@ mod tests {
     }
 
     #[test]
-    fn a_second_wish_to_end_is_heard_while_a_player_takes_nothing() {
+    fn stop_ends_a_drain() {
         let (mut sink, _player) = tcp();
         fill(&mut sink);
-        let (time, left) = end(&mut sink, Wish::Stop);
+        let (time, left) = end(&mut sink, Command::Stop);
         assert!(time.as_secs_f64() < 2.0 && left.units > 100, "{time:?} {left:?}");
     }
 
     #[test]
-    fn a_player_that_goes_on_gets_all_however_long_it_takes() {
+    fn a_slow_player_gets_everything() {
         for (mut sink, mut player) in [tcp(), http()] {
             fill(&mut sink);
             let reader = thread::spawn(move || {
@@ -412,8 +421,8 @@ mod tests {
                 let mut all = Vec::new();
                 player.read_to_end(&mut all).map(|_| all.len() as u64)
             });
-            let (time, left) = end(&mut sink, Wish::GoOn);
-            assert!(time.as_secs_f64() > 2.4 && left == Left::default(), "{time:?} {left:?}");
+            let (time, left) = end(&mut sink, Command::Continue);
+            assert!(time.as_secs_f64() > 2.4 && left == Unsent::default(), "{time:?} {left:?}");
             assert!(sink.close().is_ok());
             assert_eq!(reader.join().expect("no panic").expect("he reads"), UNITS * UNIT.len() as u64);
         }

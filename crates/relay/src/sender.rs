@@ -1,122 +1,121 @@
-//! From a source to other relays.
+//! The sending side: from a source to all connected relays.
 
-use crate::link::{Link, Peer, RelayStack};
-use crate::message::{Message, Part};
-use crate::source::Chunk;
-use crate::statistics::Counts;
-use crate::ts::{self, PACKET};
+use crate::message::{Fragment, Message};
+use crate::peers::{Peer, Peers, RelayStack};
+use crate::source::MediaUnit;
+use crate::statistics::Counters;
+use crate::ts::{self, PACKET_BYTES};
 use earlybird_live::Error;
 use earlybird_tcp::{Connection, WriteError};
 use earlybird_units::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// What a source had at once, with its number.
-#[derive(Debug)]
-pub(crate) struct Unit {
-    number: u32,
-    chunk: Chunk,
-}
-
-/// Sends what a source has to all relays that want it.
+/// Sends the units of a source to all relays that have asked for them.
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
-    pub(crate) counts: Counts,
-    /// When the first unit came: the time that all others count from.
-    began: Option<Instant>,
+    pub(crate) counters: Counters,
+    /// Time of the first unit: the origin of all timestamps.
+    started: Option<Instant>,
+    /// The number of units so far.
     units: u32,
     ended: Option<Instant>,
 }
 
-/// Time for the end of the stream to arrive.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the end of the stream may take to arrive, in addition to the latency.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Sender {
-    /// Takes what the source has, and sends it; says whether the source has come to its end.
-    pub(crate) fn turn(&mut self, stack: &mut RelayStack, link: &mut Link, chunks: &Receiver<Chunk>) -> bool {
+    /// Queues the units of the source and sends what the connections have room for. Returns whether the source has ended.
+    pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, units: &Receiver<MediaUnit>) -> bool {
         let has_ended = loop {
-            match chunks.try_recv() {
-                Ok(chunk) => self.take(chunk, link),
+            match units.try_recv() {
+                Ok(unit) => self.enqueue(unit, peers),
                 Err(error) => break error == TryRecvError::Disconnected,
             }
         };
-        for index in 0..link.peers.len() {
-            if is_here(&link.peers[index]) && self.serve(stack, &mut link.peers[index], link.address.latency).is_err() {
-                link.drop_peer(stack, index);
+        let latency = peers.address.latency;
+        for index in 0..peers.all.len() {
+            if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index], latency).is_err() {
+                peers.drop_peer(stack, index);
             }
         }
         has_ended
     }
 
-    fn take(&mut self, chunk: Chunk, link: &mut Link) {
-        self.counts.units += 1;
-        self.counts.bytes += chunk.bytes.len() as u64;
-        self.began.get_or_insert(chunk.at);
-        let unit = Arc::new(Unit { number: self.units, chunk });
-        self.units = self.units.wrapping_add(1);
-        self.counts.dropped += u64::from(!link.peers.iter().any(is_here));
-        for peer in link.peers.iter_mut().filter(|peer| is_here(peer)) {
+    fn enqueue(&mut self, unit: MediaUnit, peers: &mut Peers) {
+        self.counters.units += 1;
+        self.counters.bytes += unit.bytes.len() as u64;
+        self.started.get_or_insert(unit.at);
+        self.units = unit.number.wrapping_add(1);
+        // Shared: each peer may send it at another time.
+        let unit = Arc::new(unit);
+        self.counters.dropped += u64::from(!peers.all.iter().any(is_active));
+        for peer in peers.all.iter_mut().filter(|peer| is_active(peer)) {
             peer.waiting.push_back(unit.clone());
         }
     }
 
-    /// Sends a peer what there is room for, and leaves out what it cannot play in time any more.
-    fn serve(&mut self, stack: &mut RelayStack, peer: &mut Peer, latency: Duration) -> Result<(), Error> {
+    /// Sends to a peer what its connection has room for, and drops units that would arrive after their deadline.
+    fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer, latency: Duration) -> Result<(), Error> {
         let now = stack.now();
-        while peer.waiting.pop_front_if(|unit| now - unit.chunk.at > latency).is_some() {
-            self.counts.dropped += 1;
+        // The latency does not include the path (the receiver adds the shortest transit), so that only older units are late.
+        while peer.waiting.pop_front_if(|unit| now - unit.at > latency).is_some() {
+            self.counters.dropped += 1;
         }
-        while peer.session.has_room()
+        while peer.channel.is_writable()
             && let Some(unit) = peer.waiting.pop_front()
         {
-            let time = self.began.map_or(Duration::ZERO, |began| unit.chunk.at - began);
+            let time = self.started.map_or(Duration::ZERO, |started| unit.at - started);
             match send_unit(stack, peer, &unit, time.as_nanos() / 1_000) {
-                // A transport that gives nothing up to make room, or a path that carries less than before.
-                Err(Error::Write(WriteError::Full | WriteError::TooLong { .. })) => self.counts.dropped += 1,
+                // The transport abandons nothing to make room, or the path MTU has become smaller than a fragment.
+                Err(Error::Write(WriteError::Full | WriteError::TooLong { .. })) => self.counters.dropped += 1,
                 Err(error) => return Err(error),
-                Ok(()) => self.counts.bytes_out += unit.chunk.bytes.len() as u64,
+                Ok(()) => self.counters.bytes_out += unit.bytes.len() as u64,
             }
         }
         Ok(())
     }
 
-    /// Tells all that there is no more, once they have the rest.
-    pub(crate) fn end(&mut self, stack: &mut RelayStack, link: &mut Link) {
+    /// Sends the end of the stream to each peer that has no units waiting, and closes that direction.
+    pub(crate) fn end(&mut self, stack: &mut RelayStack, peers: &mut Peers) {
         self.ended.get_or_insert(stack.now());
-        for peer in link.peers.iter_mut().filter(|peer| is_here(peer) && peer.waiting.is_empty() && !peer.knows_end) {
-            peer.knows_end = true;
-            // Who does not hear it finds out by the end of the connection.
-            let time_us = self.began.map_or(0, |began| (stack.now() - began).as_nanos() / 1_000);
-            let _ = peer.session.say(stack, &Message::End { units: self.units, time_us }, self.units.into());
-            let _ = stack.shutdown(peer.session.id);
+        for peer in peers.all.iter_mut().filter(|peer| is_active(peer) && peer.waiting.is_empty() && !peer.is_end_sent)
+        {
+            peer.is_end_sent = true;
+            // A failure needs no handling: the peer sees the end of the connection instead.
+            let time_us = self.started.map_or(0, |started| (stack.now() - started).as_nanos() / 1_000);
+            let _ = peer.channel.send(stack, &Message::End { units: self.units, time_us }, self.units.into());
+            let _ = stack.shutdown(peer.channel.id);
         }
     }
 
-    /// Returns whether everything was sent that is of use, or there was time enough for it.
-    pub(crate) fn is_done(&self, stack: &RelayStack, link: &Link) -> bool {
+    /// Returns whether all data is acknowledged, or the time to deliver it is over.
+    pub(crate) fn is_done(&self, stack: &RelayStack, peers: &Peers) -> bool {
         let Some(ended) = self.ended else { return false };
-        link.peers.iter().all(|peer| has_all(stack, peer)) || stack.now() - ended > link.address.latency + LAST_WORDS
+        peers.all.iter().all(|peer| is_drained(stack, peer))
+            || stack.now() - ended > peers.address.latency + END_TIMEOUT
     }
 }
 
-fn is_here(peer: &Peer) -> bool {
+fn is_active(peer: &Peer) -> bool {
     peer.is_ready && !peer.is_gone
 }
 
-fn has_all(stack: &RelayStack, peer: &Peer) -> bool {
+fn is_drained(stack: &RelayStack, peer: &Peer) -> bool {
     let is_acknowledged = |connection: &Connection| connection.outstanding() == 0 && !connection.has_data();
-    peer.waiting.is_empty() && stack.connection(peer.session.id).map_or(true, is_acknowledged)
+    peer.waiting.is_empty() && stack.connection(peer.channel.id).map_or(true, is_acknowledged)
 }
 
-/// Sends a unit in as few parts as fit; packets of a transport stream stay whole.
-fn send_unit(stack: &mut RelayStack, peer: &mut Peer, unit: &Unit, time_us: u64) -> Result<(), Error> {
-    let bytes = &unit.chunk.bytes;
-    let most = peer.session.largest_part(stack);
-    let length = if ts::is_whole(bytes) && most >= PACKET { most / PACKET * PACKET } else { most };
+/// Sends a unit in as few fragments as possible. TS packets are not split, so that a lost fragment damages no others.
+fn send_unit(stack: &mut RelayStack, peer: &mut Peer, unit: &MediaUnit, time_us: u64) -> Result<(), Error> {
+    let bytes = &unit.bytes;
+    let max = peer.channel.max_fragment(stack);
+    let length = if ts::is_ts(bytes) && max >= PACKET_BYTES { max / PACKET_BYTES * PACKET_BYTES } else { max };
     let count = bytes.len().div_ceil(length).min(usize::from(u8::MAX)) as u8;
     for (index, bytes) in (0..count).zip(bytes.chunks(length)) {
-        let message = Message::Media(Part { unit: unit.number, time_us, index, count, bytes });
-        peer.session.say(stack, &message, unit.number.into())?;
+        let message = Message::Media(Fragment { unit: unit.number, time_us, index, count, bytes });
+        peer.channel.send(stack, &message, unit.number.into())?;
     }
     Ok(())
 }

@@ -1,63 +1,63 @@
-//! What a relay counted. Names are those of SRT's statistics (`srt_bstats`) where the meaning is the same.
+//! Statistics of a relay. Names are those of SRT (`srt_bstats`) where the meaning is the same.
 
-use crate::sink::Left;
+use crate::sink::Unsent;
 use earlybird_tcp::Connection;
 use earlybird_units::{Duration, Instant};
 
-/// A relay's state, once a second.
+/// The state of a relay, reported once a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Time since the relay began.
+    /// Time since the relay started.
     pub at: Instant,
-    /// Connections that are ready now.
+    /// The number of connected relays.
     pub peers: usize,
-    /// Connections that became ready so far, beyond the first.
+    /// The number of connections after the first.
     pub reconnects: u64,
-    /// Why the last attempt to connect failed, if that is known.
+    /// Why the last attempt to connect failed, if known.
     pub refusal: Option<String>,
-    /// What was counted since the beginning.
-    pub counts: Counts,
-    /// What is known of the first connection that is ready.
-    pub way: Option<Way>,
-    /// Media that wait for their time.
+    /// Counters since the start.
+    pub counters: Counters,
+    /// Statistics of the first connection.
+    pub path: Option<PathStats>,
+    /// Media in the playout buffer.
     pub buffer: Duration,
-    /// What the destination had not taken at the end.
-    pub left: Left,
+    /// Units that the destination had not accepted at the end.
+    pub unsent: Unsent,
 }
 
-/// What is counted.
+/// Counters of a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Units and bytes that the source had, or that came from a relay.
+pub struct Counters {
+    /// The number of units that the source had, or that were received from a relay.
     pub units: u64,
-    /// See above.
+    /// Bytes of these units.
     pub bytes: u64,
-    /// Bytes of units that were handed to the sink, or to the connections with relays, to each of them anew.
+    /// Bytes of units that were passed to the sink, or sent to relays (counted once per relay).
     pub bytes_out: u64,
-    /// Units that were left out before they were sent: too old, no room for them, or nobody there who wants them.
+    /// Units that were dropped before sending: too old, no room, or no relay connected.
     pub dropped: u64,
-    /// Units that did not come whole in time.
+    /// Units that were not complete at their deadline.
     pub lost: u64,
-    /// Units that came whole after their time, and were handed on at once.
+    /// Units that were complete only after their deadline, and were delivered at once.
     pub late: u64,
-    /// Units that the sink did not take.
+    /// Units that the sink did not accept.
     pub refused: u64,
-    /// Segments sent again.
-    pub repeated: u64,
+    /// Retransmitted segments.
+    pub retransmissions: u64,
 }
 
-/// What is known of a connection.
+/// Statistics of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Way {
-    /// The smoothed round trip, once one was measured.
+pub struct PathStats {
+    /// Smoothed RTT; `None` before the first sample.
     pub rtt: Option<Duration>,
-    /// Segments that may be on their way at once.
+    /// Congestion window, in segments.
     pub cwnd: f64,
-    /// Segments that are.
+    /// Segments in flight.
     pub in_flight: u64,
 }
 
-impl Way {
+impl PathStats {
     pub(crate) fn of(connection: &Connection) -> Self {
         Self { rtt: connection.timer().smoothed, cwnd: connection.cwnd(), in_flight: connection.outstanding() }
     }

@@ -233,6 +233,6 @@ fn missing_privileges_are_explained() {
         return;
     }
     assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
-    assert!(error.to_string().contains("take UDP"), "{error}");
+    assert!(error.to_string().contains("use UDP"), "{error}");
     assert_eq!(error.to_string().lines().count(), 1);
 }

@@ -1,10 +1,10 @@
-//! Where media go. What a sink cannot take is left out, whole unit by whole unit: nothing here waits.
+//! Sinks of media. A sink never blocks the relay: whole units are dropped if it cannot accept them.
 
 mod http;
 mod queue;
 mod writer;
 
-pub use queue::Left;
+pub use queue::Unsent;
 
 use crate::address::Address;
 use std::io;
@@ -18,7 +18,7 @@ pub(crate) enum Sink {
     Http(http::Server),
 }
 
-/// What the headers of RTP count.
+/// State of RTP headers.
 #[derive(Debug)]
 pub(crate) struct Rtp {
     sequence: u16,
@@ -37,13 +37,13 @@ impl Sink {
     /// If it cannot be opened.
     pub(crate) fn open(address: &Address) -> io::Result<Self> {
         Ok(match address {
-            Address::Udp(to) => Self::Datagrams { socket: socket_to(*to)?, rtp: None },
+            Address::Udp(to) => Self::Datagrams { socket: connect_udp(*to)?, rtp: None },
             Address::Rtp(to) => {
                 let mut random = [[0; 4]; 2];
                 rustix::rand::getrandom(random.as_flattened_mut(), rustix::rand::GetRandomFlags::empty())?;
                 let [source, sequence] = random.map(u32::from_be_bytes);
                 let rtp = Rtp { sequence: sequence as u16, source };
-                Self::Datagrams { socket: socket_to(*to)?, rtp: Some(rtp) }
+                Self::Datagrams { socket: connect_udp(*to)?, rtp: Some(rtp) }
             }
             Address::Tcp(to) => Self::Writer(writer::Writer::to_socket(*to)?),
             Address::File(path) => Self::Writer(writer::Writer::to_file(path)?),
@@ -52,14 +52,14 @@ impl Sink {
         })
     }
 
-    /// Hands over a unit that its source had at this time; says whether it was taken.
+    /// Passes on a unit with its source time. Returns whether it was accepted.
     ///
     /// # Errors
     ///
-    /// If the sink is broken for good: a disk that is full.
+    /// If the sink failed permanently, for example because the disk is full.
     pub(crate) fn put(&mut self, time_us: u64, bytes: &[u8]) -> io::Result<bool> {
         match self {
-            // Nobody listens there now: somebody may later.
+            // ECONNREFUSED only means that no receiver listens now.
             Self::Datagrams { socket, rtp: None } => Ok(socket.send(bytes).is_ok()),
             Self::Datagrams { socket, rtp: Some(rtp) } => Ok(socket.send(&rtp.packet(time_us, bytes)).is_ok()),
             Self::Writer(writer) => writer.put(bytes),
@@ -67,7 +67,7 @@ impl Sink {
         }
     }
 
-    /// Hands over no more; what waits is still written.
+    /// Ends the input; queued units are still written.
     pub(crate) fn end(&mut self) {
         match self {
             Self::Writer(writer) => writer.end(),
@@ -76,29 +76,29 @@ impl Sink {
         }
     }
 
-    /// Returns whether nothing is being written any more.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Returns whether everything is written.
+    pub(crate) fn is_finished(&self) -> bool {
         match self {
-            Self::Writer(writer) => writer.is_over(),
-            Self::Http(server) => server.left() == Left::default(),
+            Self::Writer(writer) => writer.is_finished(),
+            Self::Http(server) => server.unsent() == Unsent::default(),
             Self::Datagrams { .. } => true,
         }
     }
 
     /// Returns what is not written yet.
-    pub(crate) fn left(&self) -> Left {
+    pub(crate) fn unsent(&self) -> Unsent {
         match self {
-            Self::Writer(writer) => writer.left(),
-            Self::Http(server) => server.left(),
-            Self::Datagrams { .. } => Left::default(),
+            Self::Writer(writer) => writer.unsent(),
+            Self::Http(server) => server.unsent(),
+            Self::Datagrams { .. } => Unsent::default(),
         }
     }
 
-    /// Returns how the writing ended, if it has.
+    /// Returns the error of the writer if it has ended with one.
     ///
     /// # Errors
     ///
-    /// If something could not be written.
+    /// If writing failed.
     pub(crate) fn close(self) -> io::Result<()> {
         match self {
             Self::Writer(writer) => writer.close(),
@@ -107,7 +107,7 @@ impl Sink {
     }
 }
 
-fn socket_to(to: SocketAddr) -> io::Result<UdpSocket> {
+fn connect_udp(to: SocketAddr) -> io::Result<UdpSocket> {
     let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(to)?;
@@ -116,7 +116,7 @@ fn socket_to(to: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 impl Rtp {
-    /// Puts the header before a unit (RFC 3550 §5.1, RFC 2250 §2).
+    /// Prepends an RTP header to a unit (RFC 3550 §5.1, RFC 2250 §2).
     fn packet(&mut self, time_us: u64, bytes: &[u8]) -> Vec<u8> {
         self.sequence = self.sequence.wrapping_add(1);
         let timestamp = (time_us.wrapping_mul(RTP_CLOCK) / 1_000_000) as u32;

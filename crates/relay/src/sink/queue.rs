@@ -1,133 +1,133 @@
-//! What waits for who takes it on a thread of his own.
+//! A bounded queue of units to a thread that may block.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-/// Where units are handed over.
+/// The sending end.
 #[derive(Debug)]
-pub(super) struct Entry {
-    /// Gone when no more units come.
+pub(super) struct QueueSender {
+    /// `None` after the end of the input.
     units: Option<SyncSender<Arc<[u8]>>>,
-    waiting: Arc<Waiting>,
+    level: Arc<QueueLevel>,
 }
 
-/// Where they are taken.
+/// The receiving end.
 #[derive(Debug)]
-pub(super) struct Exit {
+pub(super) struct QueueReceiver {
     units: Receiver<Arc<[u8]>>,
-    waiting: Arc<Waiting>,
+    level: Arc<QueueLevel>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueueLevel {
     units: AtomicU64,
     bytes: AtomicU64,
 }
 
-/// What was not taken.
+/// Units that were not written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Left {
-    /// Whole units, that which was being taken among them.
+pub struct Unsent {
+    /// The number of units, including one that is being written.
     pub units: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// Whoever took the units has gone.
+/// The receiving end was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gone;
+pub(super) struct Disconnected;
 
-/// Units that wait for a slow disk, pipe or player: some seconds of a stream …
-const MOST_UNITS: usize = 4096;
-/// … however large they are.
-const MOST_BYTES: u64 = 16 << 20;
+/// The largest number of units that wait for a slow disk, pipe or player: some seconds of a stream.
+const MAX_UNITS: usize = 4096;
+/// The largest number of bytes that wait.
+const MAX_BYTES: u64 = 16 << 20;
 
-/// Makes both ends of a queue.
-pub(super) fn queue() -> (Entry, Exit) {
-    let (sender, units) = sync_channel(MOST_UNITS);
-    let waiting = Arc::<Waiting>::default();
-    (Entry { units: Some(sender), waiting: waiting.clone() }, Exit { units, waiting })
+/// Creates a queue.
+pub(super) fn queue() -> (QueueSender, QueueReceiver) {
+    let (sender, units) = sync_channel(MAX_UNITS);
+    let level = Arc::<QueueLevel>::default();
+    (QueueSender { units: Some(sender), level: level.clone() }, QueueReceiver { units, level })
 }
 
-impl Entry {
-    /// Hands over a unit; says whether there was room.
-    pub(super) fn put(&self, unit: Arc<[u8]>) -> Result<bool, Gone> {
+impl QueueSender {
+    /// Appends a unit. Returns whether there was room.
+    pub(super) fn try_send(&self, unit: Arc<[u8]>) -> Result<bool, Disconnected> {
         let length = unit.len() as u64;
-        if self.waiting.bytes.load(Ordering::Relaxed) + length > MOST_BYTES {
-            return if self.is_left() { Err(Gone) } else { Ok(false) };
+        if self.level.bytes.load(Ordering::Relaxed) + length > MAX_BYTES {
+            return if self.is_disconnected() { Err(Disconnected) } else { Ok(false) };
         }
-        // Before it can be taken.
-        self.waiting.enter(length);
-        let outcome = self.units.as_ref().ok_or(Gone)?.try_send(unit);
+        // Count it before it is sent: the receiver may take it at once, and must not decrement first.
+        self.level.add(length);
+        let outcome = self.units.as_ref().ok_or(Disconnected)?.try_send(unit);
         if outcome.is_err() {
-            self.waiting.leave(length);
+            self.level.remove(length);
         }
         match outcome {
             Ok(()) => Ok(true),
             Err(TrySendError::Full(_)) => Ok(false),
-            Err(TrySendError::Disconnected(_)) => Err(Gone),
+            Err(TrySendError::Disconnected(_)) => Err(Disconnected),
         }
     }
 
-    /// Hands over no more.
+    /// Ends the input.
     pub(super) fn end(&mut self) {
         self.units = None;
     }
 
-    /// Returns whether whoever took the units has gone.
-    fn is_left(&self) -> bool {
-        Arc::strong_count(&self.waiting) == 1
+    /// Returns whether the receiving end was dropped.
+    fn is_disconnected(&self) -> bool {
+        Arc::strong_count(&self.level) == 1
     }
 
-    /// Returns what waits; for one who has gone nothing does.
-    pub(super) fn left(&self) -> Left {
-        if self.is_left() { Left::default() } else { self.waiting.left() }
+    /// Returns what waits; nothing if the receiving end was dropped.
+    pub(super) fn unsent(&self) -> Unsent {
+        if self.is_disconnected() { Unsent::default() } else { self.level.unsent() }
     }
 }
 
-impl Exit {
-    /// Takes unit after unit until no more come.
+impl QueueReceiver {
+    /// Passes each unit to `take` until the end of the input.
     pub(super) fn each(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         while let Ok(unit) = self.units.recv() {
             let outcome = take(&unit);
-            self.waiting.leave(unit.len() as u64);
+            self.level.remove(unit.len() as u64);
             outcome?;
         }
         Ok(())
     }
 
-    /// Throws away what waits; says whether nothing more will come.
-    pub(super) fn forget(&self) -> bool {
+    /// Discards waiting units. Returns whether the input has ended.
+    pub(super) fn discard(&self) -> bool {
         loop {
             match self.units.try_recv() {
-                Ok(unit) => self.waiting.leave(unit.len() as u64),
+                Ok(unit) => self.level.remove(unit.len() as u64),
                 Err(error) => return error == std::sync::mpsc::TryRecvError::Disconnected,
             }
         }
     }
 }
 
-impl Waiting {
-    fn enter(&self, bytes: u64) {
+impl QueueLevel {
+    fn add(&self, bytes: u64) {
         self.units.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn leave(&self, bytes: u64) {
+    fn remove(&self, bytes: u64) {
         self.units.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    fn left(&self) -> Left {
-        Left { units: self.units.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
+    fn unsent(&self) -> Unsent {
+        Unsent { units: self.units.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
     }
 }
 
-impl std::iter::Sum for Left {
+impl std::iter::Sum for Unsent {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, left| Self { units: sum.units + left.units, bytes: sum.bytes + left.bytes })
+        all.fold(Self::default(), |sum, one| Self { units: sum.units + one.units, bytes: sum.bytes + one.bytes })
     }
 }
 
@@ -140,36 +140,37 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_has_bounds_in_units_and_in_bytes() {
-        let (entry, _exit) = queue();
-        let taken = (0..10_000).filter(|_| entry.put(unit(1_316)) == Ok(true)).count() as u64;
-        assert_eq!(entry.left(), Left { units: 4_096, bytes: 4_096 * 1_316 });
+    fn the_queue_is_bounded_in_units_and_bytes() {
+        let (sender, _receiver) = queue();
+        let taken = (0..10_000).filter(|_| sender.try_send(unit(1_316)) == Ok(true)).count() as u64;
+        assert_eq!(sender.unsent(), Unsent { units: 4_096, bytes: 4_096 * 1_316 });
         assert_eq!(taken, 4_096);
-        let (entry, _exit) = queue();
-        let taken = (0..10_000).filter(|_| entry.put(unit(65_536)) == Ok(true)).count();
-        assert_eq!((taken, entry.left().bytes), (256, 16 << 20));
+        let (sender, _receiver) = queue();
+        let taken = (0..10_000).filter(|_| sender.try_send(unit(65_536)) == Ok(true)).count();
+        assert_eq!((taken, sender.unsent().bytes), (256, 16 << 20));
     }
 
     #[test]
-    fn what_was_taken_or_thrown_away_waits_no_more() {
-        let (mut entry, exit) = queue();
-        assert_eq!([1, 2, 3].map(|bytes| entry.put(unit(bytes))), [Ok(true); 3]);
-        let broken = exit.each(|bytes| if bytes.len() == 2 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) });
+    fn units_that_were_taken_or_discarded_do_not_count() {
+        let (mut sender, receiver) = queue();
+        assert_eq!([1, 2, 3].map(|bytes| sender.try_send(unit(bytes))), [Ok(true); 3]);
+        let broken =
+            receiver.each(|bytes| if bytes.len() == 2 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) });
         assert!(broken.is_err());
-        assert_eq!(entry.left(), Left { units: 1, bytes: 3 });
-        assert!(!exit.forget());
-        assert_eq!(entry.left(), Left::default());
-        entry.end();
-        assert!(exit.forget() && exit.each(|_| Ok(())).is_ok());
-        drop(exit);
-        assert_eq!(entry.put(unit(1)), Err(Gone));
+        assert_eq!(sender.unsent(), Unsent { units: 1, bytes: 3 });
+        assert!(!receiver.discard());
+        assert_eq!(sender.unsent(), Unsent::default());
+        sender.end();
+        assert!(receiver.discard() && receiver.each(|_| Ok(())).is_ok());
+        drop(receiver);
+        assert_eq!(sender.try_send(unit(1)), Err(Disconnected));
     }
 
     #[test]
-    fn nothing_waits_for_who_has_gone() {
-        let (entry, exit) = queue();
-        assert_eq!(entry.put(unit(5)), Ok(true));
-        drop(exit);
-        assert_eq!((entry.left(), entry.put(unit(5))), (Left::default(), Err(Gone)));
+    fn nothing_waits_after_a_disconnect() {
+        let (sender, receiver) = queue();
+        assert_eq!(sender.try_send(unit(5)), Ok(true));
+        drop(receiver);
+        assert_eq!((sender.unsent(), sender.try_send(unit(5))), (Unsent::default(), Err(Disconnected)));
     }
 }

@@ -1,8 +1,8 @@
-//! Files and pipes.
+//! Files, pipes and the standard input.
 
-use super::packets::{Foreign, Packets};
-use super::{LOOK, Outlet, Read};
-use crate::ts::Pace;
+use super::splitter::{NotTs, TsSplitter};
+use super::{POLL_INTERVAL, ReadLoop, UnitSender};
+use crate::ts::PcrClock;
 use earlybird_live::Clock;
 use earlybird_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,30 +15,30 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread::sleep;
 
-/// Bytes read at once.
-const AT_ONCE: usize = 1 << 16;
+/// Bytes per read.
+const READ_BYTES: usize = 1 << 16;
 
-/// Opens a recorded transport stream, which goes out as its clock says; or the standard input, which goes out as it comes.
-pub(super) fn open(path: &Path) -> io::Result<Read> {
+/// Opens a recorded transport stream, which is sent at the rate of its clock, or the standard input, which is sent as it arrives.
+pub(super) fn open(path: &Path) -> io::Result<ReadLoop> {
     if path.as_os_str() == "-" {
         let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        return Ok(Box::new(move |outlet| read(&mut input, outlet, None)));
+        return Ok(Box::new(move |out| read(&mut input, out, None)));
     }
-    // A pipe opens otherwise only when somebody writes to it.
+    // Without O_NONBLOCK, opening a pipe blocks until there is a writer.
     let mut file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    Ok(Box::new(move |outlet| {
-        outlet.wait_for_viewers();
-        read(&mut file, outlet, Some(Player::new(outlet)))
+    Ok(Box::new(move |out| {
+        out.wait_for_peers();
+        read(&mut file, out, Some(PacedPlayer::new(out)))
     }))
 }
 
-/// Reads to the end, at the stream's own pace if there is one.
-fn read(from: &mut File, outlet: &Outlet, mut player: Option<Player>) -> io::Result<()> {
-    let (mut packets, mut buffer) = (Packets::default(), vec![0; AT_ONCE]);
-    while outlet.is_wanted() {
+/// Reads to the end, at the rate of `player` if there is one.
+fn read(from: &mut File, out: &UnitSender, mut player: Option<PacedPlayer>) -> io::Result<()> {
+    let (mut splitter, mut buffer) = (TsSplitter::default(), vec![0; READ_BYTES]);
+    while out.is_running() {
         if !is_ready(from)? {
             continue;
         }
@@ -49,86 +49,86 @@ fn read(from: &mut File, outlet: &Outlet, mut player: Option<Player>) -> io::Res
         if count == 0 {
             break;
         }
-        let put = |whole: &[u8]| match &mut player {
-            Some(player) => player.put(whole, outlet),
-            None => outlet.put(whole),
+        let push = |whole: &[u8]| match &mut player {
+            Some(player) => player.push(whole, out),
+            None => out.send(whole),
         };
-        match packets.take(&buffer[..count], put) {
+        match splitter.push(&buffer[..count], push) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
-            Err(Foreign) => return Err(foreign()),
+            Err(NotTs) => return Err(not_ts()),
         }
     }
     if let Some(player) = &mut player {
-        player.finish(outlet);
+        player.finish(out);
     }
     Ok(())
 }
 
-/// Waits a moment for bytes or the end: what nobody has written to yet has neither.
+/// Waits up to one poll interval until the file is readable. A pipe without writer never is.
 fn is_ready(file: &File) -> io::Result<bool> {
-    let timeout = Timespec::try_from(LOOK).map_err(io::Error::other)?;
+    let timeout = Timespec::try_from(POLL_INTERVAL).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
         Err(Errno::INTR) => Ok(false),
         ready => Ok(ready? > 0),
     }
 }
 
-pub(super) fn foreign() -> io::Error {
-    let advice = "no MPEG transport stream; make one by `ffmpeg -i FILE -c copy -f mpegts -`";
-    io::Error::new(io::ErrorKind::InvalidData, advice)
+pub(super) fn not_ts() -> io::Error {
+    let hint = "not an MPEG transport stream; create one with `ffmpeg -i FILE -c copy -f mpegts -`";
+    io::Error::new(io::ErrorKind::InvalidData, hint)
 }
 
-/// Plays a recorded stream: what lies between two clock references goes out evenly between their times.
-struct Player {
-    began: Instant,
-    pace: Pace,
-    /// What came since the last reference, and when that was due.
+/// Sends a recorded stream in real time: units between two clock references are spread evenly.
+struct PacedPlayer {
+    started: Instant,
+    clock: PcrClock,
+    /// Units since the last reference.
     waiting: Vec<Vec<u8>>,
     last: Duration,
 }
 
-/// Chunks without any clock reference: beyond these there is none.
-const TIMELESS: usize = 10_000;
+/// Without a clock reference in this many units, the stream has no clock.
+const MAX_UNITS_WITHOUT_PCR: usize = 10_000;
 
-impl Player {
-    fn new(outlet: &Outlet) -> Self {
-        Self { began: outlet.clock.now(), pace: Pace::default(), waiting: Vec::new(), last: Duration::ZERO }
+impl PacedPlayer {
+    fn new(out: &UnitSender) -> Self {
+        Self { started: out.clock.now(), clock: PcrClock::default(), waiting: Vec::new(), last: Duration::ZERO }
     }
 
-    fn put(&mut self, whole: &[u8], outlet: &Outlet) -> bool {
+    fn push(&mut self, whole: &[u8], out: &UnitSender) -> bool {
         self.waiting.push(whole.to_vec());
-        match self.pace.read(whole) {
-            Some(due) => self.play_until(due, outlet),
-            // A stream without a clock goes out at once: nobody can say when else.
-            None if self.waiting.len() > TIMELESS => self.play_until(self.last, outlet),
+        match self.clock.advance(whole) {
+            Some(due) => self.send_until(due, out),
+            // A stream without a clock is sent at once, as no rate is known.
+            None if self.waiting.len() > MAX_UNITS_WITHOUT_PCR => self.send_until(self.last, out),
             None => true,
         }
     }
 
-    fn play_until(&mut self, due: Duration, outlet: &Outlet) -> bool {
+    fn send_until(&mut self, due: Duration, out: &UnitSender) -> bool {
         let (count, span) = (self.waiting.len() as u64, due.saturating_sub(self.last));
-        let first = std::mem::replace(&mut self.last, due) + self.began.since(Instant::ZERO);
+        let first = std::mem::replace(&mut self.last, due) + self.started.since(Instant::ZERO);
         for (number, bytes) in (1..).zip(std::mem::take(&mut self.waiting)) {
-            if !wait_until(Instant::ZERO + first + span * number / count, outlet) || !outlet.put(&bytes) {
+            if !wait_until(Instant::ZERO + first + span * number / count, out) || !out.send(&bytes) {
                 return false;
             }
         }
         true
     }
 
-    /// Lets go what stands behind the last reference.
-    fn finish(&mut self, outlet: &Outlet) {
-        self.play_until(self.last, outlet);
+    /// Sends the units after the last reference.
+    fn finish(&mut self, out: &UnitSender) {
+        self.send_until(self.last, out);
     }
 }
 
-fn wait_until(due: Instant, outlet: &Outlet) -> bool {
+fn wait_until(due: Instant, out: &UnitSender) -> bool {
     loop {
-        let left = due - outlet.clock.now();
-        if left == Duration::ZERO || !outlet.is_wanted() {
-            return outlet.is_wanted();
+        let left = due - out.clock.now();
+        if left == Duration::ZERO || !out.is_running() {
+            return out.is_running();
         }
-        sleep(std::time::Duration::from_nanos(left.as_nanos()).min(LOOK));
+        sleep(std::time::Duration::from_nanos(left.as_nanos()).min(POLL_INTERVAL));
     }
 }

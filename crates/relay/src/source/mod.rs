@@ -1,120 +1,127 @@
-//! Where media come from. Each source has a thread, and stamps what it gets with the time at which it had it.
+//! Sources of media. Each runs on a thread and stamps units with the time at which it had them.
 
 mod file;
-mod packets;
 mod sockets;
+mod splitter;
 
 use crate::address::Address;
 use earlybird_live::MonotonicClock;
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Instant;
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// What a source had at once: a datagram, or some packets of a transport stream.
+/// A unit of media: a datagram, or up to seven TS packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(crate) struct MediaUnit {
+    pub(crate) number: u32,
     pub(crate) at: Instant,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A source that runs.
+/// A running source.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// What it has; it hangs up at its end.
-    pub(crate) chunks: Receiver<Chunk>,
+    /// Units; disconnected when the source ends.
+    pub(crate) units: Receiver<MediaUnit>,
     result: thread::JoinHandle<io::Result<()>>,
-    signs: Arc<Signs>,
+    flags: Arc<Flags>,
 }
 
-/// What a source is told.
+/// Signals to the thread of a source.
 #[derive(Debug, Default)]
-struct Signs {
+struct Flags {
     is_stopped: AtomicBool,
-    has_begun: AtomicBool,
+    is_started: AtomicBool,
 }
 
-/// What a source does with its chunks.
-pub(crate) struct Outlet {
-    chunks: SyncSender<Chunk>,
+/// Sends units from the thread of a source to the relay.
+pub(crate) struct UnitSender {
+    units: SyncSender<MediaUnit>,
+    /// Number of the next unit.
+    next: Cell<u32>,
     clock: MonotonicClock,
-    ring: Box<dyn Fn() + Send>,
-    signs: Arc<Signs>,
+    waker: Box<dyn Fn() + Send>,
+    flags: Arc<Flags>,
 }
 
-/// Chunks that wait for who sends them on: of 1316 bytes at 100 Mb/s those of 100 ms.
-const WAITING: usize = 1024;
-/// How often a recorded stream looks whether it may begin.
-const BEGINNING: std::time::Duration = std::time::Duration::from_millis(5);
-/// How often a source looks whether it is still wanted.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
+/// Units in the queue to the relay: 100 ms of units of 1316 bytes at 100 Mbit/s.
+const QUEUE_UNITS: usize = 1024;
+/// How often a recorded stream polls whether it may start.
+const START_POLL: std::time::Duration = std::time::Duration::from_millis(5);
+/// How often a source polls whether it must stop.
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Source {
-    /// Opens a source; `ring` is called when there is something.
+    /// Opens a source; `waker` is called after each unit.
     ///
     /// # Errors
     ///
     /// If it cannot be opened.
-    pub(crate) fn open(address: &Address, clock: MonotonicClock, ring: Box<dyn Fn() + Send>) -> io::Result<Self> {
-        let (sender, chunks) = sync_channel(WAITING);
-        let signs = Arc::<Signs>::default();
-        let outlet = Outlet { chunks: sender, clock, ring, signs: signs.clone() };
+    pub(crate) fn open(address: &Address, clock: MonotonicClock, waker: Box<dyn Fn() + Send>) -> io::Result<Self> {
+        let (sender, units) = sync_channel(QUEUE_UNITS);
+        let flags = Arc::<Flags>::default();
+        let out = UnitSender { units: sender, next: Cell::default(), clock, waker, flags: flags.clone() };
         let read = match address {
             Address::Udp(socket) => sockets::datagrams(*socket, false)?,
             Address::Rtp(socket) => sockets::datagrams(*socket, true)?,
             Address::Tcp(socket) => sockets::stream(*socket)?,
             Address::File(path) => file::open(path)?,
             Address::Http(_) | Address::Relay(_) => {
-                return Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be read from there"));
+                return Err(io::Error::new(io::ErrorKind::Unsupported, "this is no source: http:// only serves"));
             }
         };
         let result = thread::Builder::new().name("source".into()).spawn(move || {
             let _priority = RealtimePriority::request();
-            read(&outlet)
+            read(&out)
         })?;
-        Ok(Self { chunks, result, signs })
+        Ok(Self { units, result, flags })
     }
 
-    /// Lets a recorded stream begin, which waits for somebody to watch it.
-    pub(crate) fn begin(&self) {
-        self.signs.has_begun.store(true, Ordering::Relaxed);
+    /// Starts a recorded stream, which waits for the first peer.
+    pub(crate) fn start(&self) {
+        self.flags.is_started.store(true, Ordering::Relaxed);
     }
 
-    /// Ends it, and tells why it ended by itself if it did.
+    /// Stops the source. Returns its error if it has failed.
     ///
     /// # Errors
     ///
-    /// What went wrong with it.
+    /// The error of the source.
     pub(crate) fn close(self) -> io::Result<()> {
-        self.signs.is_stopped.store(true, Ordering::Relaxed);
-        drop(self.chunks);
+        self.flags.is_stopped.store(true, Ordering::Relaxed);
+        // Unblocks a source that waits in a full queue, before the thread is joined.
+        drop(self.units);
         self.result.join().unwrap_or_else(|_| Err(io::Error::other("the source failed")))
     }
 }
 
-/// What runs on a source's thread.
-pub(crate) type Read = Box<dyn FnOnce(&Outlet) -> io::Result<()> + Send>;
+/// The loop on the thread of a source.
+pub(crate) type ReadLoop = Box<dyn FnOnce(&UnitSender) -> io::Result<()> + Send>;
 
-impl Outlet {
-    /// Hands over what came now; says whether more is wanted.
-    pub(crate) fn put(&self, bytes: &[u8]) -> bool {
-        let chunk = Chunk { at: earlybird_live::Clock::now(&self.clock), bytes: bytes.to_vec() };
-        let is_taken = self.chunks.send(chunk).is_ok();
-        (self.ring)();
-        is_taken && self.is_wanted()
+impl UnitSender {
+    /// Sends a unit with the current time. Returns whether the source should continue.
+    pub(crate) fn send(&self, bytes: &[u8]) -> bool {
+        let number = self.next.replace(self.next.get().wrapping_add(1));
+        let unit = MediaUnit { number, at: earlybird_live::Clock::now(&self.clock), bytes: bytes.to_vec() };
+        // Blocks while the queue is full, which slows a pipe or a TCP connection down instead of losing units.
+        let is_taken = self.units.send(unit).is_ok();
+        (self.waker)();
+        is_taken && self.is_running()
     }
 
-    /// Waits until somebody watches, or nobody will.
-    pub(crate) fn wait_for_viewers(&self) {
-        while self.is_wanted() && !self.signs.has_begun.load(Ordering::Relaxed) {
-            thread::sleep(BEGINNING);
+    /// Blocks until the first peer is connected or the source is stopped.
+    pub(crate) fn wait_for_peers(&self) {
+        while self.is_running() && !self.flags.is_started.load(Ordering::Relaxed) {
+            thread::sleep(START_POLL);
         }
     }
 
-    pub(crate) fn is_wanted(&self) -> bool {
-        !self.signs.is_stopped.load(Ordering::Relaxed)
+    pub(crate) fn is_running(&self) -> bool {
+        !self.flags.is_stopped.load(Ordering::Relaxed)
     }
 }

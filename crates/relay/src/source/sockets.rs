@@ -1,33 +1,33 @@
-//! Datagrams and connections from other programs of this machine or network.
+//! UDP, RTP and TCP sources.
 
-use super::packets::{Foreign, Packets};
-use super::{LOOK, Outlet, Read};
+use super::splitter::{NotTs, TsSplitter};
+use super::{POLL_INTERVAL, ReadLoop, UnitSender};
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::sleep;
 
-/// The longest datagram.
+/// The largest datagram.
 const LONGEST: usize = 1 << 16;
 
-/// Opens a socket at which datagrams arrive, of a group if it is one's address.
-pub(super) fn datagrams(address: SocketAddr, is_rtp: bool) -> io::Result<Read> {
+/// Opens a UDP socket; joins the group of a multicast address.
+pub(super) fn datagrams(address: SocketAddr, is_rtp: bool) -> io::Result<ReadLoop> {
     let socket = UdpSocket::bind(address)?;
     match address.ip() {
         IpAddr::V4(group) if group.is_multicast() => socket.join_multicast_v4(&group, &Ipv4Addr::UNSPECIFIED)?,
         IpAddr::V6(group) if group.is_multicast() => socket.join_multicast_v6(&group, 0)?,
         _ => {}
     }
-    socket.set_read_timeout(Some(LOOK))?;
-    Ok(Box::new(move |outlet| {
+    socket.set_read_timeout(Some(POLL_INTERVAL))?;
+    Ok(Box::new(move |out| {
         let mut buffer = vec![0; LONGEST];
-        while outlet.is_wanted() {
+        while out.is_running() {
             let count = match socket.recv(&mut buffer) {
                 Ok(count) => count,
-                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) if is_timeout(&error) => continue,
                 Err(error) => return Err(error),
             };
             let payload = if is_rtp { rtp_payload(&buffer[..count]) } else { Some(&buffer[..count]) };
-            if payload.is_some_and(|payload| !payload.is_empty() && !outlet.put(payload)) {
+            if payload.is_some_and(|payload| !payload.is_empty() && !out.send(payload)) {
                 break;
             }
         }
@@ -35,14 +35,15 @@ pub(super) fn datagrams(address: SocketAddr, is_rtp: bool) -> io::Result<Read> {
     }))
 }
 
-fn is_nothing_yet(error: &io::Error) -> bool {
+fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
-/// Returns what stands behind the header of RTP (RFC 3550 §5.1), if it is one.
+/// Returns the payload of an RTP packet (RFC 3550 §5.1); `None` if it is invalid.
 fn rtp_payload(packet: &[u8]) -> Option<&[u8]> {
     let &first = packet.first().filter(|first| **first >> 6 == 2)?;
     let mut start = 12 + 4 * usize::from(first & 0xf);
+    // Header extension: its length is in 32-bit words.
     if first & 0x10 != 0 {
         let words = packet.get(start + 2..)?.first_chunk()?;
         start += 4 + 4 * usize::from(u16::from_be_bytes(*words));
@@ -51,42 +52,42 @@ fn rtp_payload(packet: &[u8]) -> Option<&[u8]> {
     packet.get(start..packet.len().checked_sub(padding)?)
 }
 
-/// Reads a transport stream from whoever connects, or from where this connects to; and again when that has ended.
-pub(super) fn stream(address: SocketAddr) -> io::Result<Read> {
+/// Reads a transport stream from a client that connects, or from a server. Reconnects when the stream ends.
+pub(super) fn stream(address: SocketAddr) -> io::Result<ReadLoop> {
     let listener = if address.ip().is_unspecified() { Some(TcpListener::bind(address)?) } else { None };
     if let Some(listener) = &listener {
         listener.set_nonblocking(true)?;
     }
-    Ok(Box::new(move |outlet| {
-        while outlet.is_wanted() {
+    Ok(Box::new(move |out| {
+        while out.is_running() {
             let connected = match &listener {
                 Some(listener) => listener.accept().map(|(stream, _)| stream),
                 None => TcpStream::connect(address),
             };
             match connected {
-                Ok(stream) => read(stream, outlet)?,
-                // Nobody is there yet.
-                Err(_) => sleep(LOOK),
+                Ok(stream) => read(stream, out)?,
+                // No peer yet.
+                Err(_) => sleep(POLL_INTERVAL),
             }
         }
         Ok(())
     }))
 }
 
-fn read(mut stream: TcpStream, outlet: &Outlet) -> io::Result<()> {
+fn read(mut stream: TcpStream, out: &UnitSender) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(LOOK))?;
-    let (mut packets, mut buffer) = (Packets::default(), vec![0; LONGEST]);
-    while outlet.is_wanted() {
+    stream.set_read_timeout(Some(POLL_INTERVAL))?;
+    let (mut splitter, mut buffer) = (TsSplitter::default(), vec![0; LONGEST]);
+    while out.is_running() {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(count) => match packets.take(&buffer[..count], |whole| outlet.put(whole)) {
+            Ok(count) => match splitter.push(&buffer[..count], |whole| out.send(whole)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                Err(Foreign) => return Err(super::file::foreign()),
+                Err(NotTs) => return Err(super::file::not_ts()),
             },
-            Err(error) if is_nothing_yet(&error) => {}
-            // The other program is gone; the next one may come.
+            Err(error) if is_timeout(&error) => {}
+            // The other program has ended; another one may connect.
             Err(_) => return Ok(()),
         }
     }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_around_the_payload_of_rtp_is_left_out() {
+    fn rtp_headers_and_padding_are_removed() {
         let header = [0x80, 33, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3];
         let plain = [&header[..], b"media"].concat();
         assert_eq!(rtp_payload(&plain), Some(&b"media"[..]));

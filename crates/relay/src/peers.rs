@@ -1,0 +1,339 @@
+//! The connections to other relays: connecting, handshake and reconnecting.
+
+use crate::address::{RelayAddress, Via};
+use crate::framing::MessageChannel;
+use crate::message::{Direction, Message, Refusal, VERSION};
+use crate::source::MediaUnit;
+use earlybird_live::device::{Device, Path};
+use earlybird_live::{Event, Id, MonotonicClock, Stack};
+use earlybird_tcp::{Config, ListenConfig};
+use earlybird_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The stack of a relay.
+pub(crate) type RelayStack = Stack<BoxedDevice, MonotonicClock>;
+/// Its device: UDP or TUN.
+pub(crate) type BoxedDevice = Box<dyn Device + Send>;
+
+/// The TCP port over UDP at which relays listen. Users choose the port of the UDP socket.
+const TCP_PORT_OVER_UDP: u16 = 4201;
+/// How often a connection is attempted.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// A sender that is silent for this long is replaced if another one connects.
+const TAKEOVER_AFTER: Duration = Duration::from_secs(1);
+
+/// A connection to another relay.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) channel: MessageChannel,
+    /// Whether the handshake of both relays is complete.
+    pub(crate) is_ready: bool,
+    /// Whether the TCP handshake is complete.
+    is_established: bool,
+    /// When the connection was opened.
+    started: Instant,
+    pub(crate) latency: Duration,
+    /// Units that the connection had no room for.
+    pub(crate) waiting: VecDeque<Arc<MediaUnit>>,
+    /// Retransmissions of its connection.
+    retransmissions: u64,
+    /// Whether the end of the stream was sent.
+    pub(crate) is_end_sent: bool,
+    /// Whether the connection has ended; it is removed in the next turn.
+    pub(crate) is_gone: bool,
+}
+
+impl RelayAddress {
+    /// Returns the TCP port of the listener.
+    fn port(&self) -> u16 {
+        match self.via {
+            Via::Udp => TCP_PORT_OVER_UDP,
+            Via::Tun { .. } => self.socket.port(),
+        }
+    }
+
+    fn path(&self) -> Path {
+        match self.via {
+            Via::Udp => Path::over_udp(self.socket),
+            Via::Tun { .. } => Path::to(self.socket.ip()),
+        }
+    }
+}
+
+/// All connections of a relay.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    pub(crate) address: RelayAddress,
+    config: Config,
+    direction: Direction,
+    pub(crate) all: Vec<Peer>,
+    retry_at: Instant,
+    /// Retransmissions of connections that were removed.
+    retransmissions: u64,
+    /// The number of handshakes that were completed.
+    pub(crate) connected: u64,
+    /// Why the last attempt failed, if known.
+    pub(crate) refusal: Option<Refusal>,
+    /// The number of packets that the stack had received when the last attempt began.
+    packets_before: u64,
+    /// Whether no more connections are opened, as the relay ends.
+    pub(crate) is_closing: bool,
+}
+
+impl Peers {
+    /// Creates an empty set. `sends` is the role of this relay: the side that connects announces its direction, and the listener
+    /// must have the opposite role.
+    pub(crate) fn new(
+        address: RelayAddress,
+        config: Config,
+        sends: bool,
+        stack: &mut RelayStack,
+    ) -> Result<Self, earlybird_live::Error> {
+        if address.is_listener {
+            stack.listen(address.port(), &config, ListenConfig::default())?;
+        }
+        let direction = if sends { Direction::Push } else { Direction::Pull };
+        Ok(Self {
+            address,
+            config,
+            direction,
+            all: Vec::new(),
+            retry_at: Instant::ZERO,
+            retransmissions: 0,
+            connected: 0,
+            refusal: None,
+            packets_before: 0,
+            is_closing: false,
+        })
+    }
+
+    /// Opens connections, completes handshakes and removes what timed out. Returns when the next turn is due.
+    pub(crate) fn turn(&mut self, stack: &mut RelayStack) -> Instant {
+        let now = stack.now();
+        self.remove_gone(stack);
+        if !self.is_closing {
+            self.open(stack, now);
+        }
+        for index in 0..self.all.len() {
+            self.handshake(stack, index);
+        }
+        self.expire(stack, now);
+        self.next_poll(now)
+    }
+
+    fn remove_gone(&mut self, stack: &RelayStack) {
+        for peer in &mut self.all {
+            if let Ok(connection) = stack.connection(peer.channel.id) {
+                peer.retransmissions = connection.statistics().retransmissions;
+            }
+        }
+        // Before `retain`, which drops the counters of ended connections.
+        self.retransmissions +=
+            self.all.iter().filter(|peer| peer.is_gone).map(|peer| peer.retransmissions).sum::<u64>();
+        self.all.retain(|peer| !peer.is_gone);
+    }
+
+    /// Returns the number of retransmissions so far.
+    pub(crate) fn retransmissions(&self) -> u64 {
+        self.retransmissions + self.all.iter().map(|peer| peer.retransmissions).sum::<u64>()
+    }
+
+    fn open(&mut self, stack: &mut RelayStack, now: Instant) {
+        while self.address.is_listener
+            && let Some(id) = stack.accept(self.address.port())
+        {
+            self.all.push(self.peer(id, now));
+        }
+        if !self.address.is_listener && self.all.is_empty() && now >= self.retry_at {
+            self.retry_at = now + RETRY_INTERVAL;
+            self.packets_before = stack.counters().received;
+            // A failure is retried: the local address may not exist yet, or all ports are in use.
+            if let Ok(id) = stack.connect(&self.config, self.address.path(), self.address.port()) {
+                self.all.push(self.peer(id, now));
+            }
+        }
+    }
+
+    fn peer(&self, id: Id, now: Instant) -> Peer {
+        let channel = MessageChannel::new(id, self.config.real_time.framing, now);
+        Peer {
+            channel,
+            is_ready: false,
+            is_established: false,
+            started: now,
+            latency: self.address.latency,
+            waiting: VecDeque::new(),
+            retransmissions: 0,
+            is_end_sent: false,
+            is_gone: false,
+        }
+    }
+
+    /// Handles an event of a connection.
+    pub(crate) fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
+        let Some(index) = self.all.iter().position(|peer| peer.channel.id == id) else { return };
+        match event {
+            Event::Established if !self.address.is_listener => self.send_hello(stack, index),
+            Event::Writable => drop(self.all[index].channel.flush(stack)),
+            Event::Unanswered | Event::Closed(_) => self.fail_peer(stack, index),
+            _ => {}
+        }
+    }
+
+    fn send_hello(&mut self, stack: &mut RelayStack, index: usize) {
+        self.all[index].is_established = true;
+        let latency_ms = (self.address.latency.as_nanos() / 1_000_000) as u32;
+        let stream = self.address.stream.clone();
+        let hello = Message::Hello { version: VERSION, direction: self.direction, latency_ms, stream: &stream };
+        if self.all[index].channel.send(stack, &hello, 0).is_err() {
+            self.drop_peer(stack, index);
+        }
+    }
+
+    /// Receives the handshake message of a new peer and replies to it.
+    fn handshake(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &mut self.all[index];
+        if peer.is_ready || peer.is_gone {
+            return;
+        }
+        let handshake = Handshake { address: &self.address, direction: self.direction };
+        match peer.channel.recv(stack, |_| false, |message| handshake.check(message.as_ref())) {
+            Ok(Some(Ok(latency))) => self.welcome(stack, index, latency),
+            Ok(Some(Err(refusal))) => self.refuse(stack, index, refusal),
+            Ok(None) => {}
+            Err(_) => self.drop_peer(stack, index),
+        }
+    }
+
+    fn welcome(&mut self, stack: &mut RelayStack, index: usize, latency: Duration) {
+        let now = stack.now();
+        // A receiver plays one stream: the sender that is active keeps its place unless it is silent.
+        let receives = self.direction == Direction::Pull;
+        let other = self.all.iter().position(|peer| peer.is_ready && !peer.is_gone).filter(|_| receives);
+        match other {
+            Some(other) if now - self.all[other].channel.last_recv < TAKEOVER_AFTER => {
+                return self.refuse(stack, index, Refusal::Busy);
+            }
+            Some(other) => self.drop_peer(stack, other),
+            None => {}
+        }
+        let latency_ms = (latency.as_nanos() / 1_000_000) as u32;
+        let peer = &mut self.all[index];
+        if self.address.is_listener && peer.channel.send(stack, &Message::Welcome { latency_ms }, 0).is_err() {
+            return self.drop_peer(stack, index);
+        }
+        // Only now: a refused connection must not count as connected.
+        (peer.is_ready, peer.latency) = (true, latency);
+        self.connected += 1;
+        self.refusal = None;
+    }
+
+    fn refuse(&mut self, stack: &mut RelayStack, index: usize, refusal: Refusal) {
+        let peer = &mut self.all[index];
+        self.refusal = Some(refusal);
+        if self.address.is_listener {
+            // A failure needs no handling: the peer sees the end of the connection instead.
+            let _ = peer.channel.send(stack, &Message::Refused(refusal), 0);
+            self.close_peer(stack, index);
+        } else {
+            self.drop_peer(stack, index);
+        }
+    }
+
+    /// Handles a connection that failed, and derives the reason of a failed attempt: packets without a TCP handshake come from no
+    /// relay; an invalid message after the handshake comes from another version.
+    fn fail_peer(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &self.all[index];
+        let is_attempt = !peer.is_ready && !peer.is_gone && !self.address.is_listener;
+        if is_attempt && peer.channel.last_recv > peer.started {
+            self.refusal = Some(Refusal::Version);
+        } else if is_attempt {
+            let is_foreign = !peer.is_established && stack.counters().received > self.packets_before;
+            self.refusal = is_foreign.then_some(Refusal::NotARelay);
+        }
+        self.drop_peer(stack, index);
+    }
+
+    /// Aborts a connection.
+    pub(crate) fn drop_peer(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &mut self.all[index];
+        if !peer.is_gone {
+            peer.is_gone = true;
+            // The connection may have ended already.
+            let _ = stack.abort(peer.channel.id);
+        }
+    }
+
+    /// Closes a connection in order.
+    pub(crate) fn close_peer(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &mut self.all[index];
+        if !peer.is_gone {
+            peer.is_gone = true;
+            // The connection may have ended already.
+            let _ = stack.close(peer.channel.id);
+        }
+    }
+
+    /// Closes all connections, and opens no more.
+    pub(crate) fn close(&mut self, stack: &mut RelayStack) {
+        self.is_closing = true;
+        for index in 0..self.all.len() {
+            self.close_peer(stack, index);
+        }
+    }
+
+    fn expire(&mut self, stack: &mut RelayStack, now: Instant) {
+        for index in 0..self.all.len() {
+            if now >= self.deadline_of(&self.all[index]) {
+                self.fail_peer(stack, index);
+            }
+        }
+    }
+
+    /// Returns when a peer times out. A receiver must get data; a sender is informed by its retransmission timeouts.
+    fn deadline_of(&self, peer: &Peer) -> Instant {
+        if !peer.is_ready {
+            peer.started + self.address.connect_timeout
+        } else if self.direction == Direction::Pull {
+            peer.channel.last_recv + self.address.idle_timeout
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    fn next_poll(&self, now: Instant) -> Instant {
+        let deadline = self.all.iter().map(|peer| self.deadline_of(peer)).min();
+        let is_connecting = self.all.is_empty() && !self.address.is_listener && !self.is_closing;
+        let retry = if is_connecting { self.retry_at } else { Instant::NEVER };
+        deadline.unwrap_or(Instant::NEVER).min(retry).max(now)
+    }
+}
+
+/// What is expected of the peer's handshake message.
+struct Handshake<'a> {
+    address: &'a RelayAddress,
+    direction: Direction,
+}
+
+impl Handshake<'_> {
+    /// Checks the message. Returns the latency that both sides use: the longer one, as in SRT.
+    fn check(&self, message: Option<&Message<'_>>) -> Result<Duration, Refusal> {
+        match message {
+            Some(&Message::Hello { version, direction, latency_ms, stream }) if self.address.is_listener => {
+                if version != VERSION {
+                    Err(Refusal::Version)
+                } else if direction == self.direction {
+                    Err(Refusal::WrongDirection)
+                } else if stream != self.address.stream {
+                    Err(Refusal::UnknownStream)
+                } else {
+                    Ok(self.address.latency.max(Duration::from_millis(latency_ms.into())))
+                }
+            }
+            Some(&Message::Welcome { latency_ms }) => Ok(Duration::from_millis(latency_ms.into())),
+            Some(&Message::Refused(refusal)) => Err(refusal),
+            _ => Err(Refusal::Version),
+        }
+    }
+}
