@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from backends import LOADED, measure, write
 from earlybird.plots.style import PAPER, look
 from earlybird.statistics import Estimate, student_interval
 from earlybird.store import Store
 from earlybird.sweeps import PlannedRun, complete, plan
 from generated import REPOSITORY
-from worlds import LOADED, measure, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,17 +39,17 @@ THINGS = {"file": "a file", "speech": "300 kb/s", "film": "4 Mb/s"}
 """What is sent beside the transfer, and how a reader is told."""
 QUEUES = ("0.5 BDP", "1 BDP", "2 BDP", "CoDel")
 SENDERS = ("pert", "cubic")
-WORLDS = {"kernel": "Linux", "sim": "simulated"}
+BACKENDS = {"kernel": "Linux", "sim": "simulated"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Two flows over a link, in a world."""
+    """Two flows over a link, in a backend."""
 
     what: str
     queue: str
     sender: str
-    world: str = "kernel"
+    backend: str = "kernel"
 
     def plan(self, seeds: int) -> list[PlannedRun]:
         """List its runs."""
@@ -99,31 +99,31 @@ def _text(results: Results, cell: Cell, quantity: Quantity) -> str:
 
 
 def table(results: Results, what: str) -> list[str]:
-    """Write a row for each queue, sender and world."""
+    """Write a row for each queue, sender and backend."""
     columns = quantities(what)
     head = ["queue", "sender", "", *(quantity.title for quantity in columns)]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for queue, sender, (world, name) in product(QUEUES, SENDERS, WORLDS.items()):
-        cell = Cell(what, queue, sender, world)
-        first = [queue, sender.upper()] if world == "kernel" else ["", ""]
+    for queue, sender, (backend, name) in product(QUEUES, SENDERS, BACKENDS.items()):
+        cell = Cell(what, queue, sender, backend)
+        first = [queue, sender.upper()] if backend == "kernel" else ["", ""]
         lines.append(f"| {' | '.join([*first, name, *(_text(results, cell, quantity) for quantity in columns)])} |")
     return lines
 
 
 def _lines(axes: Axes, results: Results, what: str, quantity: Quantity) -> None:
-    """Draw a quantity over the queues: a line for each sender and world."""
-    for offset, (sender, world) in enumerate(product(SENDERS, WORLDS)):
-        made = [estimate(results, Cell(what, queue, sender, world), quantity) for queue in QUEUES]
+    """Draw a quantity over the queues: a line for each sender and backend."""
+    for offset, (sender, backend) in enumerate(product(SENDERS, BACKENDS)):
+        made = [estimate(results, Cell(what, queue, sender, backend), quantity) for queue in QUEUES]
         axes.errorbar(
             [place + 0.06 * (offset - 1.5) for place in range(len(QUEUES))],
             [point.mean for point in made],
             yerr=[point.half_width for point in made],
             color=look(sender).colour,
             marker=look(sender).marker,
-            markerfacecolor={"kernel": look(sender).colour, "sim": PAPER}[world],
-            linestyle={"kernel": "-", "sim": ":"}[world],
+            markerfacecolor={"kernel": look(sender).colour, "sim": PAPER}[backend],
+            linestyle={"kernel": "-", "sim": ":"}[backend],
             linewidth=1,
-            label=f"{sender.upper()}, {WORLDS[world]}",
+            label=f"{sender.upper()}, {BACKENDS[backend]}",
         )
     axes.set(title=f"{THINGS[what]}: {quantity.title}", xticks=range(len(QUEUES)), xticklabels=QUEUES, ylim=(0, None))
 
@@ -142,7 +142,7 @@ def draw(results: Results) -> None:
 
 def timing(results: Results) -> str:
     """Say how exact the links were."""
-    real = [result for cell, made in results.items() if cell.world == "kernel" for result in made]
+    real = [result for cell, made in results.items() if cell.backend == "kernel" for result in made]
     late = sorted(result.summary["added_delay_p99_us"] for result in real)
     middle, worst = late[len(late) // 2], late[-1]
     return f"Of {len(late)} runs, links were late by {middle:.0f} µs (1 %, median) and {worst:.0f} µs at worst."
@@ -164,8 +164,8 @@ def main() -> None:
     real = [Cell(*which) for which in product(THINGS, QUEUES, SENDERS)]
     planned = {cell: cell.plan(options.runs) for cell in real}
     disturbed = measure([run for runs in planned.values() for run in runs], store, options.at_once, options.attempts)
-    planned |= {cell: cell.plan(options.seeds) for cell in (replace(cell, world="sim") for cell in real)}
-    complete([run for cell, runs in planned.items() if cell.world == "sim" for run in runs], out=options.out)
+    planned |= {cell: cell.plan(options.seeds) for cell in (replace(cell, backend="sim") for cell in real)}
+    complete([run for cell, runs in planned.items() if cell.backend == "sim" for run in runs], out=options.out)
     results = {cell: [store.load(run.key) for run in runs if store.has(run.key)] for cell, runs in planned.items()}
     tables = {what: table(results, what) for what in THINGS}
     print(*(line for lines in tables.values() for line in [*lines, ""]), sep="\n")

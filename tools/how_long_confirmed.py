@@ -1,8 +1,8 @@
 """
 Try the table of docs/how-long-to-wait.md on lines that it does not have: simulated, over our stack, over the kernel.
 
-    python tools/how_long_confirmed.py --worlds sim                       # moments
-    python tools/how_long_confirmed.py --worlds live kernel --at-once 4   # what is missing of five runs each
+    python tools/how_long_confirmed.py --backends sim                       # moments
+    python tools/how_long_confirmed.py --backends live kernel --at-once 4   # what is missing of five runs each
     python tools/how_long_confirmed.py --attempts 0                       # shows what is there
 
 For each of ten lines the table is read as the page says: loss, round trip, share of the line and bursts up to the next
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from backends import LINUX, measure, unloaded
 from earlybird import _core
 from earlybird.planning.candidates import candidate
 from earlybird.planning.case import SessionCase
@@ -31,7 +32,6 @@ from earlybird.store import Store
 from earlybird.sweeps import PlannedRun, complete
 from generated import REPOSITORY
 from how_long import TABLE, waits
-from worlds import LINUX, measure, unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,12 +60,12 @@ FIRST_SEED: Final = 1001
 
 @dataclass(frozen=True)
 class Trial:
-    """Sessions of a sender over a line in a world."""
+    """Sessions of a sender over a line in a backend."""
 
     case: SessionCase
     delay: float
     """What the table says, in seconds."""
-    world: str
+    backend: str
 
     @property
     def _given(self) -> float | None:
@@ -74,7 +74,7 @@ class Trial:
 
     def plan(self, runs: int) -> list[PlannedRun]:
         """List its runs."""
-        document = {**self.case.scenario(self._given), "world": self.world}
+        document = {**self.case.scenario(self._given), "backend": self.backend}
         scenario = _core.resolve(json.dumps(document), [])
         return [PlannedRun(scenario, FIRST_SEED + number, {}) for number in range(runs)]
 
@@ -103,9 +103,9 @@ def _size(case: SessionCase) -> tuple[float, ...]:
     return case.burst, case.loss, case.round_trip, case.ratio
 
 
-def trials(known: Waits, worlds: Sequence[str]) -> list[Trial]:
-    """List what is tried: where the table has a delay, and the world has the sender."""
-    missing = unloaded() if "kernel" in worlds else []
+def trials(known: Waits, backends: Sequence[str]) -> list[Trial]:
+    """List what is tried: where the table has a delay, and the backend has the sender."""
+    missing = unloaded() if "kernel" in backends else []
     found = []
     for line in LINES:
         for sender in SENDERS:
@@ -113,13 +113,13 @@ def trials(known: Waits, worlds: Sequence[str]) -> list[Trial]:
             if (wait := upwards(known, case)) is None or not wait.is_possible:
                 continue
             delay = wait.rounded * case.round_trip + case.largest_frame_s
-            found += [Trial(case, delay, world) for world in worlds if _has(world, sender, missing)]
+            found += [Trial(case, delay, backend) for backend in backends if _has(backend, sender, missing)]
     return found
 
 
-def _has(world: str, sender: str, missing: Sequence[str]) -> bool:
+def _has(backend: str, sender: str, missing: Sequence[str]) -> bool:
     kernels = {**LINUX, "cubic": "cubic"}
-    return world != "kernel" or (sender in kernels and sender not in missing)
+    return backend != "kernel" or (sender in kernels and sender not in missing)
 
 
 def row(trial: Trial, needs: Sequence[float]) -> str:
@@ -130,13 +130,13 @@ def row(trial: Trial, needs: Sequence[float]) -> str:
     )
     nine = float(typical(np.array(needs))) if needs else math.nan
     text = f"{nine:.2f} s" if math.isfinite(nine) else "–"
-    return f"| {line} | {case.sender} | {trial.world} | {trial.delay:.2f} s | {text} | {in_time} of {len(needs)} |"
+    return f"| {line} | {case.sender} | {trial.backend} | {trial.delay:.2f} s | {text} | {in_time} of {len(needs)} |"
 
 
 def main() -> None:
     """Make what runs are missing, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worlds", nargs="+", default=["sim", "live", "kernel"], choices=["sim", "live", "kernel"])
+    parser.add_argument("--backends", nargs="+", default=["sim", "live", "kernel"], choices=["sim", "live", "kernel"])
     parser.add_argument("--runs", type=int, default=5, help="in real time, each")
     parser.add_argument("--seeds", type=int, default=20, help="simulated, each")
     parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
@@ -145,24 +145,24 @@ def main() -> None:
     wanted = parser.parse_args()
     known, store = waits(pl.read_csv(TABLE)), Store(wanted.out).open()
     runs = {
-        trial: trial.plan(wanted.seeds if trial.world == "sim" else wanted.runs)
-        for trial in trials(known, wanted.worlds)
+        trial: trial.plan(wanted.seeds if trial.backend == "sim" else wanted.runs)
+        for trial in trials(known, wanted.backends)
     }
     if wanted.attempts:
-        complete([run for trial, each in runs.items() if trial.world == "sim" for run in each], out=wanted.out)
-    real = [run for trial, each in runs.items() if trial.world != "sim" for run in each]
+        complete([run for trial, each in runs.items() if trial.backend == "sim" for run in each], out=wanted.out)
+    real = [run for trial, each in runs.items() if trial.backend != "sim" for run in each]
     disturbed = measure(real, store, wanted.at_once, wanted.attempts)
     print(
-        "| line (lost, round trip, film ÷ line) | sender | world | table | nine of ten need | in time |",
+        "| line (lost, round trip, film ÷ line) | sender | backend | table | nine of ten need | in time |",
         "|---" * 6 + "|",
         sep="\n",
     )
     needs = {trial: trial.needs(each, store) for trial, each in runs.items()}
     print(*(row(trial, found) for trial, found in needs.items()), sep="\n")
-    for world in wanted.worlds:
-        found = [(trial, needs[trial]) for trial in needs if trial.world == world]
+    for backend in wanted.backends:
+        found = [(trial, needs[trial]) for trial in needs if trial.backend == backend]
         count = sum(need <= trial.delay for trial, each in found for need in each)
-        print(f"{world}: {count} of {sum(len(each) for _, each in found)} sessions in time.")
+        print(f"{backend}: {count} of {sum(len(each) for _, each in found)} sessions in time.")
     print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
 
 

@@ -174,7 +174,7 @@ def compare(setting: Setting, runs: int, seeds: int, folder: Path) -> tuple[list
 
 def table(runs: int, seeds: int) -> list[str]:
     """Write a row for each setting."""
-    titles = [f"{quantity.title}: {world}" for quantity in QUANTITIES for world in ("UDP", "guest")]
+    titles = [f"{quantity.title}: {backend}" for quantity in QUANTITIES for backend in ("UDP", "guest")]
     lines = [f"| link | {' | '.join(titles)} | links late, 99 %, µs |", "|---" * (len(titles) + 2) + "|"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -11,9 +11,9 @@ const LIVE: [&str; 1] = ["live"];
 
 fn main() -> std::io::Result<()> {
     let mut bytes = Vec::new();
-    for (world, crates) in [("SIM", &SIM[..]), ("KERNEL", &KERNEL), ("LIVE", &LIVE)] {
+    for (backend, crates) in [("SIM", &SIM[..]), ("KERNEL", &KERNEL), ("LIVE", &LIVE)] {
         read(crates, &mut bytes)?;
-        println!("cargo::rustc-env=EARLYBIRD_{world}_VERSION={:016x}", (xxh3_128(&bytes) >> 64) as u64);
+        println!("cargo::rustc-env=EARLYBIRD_{backend}_VERSION={:016x}", (xxh3_128(&bytes) >> 64) as u64);
     }
     Ok(())
 }

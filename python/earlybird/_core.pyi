@@ -9,7 +9,7 @@ __all__ = [
     "NamespaceError",
     "ScenarioError",
     "check_address",
-    "check_world",
+    "check_backend",
     "code_version",
     "duration",
     "emulate",
@@ -89,8 +89,8 @@ def schema() -> str:
 def transports() -> str:
     """Return the table of transports as JSON: a list of objects with name, names, title, source and parameters."""
 
-def check_world(scenario_json: str) -> None:
-    """Raise ScenarioError if the world in which a resolved scenario takes place cannot do what it asks for."""
+def check_backend(scenario_json: str) -> None:
+    """Raise ScenarioError if the backend in which a resolved scenario takes place cannot do what it asks for."""
 
 def run(
     scenario_json: str,
@@ -104,7 +104,7 @@ def run(
     watch: Callable[[float], object] | None = None,
 ) -> dict[str, Any]:
     """
-    Run a resolved scenario in its world; return its `summary`, its `tables` of columns and the `cpu_s` it took.
+    Run a resolved scenario in its backend; return its `summary`, its `tables` of columns and the `cpu_s` it took.
 
     `watch` is called some twenty times a second with the share that is done; what it raises ends the run.
     """
@@ -152,5 +152,5 @@ def tcp_segments(path: str | PathLike[str]) -> dict[str, Any]:
 def version() -> str:
     """Return the version of earlybird."""
 
-def code_version(world: str = "sim") -> str:
-    """Return the hash of the code that decides what a run gives in a world."""
+def code_version(backend: str = "sim") -> str:
+    """Return the hash of the code that decides what a run gives in a backend."""

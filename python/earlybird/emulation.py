@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from earlybird import _core
+from earlybird.backends import namespaces
 from earlybird.description import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
@@ -15,7 +16,6 @@ from earlybird.outputs import check_outputs
 from earlybird.quantities import with_unit
 from earlybird.runs import checked_seed
 from earlybird.state_file import states_to
-from earlybird.worlds import namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from earlybird import _core
+from earlybird.backends import SIMULATOR, backend_of
 from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
-from earlybird.worlds import SIMULATOR, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,7 +61,7 @@ def cost_of(resolved: str, *, trace: str | None = None, qlog: str | None = None,
         If there is not enough memory for it.
     """
     cost = Cost(*_core.estimate(resolved, memory_limit(), trace=trace, qlog=qlog, link_trace=link_trace))
-    takes_its_time = world_of(resolved) != SIMULATOR
+    takes_its_time = backend_of(resolved) != SIMULATOR
     return cost._replace(seconds=_core.duration(json.loads(resolved)["duration"])) if takes_its_time else cost
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
+from earlybird.backends import SIMULATOR, backend_of, check_backend, namespaces, warn_of_disturbance
 from earlybird.description import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve, warn_about
 from earlybird.errors import InputError
 from earlybird.lazy import LateModule
@@ -17,7 +18,6 @@ from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.outputs import check_outputs
 from earlybird.result import Result
 from earlybird.store import Store
-from earlybird.worlds import SIMULATOR, check_world, namespaces, warn_of_disturbance, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from earlybird import cases
     from earlybird import progress as progress_bars
+    from earlybird.backends import Backend
     from earlybird.plots import run as run_plot
     from earlybird.testbed import play
-    from earlybird.worlds import World
 else:
     cases = LateModule("earlybird.cases")
     run_plot = LateModule("earlybird.plots.run")
@@ -45,7 +45,7 @@ def run(
     *,
     seed: int | None = None,
     overrides: Overrides = (),
-    world: World | None = None,
+    backend: Backend | None = None,
     out: str | Path | None = None,
     trace: str | Path | None = None,
     qlog: str | Path | None = None,
@@ -66,7 +66,7 @@ def run(
         Of the random numbers (default 1). The same seed gives the same result to the last bit.
     overrides
         Values that replace the scenario's, by parameter name or dotted key: ``{"pairs": 28}``.
-    world
+    backend
         Where it takes place (default: where the scenario says, else ``sim``). In real time: ``live`` over the endpoints
         of the simulator, ``kernel`` over the TCP of this machine's kernel; the links are the simulator's, with a clock.
         Takes Linux, and network namespaces.
@@ -123,11 +123,11 @@ def run(
     """
     files = {"trace": trace, "qlog": qlog, "link-trace": link_trace, "pcap": pcap, "plot": plot}
     check_outputs(files, {"scenario": path_of(scenario)})
-    changes = override_texts(overrides) + ([("world", world)] if world else [])
+    changes = override_texts(overrides) + ([("backend", backend)] if backend else [])
     resolved = resolve(scenario, changes)
     if plot:
         resolved = resolve(_drawable(resolved, plot))
-    check_world(resolved)
+    check_backend(resolved)
     cost = cost_of(resolved, trace=_path(trace), qlog=_path(qlog), link_trace=_path(link_trace))
     warn_of_length(cost, json.loads(resolved)["duration"])
     warn_about(resolved, typed=dict(changes))
@@ -168,7 +168,7 @@ def simulate(
     progress: bool = False,
 ) -> Result:
     """Run a scenario that `resolve` returned; a run that takes all memory is ended."""
-    guard, is_simulated = memory_guard(), world_of(resolved) == SIMULATOR
+    guard, is_simulated = memory_guard(), backend_of(resolved) == SIMULATOR
     with (
         namespaces(),
         _bar("simulating" if is_simulated else "running") if progress else nullcontext(_show_nothing) as advance,
@@ -190,7 +190,7 @@ def simulate(
         )
     # In real time the work is done by other threads, and by the kernel.
     spent = {"cpu_s": round(outcome["cpu_s"], 3)} if is_simulated else {}
-    summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version(world_of(resolved))}
+    summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version(backend_of(resolved))}
     sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
     return Result(json.loads(resolved), seed, summary, sources)
 

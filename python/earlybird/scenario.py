@@ -561,7 +561,7 @@ How the window falls while losses are repaired.
 """
 
 
-World: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
+Backend: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
 """
 Where an experiment takes place. The links are the same everywhere.
 """
@@ -2268,7 +2268,7 @@ class Scenario:
     """
     What this experiment shows, in one line.
     """
-    world: World | None = None
+    backend: Backend | None = None
     """
     Where it takes place (default `sim`).
     """

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
+from earlybird.backends import SIMULATOR
 from earlybird.errors import StoreError, because
 from earlybird.files import is_left_over, read_result, temporary_place, verify_result, write_files, write_result
-from earlybird.worlds import SIMULATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def _key(decisive: tuple[str, str], seed: int) -> str:
 def _decisive(scenario: dict[str, Any]) -> tuple[str, str]:
     """Write down what of a scenario decides a run's outcome, and what of the code."""
     decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
-    code = _core.code_version(scenario.get("world", SIMULATOR))
+    code = _core.code_version(scenario.get("backend", SIMULATOR))
     return json.dumps(decisive, sort_keys=True, separators=(",", ":")), code
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
+from earlybird.backends import check_backend, is_simulated
 from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.errors import InputError, Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
@@ -24,7 +25,6 @@ from earlybird.pool import Job, work_through
 from earlybird.runs import checked_seed
 from earlybird.shards import Shard
 from earlybird.store import Store, planned_key
-from earlybird.worlds import check_world, is_simulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -230,7 +230,7 @@ def sweep(
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=fixed)
     scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
     for resolved in scenarios:
-        check_world(resolved)
+        check_backend(resolved)
         warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
     different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress, dask=dask)

@@ -214,7 +214,7 @@ def test_results_that_were_exchanged_are_told(made: Path, tmp_path: Path) -> Non
 def test_of_another_code_version_the_numbers_are_compared(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_core, "code_version", lambda world="sim": f"another-{world}")
+    monkeypatch.setattr(_core, "code_version", lambda backend="sim": f"another-{backend}")
     check = check_archive(made / "small.zip", sample=2, jobs=1, out=tmp_path / "checks")
     assert [(each.same_code, each.is_equal) for each in check.repetitions] == [(False, True)] * 2
     assert not check.judgement.revisions

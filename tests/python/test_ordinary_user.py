@@ -35,7 +35,7 @@ assert simulate(resolve({scenario!r}, {{"duration": "6s"}}), 1).summary["seed"] 
 """
 
 KERNEL = """
-text = resolve({scenario!r}, {{"duration": "6s", "world": "kernel"}})
+text = resolve({scenario!r}, {{"duration": "6s", "backend": "kernel"}})
 assert simulate(text, 1).summary["seed"] == 1
 """
 

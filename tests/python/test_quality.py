@@ -150,10 +150,10 @@ def test_dynamic_bitrate_follows_the_line_and_drops_nothing() -> None:
     assert np.diff(after[:, 0]) == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize("world", ["live", "kernel"])
-def test_other_worlds_refuse_live_streams(world: str) -> None:
+@pytest.mark.parametrize("backend", ["live", "kernel"])
+def test_other_backends_refuse_live_streams(backend: str) -> None:
     with pytest.raises(earlybird.ScenarioError, match=r"flows\.stream\.application: `ingest` cannot be run"):
-        earlybird.run(INGEST, world=world)  # type: ignore[arg-type]
+        earlybird.run(INGEST, backend=backend)  # type: ignore[arg-type]
 
 
 FILM = """
@@ -236,7 +236,7 @@ def test_a_film_that_is_not_live_has_no_live_latency() -> None:
     assert max(report["bl"] for report in reports) <= 12_000
 
 
-@pytest.mark.parametrize("world", ["live", "kernel"])
-def test_other_worlds_refuse_segments(world: str) -> None:
+@pytest.mark.parametrize("backend", ["live", "kernel"])
+def test_other_backends_refuse_segments(backend: str) -> None:
     with pytest.raises(earlybird.ScenarioError, match=r"flows\.film\.application: `segments` cannot be run"):
-        earlybird.run(LADDER, world=world)  # type: ignore[arg-type]
+        earlybird.run(LADDER, backend=backend)  # type: ignore[arg-type]

@@ -66,7 +66,7 @@ VARIED_FLOWS: Final = [
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, ...]:
-    """Runs that have together all that can be measured in the simulated world."""
+    """Runs that have together all that can be measured in the simulator."""
     bursts = [{"periodic": {"period": 200, "burst": 3}}]
     measured = {"measure.start-up-delays": START_UP_DELAYS, "measure.bursts": {"count": 3}}
     overrides = {"duration": "25s", **measured, "network.dumbbell.bottleneck.loss": bursts}

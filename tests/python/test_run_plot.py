@@ -98,9 +98,9 @@ def test_a_picture_shows_windows_round_trips_the_queue_and_arrivals_with_their_u
     assert all(max(line.x) <= 40 and min(line.y) > 0 for line in window)
 
 
-def test_a_picture_of_a_run_in_real_time_names_its_world(result: Result) -> None:
-    real = dataclasses.replace(result, summary={**result.summary, "world": "live"})
-    assert heading(real).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows, in real time, world `live`)")
+def test_a_picture_of_a_run_in_real_time_names_its_backend(result: Result) -> None:
+    real = dataclasses.replace(result, summary={**result.summary, "backend": "live"})
+    assert heading(real).endswith(f"(seed 1, {MOST_FLOWS} of 8 flows, in real time, backend `live`)")
     assert (clock(result), clock(real)) == ("simulated time (s)", "time (s)")
 
 

@@ -20,8 +20,8 @@ use std::thread;
 /// Where and by whom a scenario is finished.
 #[derive(Debug)]
 pub struct RunConfig<H> {
-    /// What the summary calls this world.
-    pub world: &'static str,
+    /// What the summary calls this backend.
+    pub backend: &'static str,
     /// Who carries the flows' bytes.
     pub hosts: H,
     /// Between whose devices packets are carried: its clock is that of the run.
@@ -49,7 +49,7 @@ pub fn execute<H: Hosts>(
     config: RunConfig<H>,
     keep_going: KeepGoing<'_>,
 ) -> Result<Report, RunError> {
-    let RunConfig { world, hosts, crossing, emulator, capture, event_log } = config;
+    let RunConfig { backend, hosts, crossing, emulator, capture, event_log } = config;
     let clock = Clock::since(crossing.started());
     let samples = samples_of(scenario);
     let mut runtime = AppRuntime::new(scenario, flows, setup.recorder(), hosts, clock);
@@ -73,7 +73,7 @@ pub fn execute<H: Hosts>(
     let (mut links, hosts) = done.inspect_err(|_| discard(path.as_deref()))?;
     links.capture.take().map_or(Ok(()), finish)?;
     event_log.map_or(Ok(()), |event_log| event_log.finish(setup))?;
-    Ok(report(setup, world, hosts, &links))
+    Ok(report(setup, backend, hosts, &links))
 }
 
 /// Waits for the end of the runtime.
@@ -137,7 +137,7 @@ impl HostsEnd {
     }
 }
 
-fn report(setup: &RunSetup<'_>, world: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
+fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
     let carried = &links.carried;
     let undelivered = carried.undelivered + hosts.lost;
     // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
@@ -147,7 +147,7 @@ fn report(setup: &RunSetup<'_>, world: &'static str, mut hosts: HostsEnd, links:
     let mut report = setup.report(&hosts.recorder, &links.network);
     let micros = |timing: &Timing, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
     report.summary.extend([
-        ("world".to_owned(), Value::Text(world.to_owned())),
+        ("backend".to_owned(), Value::Text(backend.to_owned())),
         ("added_delay_p50_us".to_owned(), micros(&carried.timing, 0.5)),
         ("added_delay_p99_us".to_owned(), micros(&carried.timing, 0.99)),
         ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),

@@ -1,4 +1,4 @@
-//! What no world in real time can do, and how a world says what it cannot.
+//! What no backend in real time can do, and how a backend says what it cannot.
 
 use earlybird_scenario::{Application, Flow, Scenario, ScenarioError};
 use std::fmt;
@@ -7,12 +7,12 @@ use std::ops::RangeInclusive;
 /// Flows that one thread can serve on time.
 pub const MAX_FLOWS: u64 = 128;
 
-pub(crate) const RUN_IN_SIM: &str = "run it in the simulator, `--world sim`";
+pub(crate) const RUN_IN_SIM: &str = "run it in the simulator, `--backend sim`";
 
-/// Refuses what a world of this name cannot do.
+/// Refuses what a backend of this name cannot do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsupported {
-    pub(crate) world: &'static str,
+    pub(crate) backend: &'static str,
 }
 
 impl Unsupported {
@@ -24,7 +24,7 @@ impl Unsupported {
         allowed: &str,
         hint: &str,
     ) -> ScenarioError {
-        let problem = format!("{problem} in {}", self.world);
+        let problem = format!("{problem} in {}", self.backend);
         let [value, allowed, hint] = [value.to_string(), allowed.to_owned(), hint.to_owned()];
         ScenarioError { path, value, problem, allowed, hint }
     }

@@ -16,7 +16,7 @@ const CONTROLS_WITHOUT_DRAWS: [&str; 2] = ["cubic", "vegas"];
 /// If an endpoint of a flow cannot be built.
 pub fn random_parts(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     // What takes place in real time never does so twice.
-    let mut parts: Vec<String> = (!scenario.world.is_simulated()).then(|| "world".to_owned()).into_iter().collect();
+    let mut parts: Vec<String> = (!scenario.backend.is_simulated()).then(|| "backend".to_owned()).into_iter().collect();
     for flow in &scenario.flows {
         let drawn = of_flow(flow).into_iter().chain(transport_of(scenario, flow)?);
         parts.extend(drawn.map(|key| format!("flows.{}.{key}", flow.name)));

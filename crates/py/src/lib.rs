@@ -6,7 +6,7 @@ mod media;
 mod transmit;
 
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
-use earlybird_scenario::{Scenario, World};
+use earlybird_scenario::{Backend, Scenario};
 use numpy::PyArray1;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -140,18 +140,18 @@ fn transports() -> String {
     earlybird_scenario::transports_json()
 }
 
-/// Checks that the world in which a complete scenario takes place can do what it asks for.
+/// Checks that the backend in which a complete scenario takes place can do what it asks for.
 #[pyfunction]
-fn check_world(scenario_json: &str) -> PyResult<()> {
+fn check_backend(scenario_json: &str) -> PyResult<()> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    match scenario.world {
-        World::Sim => Ok(()),
-        World::Live => earlybird_backends::live::check(&scenario).map_err(scenario_error),
-        World::Kernel => earlybird_backends::kernel::check(&scenario).map_err(scenario_error),
+    match scenario.backend {
+        Backend::Sim => Ok(()),
+        Backend::Live => earlybird_backends::live::check(&scenario).map_err(scenario_error),
+        Backend::Kernel => earlybird_backends::kernel::check(&scenario).map_err(scenario_error),
     }
 }
 
-/// Runs a scenario in its world; writes the files that are asked for. Gives its summary, its tables of
+/// Runs a scenario in its backend; writes the files that are asked for. Gives its summary, its tables of
 /// columns, and the processor time it took.
 ///
 /// `watch` is called some twenty times a second with the share of the run that is done; what it raises ends the run.
@@ -188,10 +188,10 @@ fn run<'py>(
                 false
             }
         };
-        match scenario.world {
-            World::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
-            World::Live => earlybird_backends::live::run(&scenario, seed, &outputs, &mut keep_going),
-            World::Kernel => earlybird_backends::kernel::run(&scenario, seed, &outputs, &mut keep_going),
+        match scenario.backend {
+            Backend::Sim => earlybird_experiment::run(&scenario, seed, &outputs, &mut keep_going),
+            Backend::Live => earlybird_backends::live::run(&scenario, seed, &outputs, &mut keep_going),
+            Backend::Kernel => earlybird_backends::kernel::run(&scenario, seed, &outputs, &mut keep_going),
         }
     });
     let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;
@@ -266,11 +266,11 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Returns the hash of the code that decides what a run gives in a world.
+/// Returns the hash of the code that decides what a run gives in a backend.
 #[pyfunction]
-#[pyo3(signature = (world = "sim"))]
-fn code_version(world: &str) -> &'static str {
-    match world {
+#[pyo3(signature = (backend = "sim"))]
+fn code_version(backend: &str) -> &'static str {
+    match backend {
         "kernel" => env!("EARLYBIRD_KERNEL_VERSION"),
         "live" => env!("EARLYBIRD_LIVE_VERSION"),
         _ => env!("EARLYBIRD_SIM_VERSION"),
@@ -290,7 +290,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
-    module.add_function(wrap_pyfunction!(check_world, module)?)?;
+    module.add_function(wrap_pyfunction!(check_backend, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add("NamespaceError", module.py().get_type::<emulate::NamespaceError>())?;
     module.add("HostError", module.py().get_type::<emulate::HostError>())?;

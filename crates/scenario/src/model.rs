@@ -43,7 +43,7 @@ pub use rate::{RateStep, Speed, Trace};
 pub use real_time::{Backlog, Delivery, RealTime, SendLimit, WindowLimit};
 pub use recovery::{Recovery, Undo, WindowReduction};
 pub use reno::Reno;
-pub use scenario::{Scenario, World};
+pub use scenario::{Backend, Scenario};
 pub use segments::{RateRule, Segments};
 pub use srt::Srt;
 pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};

@@ -310,10 +310,11 @@ def _headline(result: Result) -> str:
 
 def _place(result: Result) -> str:
     """Say where a run took place, and how exactly its links kept their times."""
-    if "world" not in result.summary:
+    if "backend" not in result.summary:
         return "simulated"
     median, late = (result.summary[f"added_delay_{share}_us"] for share in ("p50", "p99"))
-    return f"in real time, world `{result.summary['world']}`; links added {median:.0f} µs (median), {late:.0f} µs (p99)"
+    backend = result.summary["backend"]
+    return f"in real time, backend `{backend}`; links added {median:.0f} µs (median), {late:.0f} µs (p99)"
 
 
 def titled_table(title: str, left: Sequence[str] = ()) -> Table:

@@ -36,7 +36,7 @@ def command(
     *,
     out: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
 ) -> None:
-    """Draw a run of any world over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
+    """Draw a run of any backend over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
     if result.is_file():
         states.save(result, out)
     else:

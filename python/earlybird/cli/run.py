@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from earlybird.backends import Backend
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
 from earlybird.cli.plain import say, say_aside, show_json
 from earlybird.description import DEFAULT_SEED, warn_about_outputs
 from earlybird.lazy import LateModule
-from earlybird.worlds import World
 
 if TYPE_CHECKING:
     from earlybird import quality, runs, store, window
@@ -27,8 +27,8 @@ NAME = "run"
 EXAMPLES = examples(
     "earlybird run scenarios/dumbbell.toml",
     "earlybird run scenarios/dumbbell.toml --set pairs=16 --set transport=pert-er --seed 3 --json",
-    "earlybird run scenarios/linux-download.toml --world live --set duration=20s",
-    "earlybird run scenarios/linux-download.toml --world kernel --set duration=20s",
+    "earlybird run scenarios/linux-download.toml --backend live --set duration=20s",
+    "earlybird run scenarios/linux-download.toml --backend kernel --set duration=20s",
     "earlybird run scenarios/vbr-video.toml --plot run.png",
     "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
 )
@@ -39,8 +39,8 @@ def command(
     *,
     settings: Settings = None,
     seed: Seed = DEFAULT_SEED,
-    world: Annotated[
-        World | None,
+    backend: Annotated[
+        Backend | None,
         typer.Option(
             help="Where it takes place: simulated, or in real time over the same endpoints or the TCP of Linux.",
             show_default="the scenario's, else sim",
@@ -82,7 +82,7 @@ def command(
         scenario,
         seed=seed,
         overrides=overrides(settings),
-        world=world,
+        backend=backend,
         out=out,
         trace=trace,
         qlog=qlog,

@@ -2,10 +2,10 @@
 
 import json as json_module
 
+from earlybird.backends import check_backend
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
 from earlybird.description import resolve, warn_about
-from earlybird.worlds import check_world
 
 NAME = "validate"
 EXAMPLES = examples(
@@ -17,7 +17,7 @@ EXAMPLES = examples(
 def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = False) -> None:
     """Check a scenario; with --json print it complete, with all parameters and defaults filled in."""
     text = resolve(scenario, overrides(settings))
-    check_world(text)
+    check_backend(text)
     warn_about(text)
     resolved = json_module.loads(text)
     if json:

@@ -104,7 +104,7 @@ def missing(result: Result) -> tuple[str, ...]:
 
 def clock(result: Result) -> str:
     """Name the time over which is drawn: that of the simulation, or of the machine."""
-    return "time (s)" if "world" in result.summary else "simulated time (s)"
+    return "time (s)" if "backend" in result.summary else "simulated time (s)"
 
 
 def heading(result: Result) -> str:
@@ -112,8 +112,8 @@ def heading(result: Result) -> str:
     every, shown = _flows(result), _shown(result)
     part = f", {len(shown)} of {len(every)} flows" if len(shown) < len(every) else ""
     title = result.scenario.get("title", "Scenario without a title")
-    world = f", in real time, world `{result.summary['world']}`" if "world" in result.summary else ""
-    return f"{title} (seed {result.seed}{part}{world})"
+    backend = f", in real time, backend `{result.summary['backend']}`" if "backend" in result.summary else ""
+    return f"{title} (seed {result.seed}{part}{backend})"
 
 
 def panels(result: Result) -> list[Panel]:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from earlybird.backends import KERNEL
 from earlybird.description import resolve
 from earlybird.emulation import network
 from earlybird.errors import InputError, ScenarioError
 from earlybird.sweeps import PlannedRun
 from earlybird.tables import build, read_toml
 from earlybird.testbed.film import MAKERS, identity
-from earlybird.worlds import KERNEL
 
 REVISION: Final = 1
 """Raised when plays are made or measured in another way, so that results of the old one are not taken for new ones."""
@@ -197,7 +197,7 @@ def _play(bed: Testbed, client: str, sender: str, folder: Path) -> str:
         "sender": sender,
         "caching_ms": bed.vlc.caching_ms if client == "vlc" else None,
     }
-    return json.dumps({"title": bed.title, "world": KERNEL, "testbed": testbed}, sort_keys=True)
+    return json.dumps({"title": bed.title, "backend": KERNEL, "testbed": testbed}, sort_keys=True)
 
 
 def _thawed(value: Any) -> Any:  # noqa: ANN401, as in files

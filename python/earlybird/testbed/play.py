@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird import _core
+from earlybird.backends import KERNEL, MILLISECOND
 from earlybird.emulation import emulate
 from earlybird.errors import EarlybirdError
 from earlybird.result import Result
@@ -19,7 +20,6 @@ from earlybird.testbed.film import provide
 from earlybird.testbed.needs import check_sender
 from earlybird.testbed.server import COLUMNS
 from earlybird.testbed.viewer import wrapped
-from earlybird.worlds import KERNEL, MILLISECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
-const KERNEL: Unsupported = Unsupported { world: "the kernel's world" };
+const KERNEL: Unsupported = Unsupported { backend: "the `kernel` backend" };
 
 /// The payload beside timestamps of the segments that `TCP_MAXSEG` takes: 88 to 32,767 bytes (`tcp_sock_set_maxseg` of
 /// `net/ipv4/tcp.c`).
@@ -32,7 +32,7 @@ const TCP_RTO_MIN_US: i32 = 45;
 
 /// The congestion control that we bring, and how it comes into the kernel.
 const OWN: &str = "pert";
-const LOAD: &str = "load it as root, `earlybird kernel load pert`, or run it in the simulator, `--world sim`";
+const LOAD: &str = "load it as root, `earlybird kernel load pert`, or run it in the simulator, `--backend sim`";
 
 /// Checks that the kernel's TCP can do what a scenario asks for.
 ///

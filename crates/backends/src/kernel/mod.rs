@@ -31,7 +31,8 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone()));
     let capture = opened(outputs.capture.as_deref(), Capture::create)?;
     let [near, far] = hosts.devices()?;
-    let config = RunConfig { world: "kernel", hosts, crossing: Crossing::new(near, far), emulator, capture, event_log };
+    let config =
+        RunConfig { backend: "kernel", hosts, crossing: Crossing::new(near, far), emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }
 

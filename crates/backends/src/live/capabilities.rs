@@ -4,7 +4,7 @@ use crate::unsupported::{RUN_IN_SIM, Unsupported, path_of, transport_path};
 use earlybird_scenario::{Flow, Profile, Scenario, ScenarioError};
 use std::ops::RangeInclusive;
 
-const LIVE: Unsupported = Unsupported { world: "the live world" };
+const LIVE: Unsupported = Unsupported { backend: "the `live` backend" };
 
 /// The least that a peer is believed to take (Linux's `TCP_MIN_SND_MSS`), and what fits into an IP packet with room to spare.
 const SEGMENTS: RangeInclusive<u16> = 48..=32_755;
@@ -23,7 +23,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         check_endpoint(scenario, flow)?;
     }
     LIVE.check_count(scenario)?;
-    LIVE.check_measures(scenario, &UNSUPPORTED_MEASURES, "cannot be measured: it takes the world of the simulator")
+    LIVE.check_measures(scenario, &UNSUPPORTED_MEASURES, "cannot be measured: it takes the simulator")
 }
 
 fn check_endpoint(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> {

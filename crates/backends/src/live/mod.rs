@@ -50,7 +50,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     )
     .map_err(|error| failed("the stacks cannot be made", io::Error::other(error)))?;
     let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone())).within_udp();
-    let config = RunConfig { world: "live", hosts, crossing, emulator, capture, event_log };
+    let config = RunConfig { backend: "live", hosts, crossing, emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }
 

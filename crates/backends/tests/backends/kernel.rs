@@ -1,4 +1,4 @@
-//! The kernel's world.
+//! The kernel's backend.
 
 use crate::setup::{bulk, column, performed, scenario, simulated, summary};
 use earlybird_experiment::{Column, Outputs, Report, RunError};
@@ -175,7 +175,7 @@ endpoint.ecn = \"classic\"",
     ];
     for (flows, extra, start) in cases {
         let said = refusal(&flows, extra);
-        assert!(said.starts_with(start) && said.contains("in the kernel's world"), "{start}: {said}");
+        assert!(said.starts_with(start) && said.contains("in the `kernel` backend"), "{start}: {said}");
     }
     assert!(earlybird_backends::kernel::check(&scenario(&bulk("sack-rack"), "endpoint.mss = 1000")).is_ok());
 }

@@ -1,4 +1,4 @@
-//! The live world: our endpoints on both sides.
+//! The live backend: our endpoints on both sides.
 
 use crate::setup::{bulk, column, performed, scenario, scenario_over, simulated, summary};
 use earlybird_experiment::{Outputs, Report, RunError};
@@ -143,7 +143,7 @@ fn what_our_endpoints_cannot_do_is_refused_with_the_key() {
             Err(error) => error.to_string(),
             Ok(()) => panic!("{flows}{extra} is not refused"),
         };
-        assert!(said.starts_with(start) && said.contains("in the live world"), "{start}: {said}");
+        assert!(said.starts_with(start) && said.contains("in the `live` backend"), "{start}: {said}");
     }
     for transport in ["pert-er", "sack-fg", "tahoe", "bbr-rack"] {
         assert!(earlybird_backends::live::check(&scenario(&bulk(transport), "measure.duplicates = true")).is_ok());

@@ -1,4 +1,4 @@
-//! The files that tell every packet and decision, in both worlds.
+//! The files that tell every packet and decision, in both backends.
 
 use crate::setup::{bulk, column, performed, scenario_over};
 use earlybird_experiment::{KeepGoing, Outputs, Report, RunError};
@@ -39,9 +39,9 @@ fn row(cells: &[String]) -> Row {
 }
 
 /// Runs a bulk transfer whose link loses some packets; nothing where that is not allowed.
-fn told(world: &str, run: Run) -> Option<Told> {
+fn told(backend: &str, run: Run) -> Option<Told> {
     let scenario = scenario_over("loss = [{ list = { packets = [40, 200, 201] } }]", &bulk("cubic-rack"), "");
-    let place = |name: &str| Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{world}-{name}")));
+    let place = |name: &str| Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{backend}-{name}")));
     let outputs = Outputs {
         trace: place("trace.csv"),
         qlog: place("run.qlog"),
@@ -80,7 +80,7 @@ impl Told {
         events.iter().filter(|event| event["name"] == name).collect()
     }
 
-    /// What holds in any world: the trace agrees with itself, and with the tables.
+    /// What holds in any backend: the trace agrees with itself, and with the tables.
     fn check(&self) {
         // Times of states are rounded to 10 µs.
         assert!(self.trace.windows(2).all(|pair| pair[0].time <= pair[1].time + 1e-5));

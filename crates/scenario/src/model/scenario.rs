@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Where an experiment takes place. The links are the same everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum World {
+pub enum Backend {
     /// In the simulator: as fast as it can, and the same each time.
     #[default]
     Sim,
@@ -17,7 +17,7 @@ pub enum World {
     Kernel,
 }
 
-impl World {
+impl Backend {
     /// Returns whether nothing happens but in the simulator.
     pub const fn is_simulated(&self) -> bool {
         matches!(self, Self::Sim)
@@ -34,8 +34,8 @@ pub struct Scenario {
     /// Time from start to end, simulated or real.
     pub duration: Time,
     /// Where it takes place (default `sim`).
-    #[serde(default, skip_serializing_if = "World::is_simulated")]
-    pub world: World,
+    #[serde(default, skip_serializing_if = "Backend::is_simulated")]
+    pub backend: Backend,
     /// Named values with defaults; `"$name"` elsewhere stands for the value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, serde_json::Value>,

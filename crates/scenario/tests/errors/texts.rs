@@ -15,7 +15,7 @@ use rstest::rstest;
 #[case::empty("", "duration: is missing; allowed: {TIMES}. hint: Time from start to end, simulated or real.")]
 #[case::nothing_but_a_key(
     "duraton = \"1s\"",
-    "duraton: `duraton` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, world, variants. hint: did you mean `duration`?"
+    "duraton: `duraton` is not a key here; allowed: backend, duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, variants. hint: did you mean `duration`?"
 )]
 #[case::null(
     "{\"duration\": null, \"network\": 3, \"flows\": []}",
@@ -80,7 +80,7 @@ use rstest::rstest;
 )]
 #[case::variants_key(
     "variants.o.1.titel = \"x\"\nparameters.o = 1\n",
-    "titel: `titel` is not a key here; allowed: duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, world, variants. hint: did you mean `title`?"
+    "titel: `titel` is not a key here; allowed: backend, duration, endpoint, flows, measure, network, parameters, resolved, sweep, title, variants. hint: did you mean `title`?"
 )]
 #[case::variants_element(
     "flows = [{name = \"x\"}]\nvariants.o.1.flows.y.count = 3\nparameters.o = 1\n",

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import polars as pl
 
 from earlybird import _core
+from earlybird.backends import Backend
 from earlybird.paths import REPOSITORY, shipped_file
-from earlybird.worlds import World
 
 DIRTY = "-dirty"
 """What git adds to a commit whose files have been changed."""
@@ -21,7 +21,7 @@ def origin() -> dict[str, Any]:
     return {
         "earlybird": _core.version(),
         "commit": _commit(),
-        "code_versions": {world: _core.code_version(world) for world in get_args(World)},
+        "code_versions": {backend: _core.code_version(backend) for backend in get_args(Backend)},
         "polars": pl.__version__,
     }
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from earlybird import _core
+from earlybird.backends import SIMULATOR, is_simulated
 from earlybird.description import resolve
 from earlybird.errors import InputError, ScenarioError
 from earlybird.files import CHECKSUMS
 from earlybird.store import Store
 from earlybird.study.archive.comparison import Difference, differences
 from earlybird.sweeps import PlannedRun, complete
-from earlybird.worlds import SIMULATOR, is_simulated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,5 +136,5 @@ def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Repe
 
 def _is_same_code(archive: Archive, key: str) -> bool:
     result = archive.result(key)
-    now = _core.code_version(result.scenario.get("world", SIMULATOR))
+    now = _core.code_version(result.scenario.get("backend", SIMULATOR))
     return bool(result.summary.get("code_version") == now and archive.about["polars"] == pl.__version__)

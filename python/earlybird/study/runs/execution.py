@@ -8,6 +8,7 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from earlybird.backends import check_backend, is_simulated
 from earlybird.description import override_texts, resolve
 from earlybird.errors import ScenarioWarning
 from earlybird.lazy import LateModule
@@ -22,7 +23,6 @@ from earlybird.sweeps import PlannedRun, awaited, complete, share
 from earlybird.tables import build
 from earlybird.testbed.bed import is_play, play_all
 from earlybird.testbed.definition import load
-from earlybird.worlds import check_world, is_simulated
 
 if TYPE_CHECKING:
     from earlybird import cases
@@ -134,7 +134,7 @@ def make_runs(
     own = share(every, part)
     plays, planned = (list(filter(is_play, own)), list(filterfalse(is_play, own)))
     for scenario in {run.scenario for run in planned if not is_simulated(run.scenario)}:
-        check_world(scenario)
+        check_backend(scenario)
     made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask).made
     made += _play(plays, at_once, out, progress=progress)
     missing = awaited(every, own, Store(Path(out)))

@@ -1,8 +1,8 @@
 """
-Run one scenario over twelve networks in all worlds, and say where they differ.
+Run one scenario over twelve networks in all backends, and say where they differ.
 
-    python tools/worlds.py --at-once 4 --write    # makes what runs are missing, and writes docs/worlds-agree.md
-    python tools/worlds.py --networks 10M-40ms --transports bbr-rack --runs 3
+    python tools/backends.py --at-once 4 --write    # makes what runs are missing, and writes docs/backends-agree.md
+    python tools/backends.py --networks 10M-40ms --transports bbr-rack --runs 3
 
 After Ctrl-C the same command goes on. Runs in real time that the machine disturbed are thrown away and repeated. The
 simulator makes more runs, since they cost nothing, so that chance is known.
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-SCENARIO = REPOSITORY / "scenarios" / "three-worlds.toml"
-PAGE = REPOSITORY / "docs" / "worlds-agree.md"
-PICTURE = REPOSITORY / "docs" / "images" / "worlds-agree.png"
+SCENARIO = REPOSITORY / "scenarios" / "three-backends.toml"
+PAGE = REPOSITORY / "docs" / "backends-agree.md"
+PICTURE = REPOSITORY / "docs" / "images" / "backends-agree.png"
 BOTTLENECK = "server-viewer"
 PACKET = 1500 * 8
 """Bits of a full packet."""
@@ -79,18 +79,18 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Cell:
-    """Two flows over a network, in a world."""
+    """Two flows over a network, in a backend."""
 
     profile: str
     network: str
     transport: str
-    world: str
+    backend: str
 
     def plan(self, seeds: int) -> list[PlannedRun]:
         """List its runs."""
         file = "cubic-rack" if self.transport == "earlybird-rt" else self.transport
         changes = {"network": self.network, "transport": file, "film": self.transport, "profile": self.profile}
-        return plan(SCENARIO, seeds=seeds, overrides={**changes, "world": self.world})
+        return plan(SCENARIO, seeds=seeds, overrides={**changes, "backend": self.backend})
 
 
 def _flow(result: Result, name: str) -> dict[str, Any]:
@@ -180,13 +180,13 @@ Outcomes = dict[Cell, Outcome]
 
 
 def cells(networks: Sequence[str], transports: Sequence[str]) -> list[Cell]:
-    """List what is compared: our transports simulated and live, then Linux's in all worlds."""
-    ours = [Cell("rfc", network, OURS[network], world) for network in networks for world in ("sim", "live")]
+    """List what is compared: our transports simulated and live, then Linux's in all backends."""
+    ours = [Cell("rfc", network, OURS[network], backend) for network in networks for backend in ("sim", "live")]
     linux = [
-        Cell("linux", network, transport, world)
+        Cell("linux", network, transport, backend)
         for network in networks
         for transport in LINUX
-        for world in ("sim", "live", "kernel")
+        for backend in ("sim", "live", "kernel")
     ]
     return [cell for cell in (*ours, *linux) if cell.transport in transports]
 
@@ -199,11 +199,13 @@ def unloaded() -> list[str]:
 
 def possible(chosen: Sequence[Cell]) -> list[Cell]:
     """Leave out what this kernel cannot send with, and say so."""
-    missing = [name for name in unloaded() if any((cell.world, cell.transport) == ("kernel", name) for cell in chosen)]
+    missing = [
+        name for name in unloaded() if any((cell.backend, cell.transport) == ("kernel", name) for cell in chosen)
+    ]
     if missing:
         names = ", ".join(f"`{LINUX[name]}`" for name in missing)
         print(f"This kernel has no {names} loaded, so that its rows are left out (`earlybird kernel load pert`).")
-    return [cell for cell in chosen if (cell.world, cell.transport) not in {("kernel", name) for name in missing}]
+    return [cell for cell in chosen if (cell.backend, cell.transport) not in {("kernel", name) for name in missing}]
 
 
 def _text(outcomes: Outcomes, cell: Cell, index: int) -> str:
@@ -219,37 +221,40 @@ def _simulated(cell: Cell) -> Cell:
     return Cell(cell.profile, cell.network, cell.transport, "sim")
 
 
-def table(outcomes: Outcomes, profile: str, worlds: Sequence[str]) -> list[str]:
-    """Write a row for each network, transport and world under a profile."""
+def table(outcomes: Outcomes, profile: str, backends: Sequence[str]) -> list[str]:
+    """Write a row for each network, transport and backend under a profile."""
     lines = [
-        "| network | transport | world | " + " | ".join(quantity.title for quantity in QUANTITIES) + " |",
+        "| network | transport | backend | " + " | ".join(quantity.title for quantity in QUANTITIES) + " |",
         "|---" * (len(QUANTITIES) + 3) + "|",
     ]
     for cell in outcomes:
-        if cell.profile != profile or cell.world not in worlds:
+        if cell.profile != profile or cell.backend not in backends:
             continue
-        first = cell.world == "sim"
+        first = cell.backend == "sim"
         names = [cell.network, cell.transport] if first else ["", ""]
         values = [_text(outcomes, cell, index) for index in range(len(QUANTITIES))]
-        lines.append(f"| {' | '.join([*names, cell.world, *values])} |")
+        lines.append(f"| {' | '.join([*names, cell.backend, *values])} |")
     return lines
 
 
 def deviations(outcomes: Outcomes) -> list[tuple[Cell, int]]:
     """List what deviates from what is simulated."""
-    compared = [cell for cell in outcomes if cell.world != "sim"]
+    compared = [cell for cell in outcomes if cell.backend != "sim"]
     pairs = [(cell, index) for cell in compared for index in range(len(QUANTITIES))]
     return [(cell, index) for cell, index in pairs if outcomes[cell].deviates(outcomes[_simulated(cell)], index)]
 
 
 def counts(outcomes: Outcomes) -> list[str]:
-    """Write how much deviates, by profile, transport and world."""
+    """Write how much deviates, by profile, transport and backend."""
     differing = deviations(outcomes)
-    lines = ["| profile | transport | world | compared | deviate | links late, 99 %, at worst, µs |", "|---" * 6 + "|"]
-    kinds = dict.fromkeys((cell.profile, cell.transport, cell.world) for cell in outcomes if cell.world != "sim")
+    lines = [
+        "| profile | transport | backend | compared | deviate | links late, 99 %, at worst, µs |",
+        "|---" * 6 + "|",
+    ]
+    kinds = dict.fromkeys((cell.profile, cell.transport, cell.backend) for cell in outcomes if cell.backend != "sim")
     for kind in kinds:
-        of_kind = [cell for cell in outcomes if (cell.profile, cell.transport, cell.world) == kind]
-        count = sum((cell.profile, cell.transport, cell.world) == kind for cell, _ in differing)
+        of_kind = [cell for cell in outcomes if (cell.profile, cell.transport, cell.backend) == kind]
+        count = sum((cell.profile, cell.transport, cell.backend) == kind for cell, _ in differing)
         late = max(outcomes[cell].added_delay_us for cell in of_kind)
         lines.append(f"| {' | '.join(kind)} | {len(of_kind) * len(QUANTITIES)} | {count} | {late:.0f} |")
     return lines
@@ -261,17 +266,19 @@ def draw(outcomes: Outcomes) -> None:
     transports = dict.fromkeys(cell.transport for cell in outcomes)
     for index, (axes, quantity) in enumerate(zip(figure.subplots(2, 3).flat, QUANTITIES, strict=True)):
         for cell, made in outcomes.items():
-            if cell.world == "sim":
+            if cell.backend == "sim":
                 continue
             x, y = outcomes[_simulated(cell)].estimates[index], made.estimates[index]
-            colour, shape, inside = mark(cell.transport, cell.world)
+            colour, shape, inside = mark(cell.transport, cell.backend)
             style = {"color": colour, "marker": shape, "markerfacecolor": inside, "alpha": 0.7, "linewidth": 0.8}
             axes.errorbar(x.mean, y.mean, xerr=x.half_width, yerr=y.half_width, **style)
         axes.axline((0, 0), slope=1, color="grey", linewidth=0.8)
         axes.set(title=quantity.title, xlabel="simulated", ylabel="in real time")
     named = [(name, "kernel", name) for name in transports]
-    named += [("sack", world, f"{world}: {'hollow' if world == 'live' else 'filled'}") for world in ("live", "kernel")]
-    marks = [(*mark(transport, world), name) for transport, world, name in named]
+    named += [
+        ("sack", backend, f"{backend}: {'hollow' if backend == 'live' else 'filled'}") for backend in ("live", "kernel")
+    ]
+    marks = [(*mark(transport, backend), name) for transport, backend, name in named]
     handles = [
         mpl.lines.Line2D([], [], color=colour, linestyle="", label=name, marker=shape, markerfacecolor=inside)
         for colour, shape, inside, name in marks
@@ -280,10 +287,10 @@ def draw(outcomes: Outcomes) -> None:
     figure.savefig(PICTURE, dpi=80)
 
 
-def mark(transport: str, world: str) -> tuple[str, str, str]:
-    """Mark a transport as everywhere: its colour, its marker, and what is inside, nothing in the world `live`."""
+def mark(transport: str, backend: str) -> tuple[str, str, str]:
+    """Mark a transport as everywhere: its colour, its marker, and what is inside, nothing in the backend `live`."""
     style = look(transport)
-    return style.colour, style.marker, PAPER if world == "live" else style.colour
+    return style.colour, style.marker, PAPER if backend == "live" else style.colour
 
 
 def write(page: str, name: str, lines: Sequence[str]) -> str:
@@ -299,23 +306,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS, metavar="NETWORK")
     parser.add_argument("--transports", nargs="+", default=sorted({*OURS.values(), *LINUX}), metavar="TRANSPORT")
-    parser.add_argument("--worlds", nargs="+", default=["sim", "live", "kernel"], metavar="WORLD")
+    parser.add_argument("--backends", nargs="+", default=["sim", "live", "kernel"], metavar="BACKEND")
     parser.add_argument("--runs", type=int, default=5, help="in real time, each")
     parser.add_argument("--seeds", type=int, default=40, help="simulated, each")
     parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
     parser.add_argument(
         "--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none, show what is there"
     )
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "worlds")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "backends")
     parser.add_argument("--write", action="store_true", help="into docs")
     options = parser.parse_args()
     store = Store(options.out).open()
-    chosen = possible([cell for cell in cells(options.networks, options.transports) if cell.world in options.worlds])
-    planned = {cell: cell.plan(options.seeds if cell.world == "sim" else options.runs) for cell in chosen}
-    complete([run for cell, runs in planned.items() if cell.world == "sim" for run in runs], out=options.out)
-    real = [run for cell, runs in planned.items() if cell.world != "sim" for run in runs]
+    chosen = possible(
+        [cell for cell in cells(options.networks, options.transports) if cell.backend in options.backends]
+    )
+    planned = {cell: cell.plan(options.seeds if cell.backend == "sim" else options.runs) for cell in chosen}
+    complete([run for cell, runs in planned.items() if cell.backend == "sim" for run in runs], out=options.out)
+    real = [run for cell, runs in planned.items() if cell.backend != "sim" for run in runs]
     disturbed = measure(real, store, options.at_once, options.attempts)
-    if "sim" not in options.worlds:  # there is nothing to compare with yet
+    if "sim" not in options.backends:  # there is nothing to compare with yet
         print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
         return
     outcomes = {cell: outcome(runs, store) for cell, runs in planned.items()}

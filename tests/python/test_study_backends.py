@@ -36,21 +36,21 @@ transport = ["sack", "sack-er"]
 """What the study's statements speak of, at a scale that is not made here."""
 
 
-def in_worlds(folder: Path, *worlds: str, profile: str = "rfc") -> Study:
-    """Write a study of one run of a second in each world, and read it."""
+def in_backends(folder: Path, *backends: str, profile: str = "rfc") -> Study:
+    """Write a study of one run of a second in each backend, and read it."""
     small_study(folder)
     folder.joinpath("small.toml").write_text(SMALL.replace('"ns2"', f'"{profile}"'), encoding="utf-8")
-    axis = '[axes.world]\nkey = "world"\ndefault = "sim"\n[parts.main]'
+    axis = '[axes.backend]\nkey = "backend"\ndefault = "sim"\n[parts.main]'
     text = STUDY.replace("[parts.main]", axis).replace(
-        'n = [1, 2]\ntransport = ["sack", "sack-er"]', f"world = {[*worlds]}"
+        'n = [1, 2]\ntransport = ["sack", "sack-er"]', f"backend = {[*backends]}"
     )
     text = text.replace("seeds = 2", "seeds = 1").replace('duration = "5s"', 'duration = "1s"') + NOT_RUN
     folder.joinpath("study.toml").write_text(text, encoding="utf-8")
     return load(folder)
 
 
-def test_a_study_names_the_worlds_of_its_runs_and_is_resumed(tmp_path: Path) -> None:
-    study = in_worlds(tmp_path / "study", "sim", "live")
+def test_a_study_names_the_backends_of_its_runs_and_is_resumed(tmp_path: Path) -> None:
+    study = in_backends(tmp_path / "study", "sim", "live")
     try:
         outcome = make_runs([study], "smoke", out=tmp_path / "results")
     except EarlybirdError as error:
@@ -61,18 +61,18 @@ def test_a_study_names_the_worlds_of_its_runs_and_is_resumed(tmp_path: Path) -> 
     simulated, real = (results(run, Store(tmp_path / "results")) for run in plan(study, "smoke"))
     assert simulated is not None
     assert real is not None
-    assert ("world" in simulated.summary, real.summary["world"]) == (False, "live")
+    assert ("backend" in simulated.summary, real.summary["backend"]) == (False, "live")
     assert real.table("flows").columns == simulated.table("flows").columns
     assert make_runs([study], "smoke", out=tmp_path / "results").made == 0
 
 
 def test_a_study_in_a_world_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match=r"world: `kernal` is not one .* did you mean `kernel`\?"):
-        list(planned_runs(in_worlds(tmp_path / "study", "kernal"), "smoke"))
+    with pytest.raises(ScenarioError, match=r"backend: `kernal` is not one .* did you mean `kernel`\?"):
+        list(planned_runs(in_backends(tmp_path / "study", "kernal"), "smoke"))
 
 
 def test_a_study_in_a_world_that_cannot_do_it_is_refused_before_anything_is_run(tmp_path: Path) -> None:
-    study = in_worlds(tmp_path / "study", "sim", "kernel", profile="ns2")
-    with pytest.raises(ScenarioError, match=r"endpoint\.profile: `ns2` .* the kernel's world"):
+    study = in_backends(tmp_path / "study", "sim", "kernel", profile="ns2")
+    with pytest.raises(ScenarioError, match=r"endpoint\.profile: `ns2` .* the `kernel` backend"):
         make_runs([study], "smoke", out=tmp_path / "results")
     assert results(plan(study, "smoke")[0], Store(tmp_path / "results")) is None

@@ -13,7 +13,7 @@ from earlybird.errors import EarlybirdError, ScenarioWarning
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-World: TypeAlias = Literal["sim", "live", "kernel"]
+Backend: TypeAlias = Literal["sim", "live", "kernel"]
 """The simulator; over emulated links its endpoints in real time, or the TCP of this machine's kernel."""
 
 SIMULATOR = "sim"
@@ -22,19 +22,19 @@ MILLISECOND = 1000.0
 """In microseconds."""
 
 
-def world_of(resolved: str) -> str:
+def backend_of(resolved: str) -> str:
     """Return where a complete scenario takes place."""
-    return str(json.loads(resolved).get("world", SIMULATOR))
+    return str(json.loads(resolved).get("backend", SIMULATOR))
 
 
-def check_world(resolved: str) -> None:
-    """Raise ScenarioError if a complete scenario asks for what the world cannot do in which it is to take place."""
-    _core.check_world(resolved)
+def check_backend(resolved: str) -> None:
+    """Raise ScenarioError if a complete scenario asks for what the backend cannot do in which it is to take place."""
+    _core.check_backend(resolved)
 
 
 def is_simulated(resolved: str) -> bool:
     """Return whether a complete scenario takes no real time, so that no run disturbs it."""
-    return world_of(resolved) == SIMULATOR
+    return backend_of(resolved) == SIMULATOR
 
 
 def warn_of_disturbance(summary: Mapping[str, Any]) -> None:

@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 from earlybird import code_version
+from earlybird.backends import backend_of, warn_of_disturbance
 from earlybird.description import resolve
 from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning
 from earlybird.runs import run
 from earlybird.store import Store, run_key
 from earlybird.sweeps import PlannedRun, complete, sweep
-from earlybird.worlds import warn_of_disturbance, world_of
 from test_capture import needs_tshark, read
 from test_cli_input import complaint
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from earlybird.backends import Backend
     from earlybird.pool import Job
     from earlybird.result import Result
-    from earlybird.worlds import World
     from test_cli_input import Program
 
 # What else this machine does is not tested here.
@@ -55,24 +55,24 @@ application = { bulk = {} }
 """
 
 
-def in_real_time(scenario: str = SCENARIO, *, world: World = "kernel", **options: object) -> Result:
-    """Run a scenario in a world in real time; skip the test with the reason where that is not allowed."""
+def in_real_time(scenario: str = SCENARIO, *, backend: Backend = "kernel", **options: object) -> Result:
+    """Run a scenario in a backend in real time; skip the test with the reason where that is not allowed."""
     try:
-        return run(scenario, world=world, **options)  # type: ignore[arg-type]
+        return run(scenario, backend=backend, **options)  # type: ignore[arg-type]
     except EarlybirdError as error:
         if "network namespace" not in str(error):
             raise
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("world", ["kernel", "live"])
-def test_a_run_in_real_time_has_the_tables_of_a_simulation(world: World, tmp_path: Path) -> None:
-    real, simulated = in_real_time(world=world, out=tmp_path), run(SCENARIO)
+@pytest.mark.parametrize("backend", ["kernel", "live"])
+def test_a_run_in_real_time_has_the_tables_of_a_simulation(backend: Backend, tmp_path: Path) -> None:
+    real, simulated = in_real_time(backend=backend, out=tmp_path), run(SCENARIO)
     assert set(real.tables) == {*simulated.tables, "added_delay"}
     for name in simulated.tables:
         assert real.table(name).columns == simulated.table(name).columns
-    assert real.summary["world"] == world
-    assert "world" not in simulated.summary
+    assert real.summary["backend"] == backend
+    assert "backend" not in simulated.summary
     assert 0 < real.table("flows")["throughput_bps"][0] <= 10e6 * 1448 / 1500 * 1.01
     assert real.summary["added_delay_p50_us"] <= real.summary["added_delay_p99_us"]
     assert Store(tmp_path).load(run_key(real.scenario, real.seed)) == real
@@ -90,24 +90,24 @@ def test_the_kernels_sockets_are_told_the_floor_of_the_timeout() -> None:
 
 def test_our_own_endpoints_carry_frames_in_real_time() -> None:
     film = SCENARIO.replace("bulk = {}", 'cbr = { rate = "1Mb/s", packet = 2500 }').replace('"cubic"', '"mtcp"')
-    real, simulated = in_real_time(film, world="live"), run(film)
+    real, simulated = in_real_time(film, backend="live"), run(film)
     of = [result.table("flows") for result in (real, simulated)]
     assert of[0]["units_written"][0] == of[1]["units_written"][0]
     assert of[0]["units_played"][0] >= 0.8 * of[1]["units_played"][0]
 
 
 def test_the_world_is_part_of_what_a_run_is_kept_by() -> None:
-    documents = [json.loads(resolve(SCENARIO, {"world": world})) for world in ("sim", "kernel")]
+    documents = [json.loads(resolve(SCENARIO, {"backend": backend})) for backend in ("sim", "kernel")]
     assert run_key(documents[0], 1) == run_key(json.loads(resolve(SCENARIO)), 1) != run_key(documents[1], 1)
 
 
 def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> None:
     in_real_time(overrides={"duration": "600ms"})
-    swept = sweep(f'world = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    swept = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
     # Nothing of it is drawn at random, yet no run in real time repeats another.
     assert swept.made == 2
-    assert swept.runs["world"].to_list() == ["kernel", "kernel"]
-    again = sweep(f'world = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    assert swept.runs["backend"].to_list() == ["kernel", "kernel"]
+    again = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
     assert again.made == 0
 
 
@@ -118,17 +118,17 @@ def test_runs_in_real_time_are_made_side_by_side_only_if_asked_for(
     made = list[tuple[list[str], int]]()
 
     def note(jobs: Sequence[Job], _store: Store, workers: int, _done: object) -> None:
-        made.append(([world_of(job.scenario) for job in jobs], workers))
+        made.append(([backend_of(job.scenario) for job in jobs], workers))
 
     monkeypatch.setattr("earlybird.sweeps.work_through", note)
-    planned = [PlannedRun(resolve(SCENARIO, {"world": world}), 1) for world in ("kernel", "sim", "live")]
+    planned = [PlannedRun(resolve(SCENARIO, {"backend": backend}), 1) for backend in ("kernel", "sim", "live")]
     complete(planned, jobs=4, at_once=at_once, out=tmp_path)
     assert made == [(["sim"], 4), (["kernel", "live"], at_once)]
 
 
 def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="pert-er") as raised:
-        run(SCENARIO, world="kernel", overrides={"flows.bulk.transport": "pert-er"}, out=tmp_path / "results")
+        run(SCENARIO, backend="kernel", overrides={"flows.bulk.transport": "pert-er"}, out=tmp_path / "results")
     assert raised.value.path == "flows.bulk.transport"
     assert "cubic" in raised.value.allowed
     assert not (tmp_path / "results").exists()
@@ -136,29 +136,36 @@ def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_pat
 
 def test_what_our_endpoints_cannot_do_in_real_time_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="ns2") as raised:
-        run(SCENARIO, world="live", overrides={"endpoint.profile": "ns2", "flows.bulk.transport": "sack"}, out=tmp_path)
+        run(
+            SCENARIO,
+            backend="live",
+            overrides={"endpoint.profile": "ns2", "flows.bulk.transport": "sack"},
+            out=tmp_path,
+        )
     assert raised.value.path == "endpoint.profile"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_scenario_is_not_valid_in_a_world_that_cannot_do_it(program: Program, tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
-    path.write_text(f'world = "kernel"\n{SCENARIO}', encoding="utf-8")
+    path.write_text(f'backend = "kernel"\n{SCENARIO}', encoding="utf-8")
     assert program("validate", path).code == 0
     assert "flows.bulk.transport: `tahoe`" in complaint(
         program("validate", path, "--set", "flows.bulk.transport=tahoe")
     )
 
 
-@pytest.mark.parametrize("world", ["kernel", "live"])
-def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["kernel", "live"])
+def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(backend: Backend, tmp_path: Path) -> None:
     files, simulated = (
         {kind: tmp_path / place / kind for kind in ("trace", "qlog", "link_trace")} for place in ("real", "simulated")
     )
     for made in (files, simulated):
         made["trace"].parent.mkdir()
     short = {"duration": "1s"}
-    in_real_time(world=world, overrides=short, trace=files["trace"], qlog=files["qlog"], link_trace=files["link_trace"])
+    in_real_time(
+        backend=backend, overrides=short, trace=files["trace"], qlog=files["qlog"], link_trace=files["link_trace"]
+    )
     run(SCENARIO, overrides=short, trace=simulated["trace"], qlog=simulated["qlog"], link_trace=simulated["link_trace"])
     for kind in ("trace", "link_trace"):
         ours, theirs = (pl.read_csv(made[kind]) for made in (files, simulated))
@@ -170,10 +177,10 @@ def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(world: World, t
 
 
 @needs_tshark
-@pytest.mark.parametrize("world", ["kernel", "live"])
-def test_a_run_in_real_time_writes_packets_that_wireshark_reads(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["kernel", "live"])
+def test_a_run_in_real_time_writes_packets_that_wireshark_reads(backend: Backend, tmp_path: Path) -> None:
     file = tmp_path / "packets.pcapng"
-    in_real_time(world=world, overrides={"duration": "1s", "endpoint.mss": 1200}, pcap=file)
+    in_real_time(backend=backend, overrides={"duration": "1s", "endpoint.mss": 1200}, pcap=file)
     assert not read(file, "-Y", "_ws.malformed || ip.checksum.status == Bad")
     fields = ("-e", "frame.interface_name", "-e", "tcp.stream", "-e", "tcp.flags.syn", "-e", "tcp.len")
     rows = [row.split("\t") for row in read(file, "-Y", "tcp", "-T", "fields", *fields)]
@@ -196,21 +203,21 @@ def test_a_disturbed_run_is_warned_of() -> None:
     warn_of_disturbance({})
 
 
-def test_the_command_line_takes_a_world(program: Program, tmp_path: Path) -> None:
+def test_the_command_line_takes_a_backend(program: Program, tmp_path: Path) -> None:
     in_real_time(overrides={"duration": "600ms"})
     path = tmp_path / "scenario.toml"
     path.write_text(SCENARIO, encoding="utf-8")
-    outcome = program("run", path, "--world", "kernel", "--json")
+    outcome = program("run", path, "--backend", "kernel", "--json")
     assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)["world"] == "kernel"
-    assert "in real time, world `kernel`" in program("run", path, "--world", "kernel").out
+    assert json.loads(outcome.out)["backend"] == "kernel"
+    assert "in real time, backend `kernel`" in program("run", path, "--backend", "kernel").out
 
 
 def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
     in_real_time(overrides={"duration": "600ms"})
     path, results = tmp_path / "scenario.toml", tmp_path / "results"
     path.write_text(SCENARIO, encoding="utf-8")
-    arguments = ["run", str(path), "--world", "kernel", "--set", "duration=60s", "--out", str(results)]
+    arguments = ["run", str(path), "--backend", "kernel", "--set", "duration=60s", "--out", str(results)]
     process = subprocess.Popen([sys.executable, "-m", "earlybird", *arguments], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 20
     while not results.is_dir() and time.monotonic() < deadline:
@@ -223,5 +230,5 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
 
 
 def test_a_result_in_real_time_is_kept_by_the_code_that_carries_it_too() -> None:
-    assert len({code_version(world) for world in ("sim", "kernel", "live")}) == 3
+    assert len({code_version(backend) for backend in ("sim", "kernel", "live")}) == 3
     assert code_version() == code_version("sim") == run(SCENARIO).summary["code_version"]
