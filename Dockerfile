@@ -8,7 +8,7 @@ RUN apt-get update \
 RUN python3 -m venv /venv && /venv/bin/pip install --no-cache-dir 'maturin>=1.9,<2'
 WORKDIR /source
 COPY . .
-RUN /venv/bin/maturin build --release --locked --strip --out /dist
+RUN /venv/bin/maturin build --profile extension --locked --strip --out /dist
 
 FROM python:3.13-slim-bookworm
 RUN --mount=from=build,source=/dist,target=/dist \

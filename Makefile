@@ -26,7 +26,7 @@ build: $(BUILT) ## Compile the simulator and install the program `earlybird` int
 # zig links against the glibc of 2014, so that the wheel installs on every Linux since (PEP 599).
 wheel: $(SYNCED) ## Build the wheel and the source distribution into dist/
 	rm -rf dist
-	$(RUN) --with ziglang==0.13.0 maturin build --release --locked --strip --zig --compatibility manylinux2014 --out dist
+	$(RUN) --with ziglang==0.13.0 maturin build --profile extension --locked --strip --zig --compatibility manylinux2014 --out dist
 	$(RUN) maturin sdist --out dist
 
 wheel-check: wheel ## Install what `wheel` built where the repository is not, and call the program: a quarter of an hour on two processors
@@ -148,7 +148,7 @@ clean: ## Delete what was built (results and reports stay)
 
 # With PGO=1 always: what was built before was perhaps not trained.
 $(BUILT): $(SYNCED) $(RUST_SOURCES) $(if $(PGO),train)
-	$(RUN) maturin develop --release --uv --locked $(if $(PGO),--pgo)
+	$(RUN) maturin develop --profile extension --uv --locked $(if $(PGO),--pgo)
 	@touch $@
 
 $(SYNCED): pyproject.toml uv.lock | tools $(UV)
