@@ -92,7 +92,7 @@ class Comparison:
 
     def plot(self) -> notebook.Picture:
         """Draw how many frames are on time after which start-up delay; notebooks show it, `save` writes it."""
-        return notebook.Picture(compare_plot.draw(self))
+        return notebook.Picture(compare_plot.chart(self))
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a column per transport."""

@@ -12,8 +12,8 @@ import polars as pl
 from earlybird.compare_view import circumstances
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region, plain_number
-from earlybird.plots.figure import METADATA, figure
-from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks, styled
+from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks
+from earlybird.plots.vega import drawn
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
 from earlybird.written import rate, seconds
@@ -21,8 +21,6 @@ from earlybird.written import rate, seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from matplotlib.figure import Figure
 
     from earlybird.compare import Comparison
 
@@ -60,17 +58,10 @@ def save_plot(comparison: Comparison, path: Path) -> list[Path]:
         The PNG and the SVG.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    drawn = draw(comparison)
-    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg")]
-    with styled():
-        for file in files:
-            drawn.savefig(file, metadata=METADATA[file.suffix.removeprefix(".")])
+    files = [path.with_name(f"{path.name}.{ending}") for ending in ("png", "svg")]
+    for file in files:
+        file.write_bytes(drawn(chart(comparison), file.suffix.removeprefix(".")))
     return files
-
-
-def draw(comparison: Comparison) -> Figure:
-    """Draw a comparison."""
-    return figure(chart(comparison))
 
 
 def chart(comparison: Comparison) -> Chart:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.columns import summary_rows, sweep_columns
 from earlybird.lazy import LateModule
@@ -14,23 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
     from earlybird import compare_view
     from earlybird import recommendation as recommendations
     from earlybird.compare import Comparison
-    from earlybird.plots import run
+    from earlybird.plots import run, vega
+    from earlybird.plots.chart import Chart
     from earlybird.result import Result
     from earlybird.sweeps import SweepResult
 else:
     compare_view = LateModule("earlybird.compare_view")
     run = LateModule("earlybird.plots.run")
+    vega = LateModule("earlybird.plots.vega")
     recommendations = LateModule("earlybird.recommendation")
 
 MOST_POINTS: Final = 30
 """Rows of a sweep that are shown."""
-
-DOTS_PER_INCH: Final = 110
 
 
 @dataclass(frozen=True)
@@ -40,13 +37,13 @@ class Picture:
 
     Attributes
     ----------
-    figure
-        As matplotlib has it, not attached to any window.
+    chart
+        The marks and axes.
     lacking
         What is not in it because it was not measured, a sentence each.
     """
 
-    figure: Figure
+    chart: Chart
     lacking: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> None:
@@ -65,13 +62,16 @@ class Picture:
         OSError
             If it cannot be written.
         """
-        run.save_figure(self.figure, path)
+        run.write(path, self.chart, (".png", ".svg"))
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """The picture in Vega-Lite, which Altair reads with `altair.Chart.from_dict`."""
+        return vega.specification(self.chart)
 
     def _repr_png_(self) -> bytes:
         """Return the picture as notebooks ask for it."""
-        content = BytesIO()
-        self.figure.savefig(content, format="png", dpi=DOTS_PER_INCH)
-        return content.getvalue()
+        return vega.drawn(self.chart, "png")
 
 
 def result_html(result: Result) -> str:

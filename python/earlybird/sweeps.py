@@ -144,7 +144,7 @@ class SweepResult:
         InputError
             If there is no such number.
         """
-        return notebook.Picture(sweep_plot.draw(self, measure))
+        return notebook.Picture(sweep_plot.chart(self, measure))
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a row per point of the grid."""

@@ -40,7 +40,7 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 // Words that lie over each other, or stick out of their picture.
 function flaws(picture, edge) {{
   const shown = [...picture.querySelectorAll("text")].filter((text) =>
-    text.textContent.trim() && text.getClientRects().length && !text.closest(".hoverlayer, .modebar")
+    text.textContent.trim() && text.getClientRects().length
     && frame.contentWindow.getComputedStyle(text).visibility === "visible");
   const boxes = shown.map((text) => [text.textContent, text.getBoundingClientRect()]);
   const found = boxes.filter(([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1
@@ -62,8 +62,8 @@ frame.onload = async () => {{
   await wait(200);
   const plots = figures.map((figure) => {{
     const chart = figure.querySelector(".chart");
-    const shapes = chart.querySelectorAll(".scatterlayer .trace path, .barlayer .point path").length;
-    const wide = figure.querySelector(".main-svg")?.getBoundingClientRect().width;
+    const shapes = chart.querySelectorAll(".mark-symbol path, .mark-line path, .mark-rect path").length;
+    const wide = chart.querySelector("svg, canvas")?.getBoundingClientRect().width;
     const fits = wide <= chart.clientWidth;
     const points = Number(figure.dataset.points);
     return {{ id: figure.id, points, shapes, fits, flaws: flaws(chart, chart.getBoundingClientRect()) }};

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import vl_convert
 
 from earlybird.plots.ages import histogram_chart, history_chart
 from earlybird.plots.delays import delays_chart
 from earlybird.plots.dots import dots_chart
+from earlybird.plots.layout import layout_of
 from earlybird.plots.lines import Wording, lines_chart
 from earlybird.plots.packets import packets_chart
 from earlybird.plots.run import line, over_time, stack
 from earlybird.plots.search import search_chart, search_table
 from earlybird.plots.sensitivity import Scale, sensitivity_chart
 from earlybird.plots.style import LOOKS, OTHERS
+from earlybird.plots.vega import VERSION, _body, specification
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from earlybird.plots.chart import Chart
 
@@ -127,3 +130,60 @@ def run() -> Chart:
     lines = [line(f"video{number}", look, times, times * number / 1e4) for number, look in enumerate(OTHERS[:4])]
     panels = [over_time(title, lines, better="smaller", note="not delivered by the end: 3 of 50") for title in titles]
     return stack(panels, TITLE, "simulated time (s)")
+
+
+class Box(NamedTuple):
+    """The place of words in a picture, in pixels, as far as the number of letters tells it."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Return whether two boxes share more than a rim."""
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across > SLACK and down > SLACK
+
+
+SLACK = 3.0
+LETTER = 0.52
+"""Width of a letter in letter sizes, small rather than large."""
+
+
+def legend(spec: dict[str, Any]) -> list[str]:
+    """Return the entries of the legend of a picture."""
+    scales = [
+        layer["encoding"]["shape"]["scale"] for layer in spec["concat"][0]["layer"] if "shape" in layer["encoding"]
+    ]
+    return [name for scale in scales for name in scale["domain"]]
+
+
+def words(chart: Chart, room: float | None = None) -> list[tuple[str, Box]]:
+    """Return all words of a picture with their places."""
+    spec = _body(layout_of(chart, room)) if room else specification(chart)
+    graph = vl_convert.vegalite_to_scenegraph(spec, vl_version=VERSION)
+    return [*_words(graph["scenegraph"], *graph["origin"])]
+
+
+def _words(item: dict[str, Any], left: float, top: float) -> Iterator[tuple[str, Box]]:
+    for each in item.get("items", ()):
+        x, y = left + (each.get("x") or 0), top + (each.get("y") or 0)
+        if each.get("text") and each.get("opacity", 1):
+            yield _placed(each, x, y)
+        yield from _words(each, *((left, top) if "marktype" in each else (x, y)))
+
+
+def _placed(text: dict[str, Any], x: float, y: float) -> tuple[str, Box]:
+    """Return words with their box."""
+    lines = [text["text"]] if isinstance(text["text"], str) else text["text"]
+    size = text.get("fontSize", 11)
+    wide, high = LETTER * size * max(map(len, lines)), size * (1.2 * len(lines) - 0.2)
+    left = {"center": -wide / 2, "right": -wide}.get(text.get("align", "left"), 0.0)
+    up = {"top": 0.0, "middle": size / 2}.get(text.get("baseline", "alphabetic"), size)
+    box = Box(left, -up, left + wide, high - up)
+    y += text.get("dy", 0) if not text.get("angle") else 0
+    if text.get("angle"):  # upright, read from below
+        box = Box(box.top, -box.right, box.bottom, -box.left)
+    return "\n".join(lines), Box(x + box.left, y + box.top, x + box.right, y + box.bottom)

@@ -74,12 +74,6 @@ FILTER = """
 """
 
 
-SHOWN = """
-  await wait(300);
-  frame.filtered = [...frame.contentDocument.querySelectorAll("#rows tr")].filter((row) => row.getClientRects().length)
-    .map((row) => row.dataset.items);
-"""
-
 UNFOLDED = """
   frame.filtered = [...page.querySelectorAll("details.statement")].filter((each) => each.wasOpen)
     .map((each) => each.id);
@@ -119,15 +113,6 @@ def test_a_page_loads_without_a_failing_script_and_fits_its_width(look_at: Look,
     seen = look_at(page, width)
     assert seen["width"] == width
     assert seen["scroll"] <= seen["width"], "something sticks out to the right"
-
-
-@pytest.mark.parametrize("hash_", ["#paper=R", "#paper=R&verdict=no+study"])
-def test_an_address_of_the_old_verdict_table_leads_to_the_rows_it_chose(look_at: Look, hash_: str) -> None:
-    assert look_at(f"index.html{hash_}", DESK, SHOWN)["filtered"] == ["R-1"]
-
-
-def test_the_start_page_stays_where_it_is_for_its_own_anchors(look_at: Look) -> None:
-    assert look_at("index.html#paper-s", DESK, SHOWN)["filtered"] == []
 
 
 def test_an_address_of_a_statement_unfolds_it(look_at: Look) -> None:

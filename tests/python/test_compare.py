@@ -29,7 +29,7 @@ from earlybird.compare import (
     read_network,
     with_film,
 )
-from earlybird.compare_plot import draw, save_plot
+from earlybird.compare_plot import chart, save_plot
 from earlybird.compare_view import render
 from earlybird.media import read_clip
 from earlybird.quantities import bits_per_second
@@ -368,10 +368,11 @@ def test_a_picture_of_short_delays_was_nearly_empty(comparison: Comparison) -> N
         flows=comparison.flows.with_columns(on_time_s=pl.lit(0.15)),
         transports={name: {**values, "on_time_all_s": 0.12} for name, values in comparison.transports.items()},
     )
-    limits = [axes.get_xlim() for axes in draw(short).axes]
-    assert [begin for begin, _ in limits] == [0.05, 0.05]
-    assert all(end < 1 for _, end in limits)
-    assert [axes.get_xlim()[0] for axes in draw(comparison).axes] == [0.2, 0.2]
+    axis = chart(short).x
+    assert axis.low == 0.05
+    assert axis.high is not None
+    assert axis.high < 1
+    assert chart(comparison).x.low == 0.2
 
 
 def test_the_recommendation_is_printed_and_part_of_the_json(comparison: Comparison) -> None:
@@ -387,10 +388,11 @@ def test_the_picture_shows_intervals_where_there_are_several_seeds(comparison: C
         by_seed={name: {1: values[1]} for name, values in comparison.by_seed.items()},
         seeds=(1,),
     )
-    bands = [[len(axes.collections) for axes in draw(each).axes] for each in (comparison, one)]
-    bars = [[len(axes.lines) for axes in draw(each).axes] for each in (comparison, one)]
-    assert bands[0][0] == bands[1][0] + 2
-    assert bars[0][1] == bars[1][1] + 2
+    (bands, bars), (bands_of_one, bars_of_one) = (
+        [len(panel.marks) for panel in chart(each).panels] for each in (comparison, one)
+    )
+    assert bands == bands_of_one + 2
+    assert bars == bars_of_one + 2
 
 
 def test_every_film_and_network_given_is_compared(network: Path, out: Path, tmp_path: Path) -> None:

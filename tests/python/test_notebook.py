@@ -6,7 +6,6 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import earlybird
@@ -14,6 +13,7 @@ from conftest import REPOSITORY, SMALL
 from earlybird import InputError, SweepResult
 from earlybird.compare import Comparison, compare_media
 from earlybird.notebook import MOST_POINTS, Picture, html_table
+from earlybird.plots.chart import Curve, named
 from earlybird.store import Store
 
 if TYPE_CHECKING:
@@ -118,14 +118,16 @@ def test_every_picture_is_one_that_notebooks_show(sweep: SweepResult, comparison
 
 
 def test_a_sweep_draws_a_line_per_combination_of_the_other_keys(sweep: SweepResult) -> None:
-    (axes,) = sweep.plot("drop_rate").figure.axes
-    assert axes.get_xlabel() == "pairs"
-    assert axes.get_ylabel().split("\n") == ["drop rate at the bottleneck (share)", "↓ smaller is better"]
-    (legend,) = sweep.plot("drop_rate").figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["transport sack", "transport pert-er"]
-    drawn = np.asarray(axes.lines[0].get_ydata())
+    picture = sweep.plot("drop_rate")
+    (panel,) = picture.chart.panels
+    axes = [picture.specification["concat"][0]["encoding"][name]["axis"]["title"] for name in "xy"]
+    assert axes == [["pairs"], ["drop rate at the bottleneck (share)", "↓ smaller is better"]]
+    assert [*named(picture.chart)] == ["transport sack", "transport pert-er"]
+    first = panel.marks[0]
+    assert isinstance(first, Curve)
+    drawn = [*first.y]
     rates = [sweep.runs.filter(transport="sack", pairs=pairs)["drop_rate"].to_list() for pairs in (1, 2)]
-    assert [*drawn] == pytest.approx([sum(rate) / len(rate) for rate in rates])
+    assert drawn == pytest.approx([sum(rate) / len(rate) for rate in rates])
 
 
 def test_a_measure_that_the_runs_lack_is_told(sweep: SweepResult) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser import BROWSER, DESK, NO_BROWSER, PHONE, seen, served
 from conftest import REPOSITORY
-from earlybird.plots.figure import figure
-from earlybird.plots.interactive import page
-from earlybird.plots.style import styled
+from earlybird.plots.vega import drawn, page
 from pictures import kinds
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ COMMITTED = sorted((REPOSITORY / "docs" / "results").rglob("*.svg"))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of every kind of plot as plotly draws it, and one of the same and of all committed pictures as SVG."""
+    """A page of every kind of plot as pages draw it, and one of the same and of all committed pictures as SVG."""
     made = tmp_path_factory.mktemp("pictures")
     (made / "interactive.html").write_text(page(*kinds().values()), encoding="utf-8")
     committed = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in COMMITTED}
@@ -49,10 +46,7 @@ def server(folder: Path) -> Iterator[str]:
 
 def svg(kind: str) -> str:
     """Draw a kind of plot as SVG."""
-    content = io.StringIO()
-    with styled():
-        figure(kinds()[kind]).savefig(content, format="svg")
-    return content.getvalue()
+    return drawn(kinds()[kind], "svg").decode()
 
 
 def flaws(found: dict[str, Any]) -> dict[str, list[str]]:

@@ -9,20 +9,19 @@ import polars as pl
 import pytest
 
 from earlybird.plots.chart import Curve, Label, log_ticks, named
-from earlybird.plots.figure import figure
-from earlybird.plots.interactive import document
+from earlybird.plots.layout import PHONE
 from earlybird.plots.lines import ALL_LABEL, TOGETHER, Wording, lines_chart
 from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
 from earlybird.plots.style import DARK, FINE_GRAINED, LOOKS, OTHERS, PAPER, dark_colours, look, looks
+from earlybird.plots.vega import document, specification
 from earlybird.report.figures import _unit_in_title, clip, plot_data
-from earlybird.report.pictures import shortened
 from earlybird.store import Store
 from earlybird.study.language.items import Plot
 from earlybird.study.language.library import choose_studies
 from earlybird.study.language.metrics import LARGER_IS_BETTER, METRICS, SMALLER_IS_BETTER
 from earlybird.study.language.names import picture_name, tick_name
 from earlybird.transports import transports
-from pictures import kinds, points, sizes, wording
+from pictures import kinds, legend, points, sizes, wording, words
 from study_parts import measured, run
 
 if TYPE_CHECKING:
@@ -45,20 +44,12 @@ def test_the_data_of_named_places_had_numbers_for_them(tmp_path: Path) -> None:
     assert found.table.select("x", "value").rows() == [("standard", 2.0), ("restarted", 4.0)]
 
 
+@pytest.mark.parametrize("room", [None, PHONE])
 @pytest.mark.parametrize("kind", kinds())
-def test_words_lay_over_each_other_or_were_cut_off(kind: str) -> None:
-    drawn = figure(kinds()[kind])
-    drawn.draw_without_rendering()
-    shown = [*drawn.texts, *(text for legend in drawn.legends for text in legend.get_texts())]
-    for axes in drawn.axes:
-        low_x, high_x, low_y, high_y = *sorted(axes.get_xlim()), *sorted(axes.get_ylim())
-        shown += [tick.label1 for tick in axes.xaxis.get_major_ticks() if low_x <= tick.get_loc() <= high_x]
-        shown += [tick.label1 for tick in axes.yaxis.get_major_ticks() if low_y <= tick.get_loc() <= high_y]
-        shown += [axes.xaxis.label, axes.yaxis.label, axes._left_title, *axes.texts]  # type: ignore[attr-defined]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in shown if text.get_text() and text.get_visible()]
-    over = [(one, other) for (one, box), (other, rest) in combinations(boxes, 2) if box.padded(-0.5).overlaps(rest)]
-    cut = [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or not drawn.bbox.padded(1).contains(box.x1, box.y1)]
-    assert (over, cut) == ([], [])
+def test_words_lay_over_each_other(kind: str, room: float | None) -> None:
+    boxes = words(kinds()[kind], room)
+    over = [(one, other) for (one, box), (other, rest) in combinations(boxes, 2) if box.overlaps(rest)]
+    assert over == []
 
 
 def test_two_transports_shared_colour_and_marker() -> None:
@@ -110,13 +101,16 @@ def test_many_lines_in_panels_become_panels_with_the_former_ones_as_lines() -> N
     assert [*named(chart)][:3] == ["low T/µ (1.2–1.6)", "middle T/µ (1.6–2.0)", "high T/µ (2.0–2.4)"]
 
 
-def test_both_libraries_draw_the_same_marks() -> None:
+def test_the_legend_names_every_line_of_all_panels() -> None:
     for chart in kinds().values():
-        drawn, described = figure(chart), document(chart)
-        assert len(drawn.axes) == len(described["panels"])
-        assert [entry["name"] for entry in described["names"]] == [*named(chart)]
-        if named(chart):
-            assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*named(chart)]
+        assert legend(specification(chart)) == [*named(chart)]
+
+
+def test_a_page_and_a_picture_show_the_same_data() -> None:
+    for chart in kinds().values():
+        carried, drawn = document(chart), specification(chart)
+        tables = [layer["data"]["values"] for panel in drawn["concat"] for layer in panel["layer"]]
+        assert all(table in carried["datasets"].values() for table in tables)
 
 
 def test_values_without_a_name_stood_in_legends_and_titles() -> None:
@@ -130,12 +124,6 @@ def test_a_unit_that_all_places_share_stands_in_the_title() -> None:
     assert _unit_in_title("Delay", ["50 ms", "100 ms"]) == ("Delay (ms)", ["50", "100"])
     assert _unit_in_title("Delay", ["50 ms", "1 s"]) == ("Delay", ["50 ms", "1 s"])
     assert _unit_in_title("Queue", ["80", "CoDel"]) == ("Queue", ["80", "CoDel"])
-
-
-def test_short_numbers_of_a_picture_took_digits_from_its_labels() -> None:
-    assert shortened(b'<path d="M 1.23456 2.5"/><text x="0.0001">0.0001</text>') == (
-        b'<path d="M 1.23 2.5"/><text x="0.00">0.0001</text>'
-    )
 
 
 def test_intervals_of_shares_went_below_nothing_and_beyond_all() -> None:
@@ -163,7 +151,7 @@ def test_axes_say_which_values_are_better() -> None:
     assert {*SMALLER_IS_BETTER, *LARGER_IS_BETTER} <= METRICS.keys()
     assert not SMALLER_IS_BETTER & LARGER_IS_BETTER
     chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["sft"].better))
-    assert figure(chart).axes[0].get_ylabel().endswith("↓ smaller is better")
+    assert specification(chart)["concat"][0]["encoding"]["y"]["axis"]["title"][-1] == "↓ smaller is better"
 
 
 def test_logarithmic_axes_have_plain_numbers() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
 
+from earlybird.plots.chart import Curve
 from earlybird.plots.dots import dots_chart
-from earlybird.plots.figure import figure
-from earlybird.plots.interactive import document
 from earlybird.plots.lines import Wording
+from earlybird.plots.vega import specification
 from earlybird.report.census import load_rows, named_delays
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.main_table import column_titles, main_rows
@@ -24,7 +23,7 @@ from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import Check, Item, Number
 from earlybird.study.statements.checks import verdicts
 from earlybird.study.statements.quantities import Measurements
-from pictures import kinds
+from pictures import kinds, words
 from study_parts import run, study
 
 NUMBERS = [
@@ -97,20 +96,23 @@ POINTS = pl.DataFrame(
 
 def test_dots_of_a_row_lie_side_by_side_and_the_first_row_on_top() -> None:
     wording = Wording(x="", y="Frozen time (s)", ticks={80: "80", 120: "not run", 160: "160"})
-    (axes,) = figure(dots_chart(POINTS, wording)).axes
-    lower, upper = axes.get_ylim()
-    assert lower > 1 > 0 > upper
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["80", "160"]
-    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[-0.15, 0.85], [0.15]]
-    (panel,) = document(dots_chart(POINTS, wording))["panels"]
-    assert [trace["error_x"]["array"] for trace in panel["traces"]] == [[1.0, None], [1.0]]
+    chart = dots_chart(POINTS, wording)
+    places = {text: box.top for text, box in words(chart)}
+    assert places["80"] < places["160"]
+    assert "not run" not in places
+    lines = [mark for mark in chart.panels[0].marks if isinstance(mark, Curve)]
+    assert [[*line.y] for line in lines] == [[-0.15, 0.85], [0.15]]
+    tables = [layer["data"]["values"] for layer in specification(chart)["concat"][0]["layer"]]
+    assert [table for table in tables if table[:3] == "low"] == [
+        "low,high,y\n7.0,9.0,-0.15\n,,0.85\n",
+        "low,high,y\n1.0,3.0,0.15\n",
+    ]
 
 
 @pytest.mark.parametrize("kind", kinds())
 def test_pictures_name_their_axes_and_what_they_show(kind: str) -> None:
-    drawn = figure(kinds()[kind])
-    for axes in drawn.axes:
-        assert axes.get_xlabel() or axes is not drawn.axes[-1]
-    first = drawn.axes[0]
-    assert first.get_ylabel() or first.get_yticklabels()
-    assert drawn.get_suptitle()
+    drawn = specification(kinds()[kind])
+    first, last = drawn["concat"][0]["encoding"], drawn["concat"][-1]["encoding"]
+    assert last["x"]["axis"]["title"]
+    assert first["y"]["axis"]["title"] or first["y"]["axis"]["values"]
+    assert drawn["title"]["text"]

@@ -185,7 +185,7 @@ def test_the_page_has_every_statement_parameter_and_setting(search: Search, tmp_
     assert found is not None
     text = unescape(write_search(found, search.study, tmp_path / "page", home="../").read_text(encoding="utf-8"))
     assert all(text.count(part) for part in (found.sentence, "Nothing is negative & all is escaped", "Window", "Rate"))
-    assert '"x":[0.0,1.0,2.0]' in text
+    assert '"x,y,text\\n0.0,' in text
     written = {path.name for path in (tmp_path / "page").rglob("*.*")}
     assert {"trials.csv", "statements.csv", "parameters.csv", "exclusions.csv", "distance.svg"} <= written
 

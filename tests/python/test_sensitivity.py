@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from earlybird import InputError
-from earlybird.plots.figure import figure
-from earlybird.plots.interactive import document
+from earlybird.plots.chart import Bound, Curve, Region
 from earlybird.report.figures import sensitivity_data
 from earlybird.study.language.items import Check, Item, Panel
 from earlybird.study.language.loading import load
 from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.sensitivity import AS_IT_IS, Sensitivity, sensitivities
+from pictures import words
 from study_parts import run, small_study, study
 
 if TYPE_CHECKING:
@@ -106,14 +106,14 @@ def test_settings_without_runs_are_not_run_and_not_drawn() -> None:
 def test_the_papers_sizes_stand_on_top_of_the_plot() -> None:
     data = sensitivity_data(panel(HELPS, stated=(0.3,)))
     assert data is not None
-    chart = document(data.chart)
-    assert chart["y"]["ticktext"] == ["the paper", AS_IT_IS, "restarted"]
-    (shown,) = chart["panels"]
-    names = {trace["name"]: trace["x"] for trace in shown["traces"]}
-    assert [shape["low"] for shape in shown["shapes"]] == [None, 1.0]  # where it holds, and its bound
-    assert names["in the paper"] == [0.3]
-    assert len(names["holds"]) == len(names["does not hold"]) == 2
-    assert [label.get_text() for label in figure(data.chart).axes[0].get_yticklabels()] == chart["y"]["ticktext"]
+    assert [*data.chart.y.ticks.values()] == ["the paper", AS_IT_IS, "restarted"]
+    (shown,) = data.chart.panels
+    points = {mark.name: [*mark.x] for mark in shown.marks if isinstance(mark, Curve)}
+    assert [mark.low for mark in shown.marks if isinstance(mark, Region)] == [None]
+    assert [mark.at for mark in shown.marks if isinstance(mark, Bound)] == [1.0]
+    assert points["in the paper"] == [0.3]
+    assert len(points["holds"]) == len(points["does not hold"]) == 2
+    assert {"the paper", AS_IT_IS, "restarted"} <= {text for text, _ in words(data.chart)}
 
 
 def test_a_panel_needs_a_statement_of_its_item(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_every_file_that_a_page_names_is_beside_it(site: Site) -> None:
 
 
 def test_the_largest_script_is_shared(site: Site) -> None:
-    (only,) = site.page.parent.rglob("plotly*.js")
+    (only,) = site.page.parent.rglob("vega*.js")
     assert only.parent.name == "assets"
 
 

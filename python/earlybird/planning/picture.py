@@ -14,13 +14,12 @@ from earlybird.planning.view import circumstances
 from earlybird.player import Timeliness
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, plain_number
 from earlybird.plots.dots import row_axis
-from earlybird.plots.figure import METADATA, figure
-from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Look, looks, styled
+from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Look, looks
+from earlybird.plots.vega import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from earlybird.planning.planner import Plan, Prospect
@@ -48,13 +47,7 @@ def save(plan: Plan, path: str | Path) -> None:
     """Draw a plan to a file; the same plan gives the same bytes."""
     check_ending(path)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with styled():
-        draw(plan).savefig(path, metadata=METADATA[Path(path).suffix.removeprefix(".")])
-
-
-def draw(plan: Plan) -> Figure:
-    """Draw a plan."""
-    return figure(chart(plan))
+    Path(path).write_bytes(drawn(chart(plan), Path(path).suffix.removeprefix(".")))
 
 
 def chart(plan: Plan) -> Chart:

@@ -36,14 +36,16 @@ def histogram_chart(bins: pl.DataFrame) -> Chart:
     Chart
         What to draw.
     """
-    return Chart(by_panel(bins, _bins), Axis(AGE, low=0), Axis("Share of all duplicates (%)", low=0), hover="x unified")
+    return Chart(by_panel(bins, _bins), Axis(AGE, low=0), Axis("Share of all duplicates (%)", low=0))
 
 
 def _bins(bins: pl.DataFrame) -> Iterator[Mark]:
     """Stack the bars of a panel and mark the threshold, if there is one."""
-    ages = bins["age_ms"]
+    ages, below = bins["age_ms"], pl.zeros(bins.height, eager=True)
     for column, (text, style) in KINDS.items():
-        yield Bars(text, style, ages, bins[column], 0.86 * float(ages[1] - ages[0]))
+        above = below + bins[column]
+        yield Bars(text, style, ages, below, above, 0.86 * float(ages[1] - ages[0]))
+        below = above
     middle = bins["threshold_ms"][0]
     if middle is not None and math.isfinite(middle):
         yield Region(MOST_VALUES, AREA, bins["threshold_low_ms"][0], bins["threshold_high_ms"][0])
@@ -71,7 +73,6 @@ def history_chart(duplicates: pl.DataFrame) -> Chart:
 def _history(duplicates: pl.DataFrame) -> Iterator[Curve]:
     for number, (text, style) in enumerate(KINDS.values(), start=1):
         rows = duplicates.filter(pl.col("number") == number)
-        hover = "%{y:.0f} ms at %{x:.2f} s"
-        yield Curve(text, style, rows["time_s"], rows["age_ms"], "dots", size=2.6, hover=hover)
+        yield Curve(text, style, rows["time_s"], rows["age_ms"], "dots", size=2.6)
     times, threshold = duplicates["time_s"], duplicates["threshold_ms"]
-    yield Curve(THRESHOLD, LINE, times, threshold, "line", width=1.0, hover="%{y:.0f} ms")
+    yield Curve(THRESHOLD, LINE, times, threshold, "line", width=1.0)

@@ -1,8 +1,7 @@
 """
 What a picture shows, apart from any library that draws: panels with marks, and their axes.
 
-Every kind of plot is a function from a table to a `Chart`. `earlybird.plots.figure` draws one with matplotlib,
-`earlybird.plots.interactive` with plotly.
+Every kind of plot is a function from a table to a `Chart`, which `earlybird.plots.vega` draws.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-
-from matplotlib.ticker import MaxNLocator
 
 from earlybird.plots.style import PLAIN, Look
 
@@ -75,22 +72,22 @@ class Curve:
     """Of its line, in points."""
     every: int = 1
     """Which of its points have a marker."""
-    hover: str = "%{y:.4~g}"
-    """What is told about a point that is pointed at, as plotly writes templates."""
     texts: Sequence[str] = ()
-    """What a template's ``%{text}`` says, by point."""
+    """Words that a page shows beside a point's numbers, by point."""
     is_named: bool = True
     """Whether the legend names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars, on top of the panel's earlier ones."""
+    """Upright bars."""
 
     name: str
     look: Look
     x: Values
-    heights: Values
+    """Their middles."""
+    low: Values
+    high: Values
     width: float
 
 
@@ -163,8 +160,6 @@ class Chart:
     """Inches of a row, where y has any."""
     width: float = 0.0
     """Of the picture in inches; as its panels need if that is nothing."""
-    hover: Literal["x unified", "closest"] = "closest"
-    """Whether the values of all lines at a place are told, or one point's."""
 
 
 def by_panel(table: pl.DataFrame, marks: Callable[[pl.DataFrame], Iterable[Mark]]) -> tuple[Panel, ...]:
@@ -212,7 +207,8 @@ def log_ticks(low: float, high: float) -> list[float]:
         inside = [tick for tick in ticks if low <= tick <= high]
         if len(inside) >= FEW_TICKS:
             return inside
-    return [tick for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    return [round(step * place, 12) for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def plain_number(value: float) -> str:

@@ -1,13 +1,9 @@
 """Delay of each packet around a burst of losses, against the time at which it was written."""
 
-from typing import Final
-
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, by_panel
 from earlybird.plots.style import LOOKS
-
-HOVER: Final = "%{y:.1f} ms, written at %{x:.3f} s"
 
 
 def delays_chart(packets: pl.DataFrame) -> Chart:
@@ -31,4 +27,4 @@ def delays_chart(packets: pl.DataFrame) -> Chart:
 
 def _dots(packets: pl.DataFrame) -> list[Curve]:
     x, y = packets["time_s"], packets["delay_ms"]
-    return [Curve("", LOOKS["sack"], x, y, "dots", size=2.6, hover=HOVER)]
+    return [Curve("", LOOKS["sack"], x, y, "dots", size=2.6)]

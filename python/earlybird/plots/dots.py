@@ -59,4 +59,4 @@ def _curves(points: pl.DataFrame) -> Iterator[Curve]:
         rows = points.filter(pl.col("line") == line)
         places = rows["row"] + beside
         ends = {"low": rows["low"], "high": rows["high"], "is_across": True}
-        yield Curve(rows["name"][0], style, rows["value"], places, "dots", hover="%{x:.4~g}", **ends)  # type: ignore[arg-type]
+        yield Curve(rows["name"][0], style, rows["value"], places, "dots", **ends)  # type: ignore[arg-type]

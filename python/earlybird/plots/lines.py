@@ -102,7 +102,7 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
         x = log_axis(x, points["x"])
     if wording.log_y:
         y = log_axis(replace(y, low=None), [*points["value"], *points["high"], *points["paper"]])
-    return Chart(tuple(panels), x, y, share_y=wording.share_y, hover="x unified")
+    return Chart(tuple(panels), x, y, share_y=wording.share_y)
 
 
 def _panels(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
@@ -157,5 +157,4 @@ def _stars(rows: pl.DataFrame, look: Look) -> Iterator[Curve]:
     """Mark the paper's numbers with stars in their line's colour, hollow where its markers are."""
     if rows.height:
         star = replace(look, marker="*")
-        hover = f"%{{y:.4~g}} ({rows['name'][0]})"
-        yield Curve(PAPER_LABEL, star, rows["x"], rows["paper"], "dots", size=9, hover=hover)
+        yield Curve(PAPER_LABEL, star, rows["x"], rows["paper"], "dots", size=9, texts=[rows["name"][0]] * rows.height)

@@ -39,5 +39,4 @@ def packets_chart(trace: pl.DataFrame) -> Chart:
 def _events(trace: pl.DataFrame) -> Iterator[Curve]:
     for event, (text, style, size) in MARKS.items():
         rows = trace.filter(pl.col("event") == event)
-        hover = "packet %{y} at %{x:.1f} ms"
-        yield Curve(text, style, rows["time_ms"], rows["seq"], "dots", size=size, hover=hover)
+        yield Curve(text, style, rows["time_ms"], rows["seq"], "dots", size=size)

@@ -13,15 +13,13 @@ from earlybird.errors import InputError
 from earlybird.notebook import Picture
 from earlybird.outputs import HTML, check_outputs
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
-from earlybird.plots.figure import METADATA, figure
-from earlybird.plots.interactive import page
-from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Look, look, styled
+from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Look, look
+from earlybird.plots.vega import drawn as drawing
+from earlybird.plots.vega import page
 from earlybird.quantities import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from matplotlib.figure import Figure
 
     from earlybird.plots.chart import Better, Mark, Values
     from earlybird.result import Result
@@ -44,10 +42,10 @@ MISSING: Final = {
 """What a picture lacks without one of the tables that are drawn, and how to have it."""
 
 
-def check_ending(path: str | Path) -> None:
-    """Raise InputError if the name of a file to draw to ends in none of `ENDINGS`."""
-    if Path(path).suffix not in ENDINGS:
-        raise InputError(f"plot = {path}: a picture's name ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}.")
+def check_ending(path: str | Path, endings: Sequence[str] = ENDINGS) -> None:
+    """Raise InputError if the name of a file to draw to has none of the endings."""
+    if Path(path).suffix not in endings:
+        raise InputError(f"plot = {path}: a picture's name ends in {', '.join(endings[:-1])} or {endings[-1]}.")
 
 
 def measured(resolved: str) -> str:
@@ -69,31 +67,21 @@ def picture(result: Result, path: str | Path | None) -> Picture:
     chart = stack(drawn, heading(result), clock(result))
     if path is not None:
         write(path, chart)
-    return Picture(figure(chart), lacking)
+    return Picture(chart, lacking)
 
 
-def write(path: str | Path, chart: Chart) -> None:
-    """Draw a chart to a file, by its ending."""
-    check_ending(path)
-    if Path(path).suffix == ".html":
-        check_outputs({"plot": path}, {})
-        Path(path).write_text(HTML + page(chart), encoding="utf-8")
-    else:
-        save_figure(figure(chart), path)
+def write(path: str | Path, chart: Chart, endings: Sequence[str] = ENDINGS) -> None:
+    """Draw a chart to a file, by its ending; the same chart gives the same bytes."""
+    check_ending(path, endings)
+    check_outputs({"plot": path}, {})
+    ending = Path(path).suffix
+    content = (HTML + page(chart)).encode() if ending == ".html" else drawing(chart, ending.removeprefix("."))
+    Path(path).write_bytes(content)
 
 
 def stack(drawn: Sequence[Panel], title: str, time: str) -> Chart:
     """Put panels one below the other over the same time."""
     return Chart(tuple(drawn), Axis(time, low=0), title=title, share_y=False, is_stack=True, height=1.7)
-
-
-def save_figure(drawn: Figure, path: str | Path) -> None:
-    """Write a figure to a file, the same one as the same bytes."""
-    if Path(path).suffix not in ENDINGS[:-1]:
-        raise InputError(f"plot = {path}: a picture's name ends in {' or '.join(ENDINGS[:-1])}.")
-    check_outputs({"plot": path}, {})
-    with styled():
-        drawn.savefig(path, metadata=METADATA[Path(path).suffix.removeprefix(".")])
 
 
 def missing(result: Result) -> tuple[str, ...]:

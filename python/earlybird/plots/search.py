@@ -39,13 +39,12 @@ def search_chart(table: pl.DataFrame) -> Chart:
     Chart
         What to draw.
     """
-    x, met = table["trial"], [str(met) for met in table["met"]]
-    hover = "setting %{x}: %{y:.2f}, %{text} statements met"
+    x, met = table["trial"], [f"{met} statements met" for met in table["met"]]
     ink, muted = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], DASHED, ".")
     dot = Look(LOOKS["pert"].colour, LOOKS["pert"].dark, SOLID, "o")
     marks = (
-        Curve("a setting", dot, x, table["distance"], "dots", hover=hover, texts=met),
-        Curve("best so far", ink, x, table["best"], "steps", hover="%{y:.2f}"),
+        Curve("a setting", dot, x, table["distance"], "dots", texts=met),
+        Curve("best so far", ink, x, table["best"], "steps"),
         Bound("the study's own setting", table["own"][0], "y", muted),
     )
     y = Axis("Distance (tolerances)", low=0, better="smaller")

@@ -102,11 +102,10 @@ def _cells(sizes: pl.DataFrame) -> Iterator[Curve]:
     for holds, (text, style) in VERDICTS.items():
         shown = rows.filter(pl.col("holds") == holds)
         if shown.height:
-            hover = "%{text}: %{x:.4~g}"
-            yield Curve(text, style, shown["size"], shown["place"], "dots", hover=hover, texts=shown["cell"].to_list())
+            yield Curve(text, style, shown["size"], shown["place"], "dots", texts=shown["cell"].to_list())
 
 
 def _paper(scale: Scale) -> Iterator[Curve]:
     if scale.stated:
         places = [-1.0] * len(scale.stated)
-        yield Curve("in the paper", STAR, scale.stated, places, "dots", size=9, hover="%{x:.4~g}")
+        yield Curve("in the paper", STAR, scale.stated, places, "dots", size=9)

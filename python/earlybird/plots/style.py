@@ -8,14 +8,12 @@ darker, triangles). A fine-grained timer (``-fg``) hollows the marker.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
-
-import matplotlib as mpl
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 INK: Final = "#20242a"
 """Text and paper's points."""
@@ -44,14 +42,16 @@ class Look:
 
 
 SOLID, DASHED, DOTTED, DASH_DOTTED, LONG = "solid", "dash", "dot", "dashdot", "longdash"
-DASHES: Final[Mapping[str, Any]] = {
-    SOLID: "-",
-    DASHED: (0, (5, 1.8)),
-    DOTTED: (0, (1, 1.4)),
-    DASH_DOTTED: (0, (6, 1.6, 1, 1.6)),
-    LONG: (0, (9, 2.2)),
+DASHES: Final[Mapping[str, list[float]]] = {
+    SOLID: [],
+    DASHED: [10, 3.5],
+    DOTTED: [2, 2.8],
+    DASH_DOTTED: [12, 3.2, 2, 3.2],
+    LONG: [18, 4.5],
 }
-"""Dashes by plotly's names, as matplotlib has them."""
+"""Pixels that are drawn and left out in turn."""
+FONT: Final = "DejaVu Sans, Verdana, sans-serif"
+"""Verdana is as wide: where it replaces the other, as in an SVG on another computer, nothing overlaps."""
 
 LOOKS: Final = {
     "sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
@@ -182,50 +182,39 @@ def dark_colours() -> Mapping[str, str]:
     return DARK | {each.colour: each.dark for each in (*LOOKS.values(), *OTHERS)}
 
 
-RULES: Final[dict[Any, Any]] = {
-    "font.family": "sans-serif",
-    # Verdana is as wide: where it stands in, as in an SVG on another computer, nothing overlaps.
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
-    "font.size": 8.5,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 8.5,
-    "axes.titlesize": 9,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlecolor": INK,
-    "axes.edgecolor": MUTED,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "axes.ymargin": 0.09,
-    "axes.unicode_minus": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.7,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
-    "lines.markeredgewidth": 1.1,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 3.2,
-    "figure.dpi": 110,
-    "savefig.dpi": 220,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "earlybird",
+POLYGONS: Final[Mapping[str, tuple[int, float, float, float]]] = {
+    "^": (3, -90, 1, 1.5),
+    "v": (3, 90, 1, 1.5),
+    "<": (3, 180, 1, 1.5),
+    ">": (3, 0, 1, 1.5),
+    "D": (4, 0, 1, 1.25),
+    "s": (4, 45, 1, 1.25),
+    "p": (5, -90, 1, 1.15),
+    "h": (6, -90, 1, 1.1),
+    "*": (5, -90, 0.42, 1.25),
+    "P": (4, -90, 0.45, 1.5),
+    "X": (4, 45, 0.45, 1.5),
 }
+"""
+Markers with corners: how many, the direction of the first in degrees, how far those between them lie, and the radius
+with which they are as large as a circle.
+"""
+STROKED: Final[Mapping[str, str]] = {"x": "M-1,-1L1,1M-1,1L1,-1", "+": "M-1,0L1,0M0,-1L0,1", "_": "M-1,0L1,0"}
+"""Markers that are lines."""
+CIRCLE: Final = "M{0},0A{0},{0},0,1,1,-{0},0A{0},{0},0,1,1,{0},0Z"
 
 
-@contextmanager
-def styled() -> Iterator[None]:
-    """Draw with the look of all pictures, leaving the caller's settings alone."""
-    with mpl.rc_context(RULES):
-        yield
+def shape(marker: str, scale: float = 1.0) -> str:
+    """Return the path of a marker with that radius, as SVG has it."""
+    if marker in STROKED:
+        return STROKED[marker].replace("1", f"{scale:g}")
+    if marker not in POLYGONS:
+        return CIRCLE.format(f"{scale:g}")
+    corners, first, between, larger = POLYGONS[marker]
+    radii = (1.0,) if between == 1 else (1.0, between)
+    parts = corners * len(radii)
+    around = []
+    for part in range(parts):
+        length, turn = radii[part % len(radii)] * scale * larger, math.radians(first + 360 * part / parts)
+        around.append(f"{length * math.cos(turn):.3g},{length * math.sin(turn):.3g}")
+    return f"M{'L'.join(around)}Z"

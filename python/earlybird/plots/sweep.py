@@ -9,7 +9,6 @@ from earlybird.columns import FLOW_COLUMNS, MEDIA_ROWS, NETWORK_ROWS, VIEWER_ROW
 from earlybird.dictionary import sections
 from earlybird.errors import InputError
 from earlybird.plots.chart import Axis, Chart, Curve, Panel
-from earlybird.plots.figure import figure
 from earlybird.plots.style import is_transport, looks
 from earlybird.statistics import student_interval
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
-    from matplotlib.figure import Figure
 
     from earlybird.plots.chart import Better
     from earlybird.plots.style import Look
@@ -34,13 +32,8 @@ BETTER: Final[dict[str, Better]] = {
 }
 
 
-def draw(sweep: SweepResult, measure: str | None = None) -> Figure:
-    """Draw a measure, by default the first that the sweep's table shows: means, with 90 % intervals over the seeds."""
-    return figure(chart(sweep, measure))
-
-
 def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
-    """Show a measure."""
+    """Show a measure, by default the first that the sweep's table shows: means, with 90 % intervals over the seeds."""
     if not sweep.planned:
         raise InputError("there is nothing to draw: the sweep has no runs.")
     runs = sweep.runs

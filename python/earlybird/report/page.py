@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from earlybird import _core
 from earlybird.plots.chart import Chart
-from earlybird.plots.interactive import document
+from earlybird.plots.vega import document
 from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.codes import meaning
 from earlybird.report.headline import conclusion, counts, headline

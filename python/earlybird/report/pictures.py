@@ -1,47 +1,37 @@
 """Writes plots as pictures, with their data beside them."""
 
-import io
-import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import Final, TypeAlias
 
 from earlybird.plots.chart import Chart
-from earlybird.plots.figure import METADATA, figure
-from earlybird.plots.style import styled
+from earlybird.plots.vega import ENDINGS, drawn
 from earlybird.report.figures import PlotData
 
-Draw = Callable[[str], bytes]
-"""Draws a figure in the form of a file ending, ``svg`` or ``png``."""
-Pictures = Callable[[Draw], Mapping[str, bytes]]
-"""Makes of a figure the pictures to write, by file ending; the first is the one that pages show."""
+Pictures: TypeAlias = Callable[[Chart], dict[str, bytes]]
+"""Draws a chart in some forms, by file ending; pages show the first."""
 
-SMALL = 100_000
-"""Bytes of a picture that is small enough to be published without looking for a smaller form."""
-TAG = re.compile(rb"<[^>]*>")
-LONG_NUMBER = re.compile(rb"(\d\.\d\d)\d+")
-"""A number of an SVG with more than the hundredths of a point that anyone sees."""
+SMALL: Final = 100_000
+"""Bytes of an SVG that is published whatever the size of a PNG would be."""
 
 
-def both_pictures(draw: Draw) -> Mapping[str, bytes]:
+def both_pictures(chart: Chart) -> dict[str, bytes]:
     """Draw every form."""
-    return {ending: draw(ending) for ending in METADATA}
+    return {ending: drawn(chart, ending) for ending in ENDINGS}
 
 
-def vector_picture(draw: Draw) -> Mapping[str, bytes]:
+def vector_picture(chart: Chart) -> dict[str, bytes]:
     """Draw an SVG alone."""
-    return {"svg": draw("svg")}
+    return {"svg": drawn(chart, "svg")}
 
 
-def small_picture(draw: Draw) -> Mapping[str, bytes]:
+def small_picture(chart: Chart) -> dict[str, bytes]:
     """Draw one form: SVG, but for plots of so many points that a PNG is smaller."""
-    drawn = {"svg": draw("svg")}
-    if len(drawn["svg"]) > SMALL:
-        drawn["png"] = draw("png")
-    smallest = min(drawn, key=lambda ending: len(drawn[ending]))
-    return {smallest: drawn[smallest]}
+    pictures = vector_picture(chart)
+    if len(pictures["svg"]) > SMALL:
+        pictures = both_pictures(chart)
+    smallest = min(pictures, key=lambda ending: len(pictures[ending]))
+    return {smallest: pictures[smallest]}
 
 
 def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_pictures) -> str:
@@ -57,7 +47,7 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
     name
         Of the files, without their endings.
     chosen
-        Which pictures are kept.
+        Which pictures are drawn.
 
     Returns
     -------
@@ -70,27 +60,7 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
 
 def write_pictures(chart: Chart, folder: Path, name: str, chosen: Pictures) -> str:
     """Write the pictures of a plot alone, as `write_plot` does."""
-    with styled():
-        pictures = chosen(partial(_drawn, _laid_out(figure(chart))))
+    pictures = chosen(chart)
     for ending, content in pictures.items():
         (folder / f"{name}.{ending}").write_bytes(content)
     return f"{name}.{next(iter(pictures))}"
-
-
-def _laid_out(drawn: Figure) -> Figure:
-    """Lay a figure out once for all forms, which costs more than drawing it."""
-    drawn.draw_without_rendering()
-    drawn.set_layout_engine("none")
-    return drawn
-
-
-def _drawn(drawn: Figure, ending: str) -> bytes:
-    buffer = io.BytesIO()
-    drawn.savefig(buffer, format=ending, metadata=METADATA[ending])
-    content = buffer.getvalue()
-    return shortened(content) if ending == "svg" else content
-
-
-def shortened(picture: bytes) -> bytes:
-    """Round the places of an SVG's lines, and no words."""
-    return TAG.sub(lambda tag: LONG_NUMBER.sub(rb"\1", tag[0]), picture)

@@ -10,9 +10,9 @@ from earlybird.report.kept import copy_pages, kept_scale, kept_studies, with_kep
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
+from earlybird.report.rounding import round_tables
 from earlybird.report.search_page import draw_search, search_context
 from earlybird.report.site import paper_contexts, start_context, verdict_table
-from earlybird.report.smaller import make_smaller
 from earlybird.report.start import PAPERS, Found, picture_writer, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.writer import VERDICTS, write_drawings, write_each
@@ -79,7 +79,7 @@ def write_publication(
             for name, page in _start_pages(found, draft):
                 (draft / name).parent.mkdir(exist_ok=True)
                 (draft / name).write_text(page, encoding="utf-8")
-            make_smaller(draft)
+            round_tables(draft)
             _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error

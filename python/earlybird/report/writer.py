@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from earlybird.errors import StoreError, because
+from earlybird.plots.vega import library
 from earlybird.pool import spread
 from earlybird.report.figures import plot_data, sensitivity_data
 from earlybird.report.page import Drawing, page, runs_text
@@ -83,12 +84,12 @@ def _number_of_plots(evaluation: Evaluation) -> int:
 
 
 def write_assets(folder: Path) -> None:
-    """Write what pages share: style, scripts, and plotly.js, which is by far the largest."""
+    """Write what pages share: style, scripts, and the library that draws plots, which is by far the largest."""
     (folder / ASSETS).mkdir(parents=True, exist_ok=True)
     own = resources.files("earlybird.report") / ASSETS
-    library = resources.files("plotly") / "package_data" / "plotly.min.js"
-    for file in (*own.iterdir(), library):
+    for file in own.iterdir():
         (folder / ASSETS / file.name).write_bytes(file.read_bytes())
+    (folder / ASSETS / "vega.js").write_text(library(), encoding="utf-8")
 
 
 def write_drawings(

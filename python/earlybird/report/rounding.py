@@ -1,0 +1,54 @@
+"""Rounds the numbers of published tables to the digits that mean something."""
+
+from collections.abc import Mapping
+from math import floor, inf, log10
+from pathlib import Path
+
+import polars as pl
+
+DIGITS = 6
+"""Significant digits of numbers without an interval."""
+INTERVAL = ("value", "low", "high")
+"""Columns of a number and of its interval, whose half-width decides how many digits mean something."""
+
+
+def round_tables(folder: Path) -> None:
+    """Round the numbers of all CSV files of a folder, and of those in it, in place."""
+    for path in sorted(folder.rglob("*.csv")):
+        table = pl.read_csv(path, infer_schema_length=None, raise_if_empty=False)
+        if table.width:
+            rounded(table).write_csv(path)
+
+
+def rounded(table: pl.DataFrame) -> pl.DataFrame:
+    """
+    Round the numbers of a table to what they say.
+
+    Parameters
+    ----------
+    table
+        Any; the columns `value`, `low` and `high` belong together, where all are there.
+
+    Returns
+    -------
+    pl.DataFrame
+        Numbers with an interval end with the second digit of its half-width, all others with the sixth of their own.
+    """
+    numbers = [name for name, kind in table.schema.items() if kind.is_float()]
+    if not all(name in numbers for name in INTERVAL):
+        return table.with_columns(pl.col(numbers).round_sig_figs(DIGITS))
+    told = pl.struct(INTERVAL).map_elements(_within, return_dtype=pl.Struct(dict.fromkeys(INTERVAL, pl.Float64)))
+    others = pl.col([name for name in numbers if name not in INTERVAL]).round_sig_figs(DIGITS)
+    return table.with_columns(others, *(told.struct.field(name).alias(name) for name in INTERVAL))
+
+
+def _within(told: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Round a number and its interval."""
+    low, high = told["low"], told["high"]
+    half = (high - low) / 2 if low is not None and high is not None else 0.0
+    return {name: None if number is None else _shorter(number, half) for name, number in told.items()}
+
+
+def _shorter(number: float, half: float) -> float:
+    """Round a number whose interval reaches so far to each side, or that has none."""
+    return round(number, 1 - floor(log10(half))) if 0.0 < half < inf else float(f"{number:.{DIGITS}g}")
