@@ -127,7 +127,7 @@ def run() -> Chart:
     """Make the picture of a run."""
     times = np.linspace(0, 1000, 50)
     titles = ("congestion window (packets)", "round-trip time, smoothed (ms)", "from written to delivered, each (s)")
-    lines = [line(f"video{number}", look, times, times * number / 1e4) for number, look in enumerate(OTHERS[:4])]
+    lines = [line(f"video{number}", style, times, times * number / 1e4) for number, style in enumerate(OTHERS[:4])]
     panels = [over_time(title, lines, better="smaller", note="not delivered by the end: 3 of 50") for title in titles]
     return stack(panels, TITLE, "simulated time (s)")
 

@@ -96,8 +96,8 @@ def test_overrides_take_python_values() -> None:
 
 
 def test_seeds_differ_and_repeat() -> None:
-    first, again, other = (earlybird.run(SMALL, seed=seed).flows for seed in (1, 1, 2))
-    assert first.equals(again)
+    first, second, other = (earlybird.run(SMALL, seed=seed).flows for seed in (1, 1, 2))
+    assert first.equals(second)
     assert not first.equals(other)
 
 
@@ -121,7 +121,7 @@ def test_repairs_are_there_when_asked_for() -> None:
     assert rows["dropped"].sum() > 0
 
 
-def test_a_table_that_was_not_measured_says_how_to_measure_it() -> None:
+def test_a_table_that_was_not_measured_states_how_to_measure_it() -> None:
     with pytest.raises(InputError, match=r"no table 'series': ask for it with measure\.series = \"100ms\""):
         _ = earlybird.run(SMALL).series
 

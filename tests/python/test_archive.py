@@ -82,8 +82,8 @@ def contents(archive: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def altered(archive: Path, to: Path, members: Mapping[str, bytes], **about: object) -> Path:
     """Write an archive anew in which some members have another content, as somebody would who writes its list too."""
-    said, own = contents(archive)
-    write_container(to, {**said, **about}, {**own, **members})
+    reported, own = contents(archive)
+    write_container(to, {**reported, **about}, {**own, **members})
     return to
 
 
@@ -117,9 +117,9 @@ def more_timeouts(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def test_the_same_study_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
-    again = tmp_path / "under" / "another-name.zip"
-    exported = pack([load(made / "studies" / "small-study")], "smoke", Store(made / "results"), again)
-    assert again.read_bytes() == (made / "small.zip").read_bytes()
+    second = tmp_path / "under" / "another-name.zip"
+    exported = pack([load(made / "studies" / "small-study")], "smoke", Store(made / "results"), second)
+    assert second.read_bytes() == (made / "small.zip").read_bytes()
     assert (exported.runs, exported.fingerprint) == (RUNS, open_archive(made / "small.zip").fingerprint)
     assert exported.bytes < 500_000
 
@@ -178,7 +178,7 @@ def test_a_changed_number_is_found_and_named(made: Path, repeated: Path, tmp_pat
     assert different.runs[0]["axes"] == {"restart": False, "n": 1, "transport": "sack"}
 
 
-def test_other_bytes_of_the_same_numbers_are_told_from_the_same_file(
+def test_other_bytes_of_the_same_numbers_are_distinguished_from_the_same_file(
     made: Path, repeated: Path, tmp_path: Path
 ) -> None:
     key, members = a_flow(made / "small.zip", lambda table: table)
@@ -202,7 +202,7 @@ def test_a_verdict_that_its_results_do_not_give_is_named(made: Path, repeated: P
     assert not check.is_equal
 
 
-def test_results_that_were_exchanged_are_told(made: Path, tmp_path: Path) -> None:
+def test_results_that_were_exchanged_are_reported(made: Path, tmp_path: Path) -> None:
     runs = json.loads(contents(made / "small.zip")[1]["runs.json"])
     runs[0]["key"], runs[1]["key"] = runs[1]["key"], runs[0]["key"]
     exchanged = altered(made / "small.zip", tmp_path / "a.zip", {"runs.json": json.dumps(runs).encode()})
@@ -238,7 +238,7 @@ def test_a_sample_is_drawn_by_its_seed() -> None:
     assert drawn(keys, 500, None, 1) == keys
 
 
-def test_a_truncated_archive_is_told(made: Path, tmp_path: Path) -> None:
+def test_a_truncated_archive_is_reported(made: Path, tmp_path: Path) -> None:
     whole = (made / "small.zip").read_bytes()
     for length in (0, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.zip").write_bytes(whole[:length])
@@ -247,7 +247,7 @@ def test_a_truncated_archive_is_told(made: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "checks").exists()
 
 
-def test_a_flipped_bit_is_told(made: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_is_reported(made: Path, tmp_path: Path) -> None:
     whole = bytearray((made / "small.zip").read_bytes())
     with zipfile.ZipFile(made / "small.zip") as file:
         place = file.getinfo("README.md").header_offset + 200
@@ -299,7 +299,7 @@ def poor(members: dict[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "reported"),
     [
         (drop, "1 of its members are missing, such as report/small-study/verdicts.csv"),
         (add, "does not know, such as foreign.txt"),
@@ -313,13 +313,13 @@ def poor(members: dict[str, bytes]) -> None:
         (poor, "lacks something"),
     ],
 )
-def test_a_bad_archive_is_told_and_nothing_is_run(
-    earlybird: Program, made: Path, tmp_path: Path, harm: Callable[[dict[str, bytes]], None], told: str
+def test_a_bad_archive_is_reported_and_nothing_is_run(
+    earlybird: Program, made: Path, tmp_path: Path, harm: Callable[[dict[str, bytes]], None], reported: str
 ) -> None:
     bad = rewritten(made / "small.zip", tmp_path / "bad.zip", harm)
     done = earlybird("study", "check", bad)
     assert (done.code, done.out) == (2, "")
-    assert told in done.err
+    assert reported in done.err
     assert not (tmp_path / "checks").exists()
     assert not (tmp_path.parent / "outside.txt").exists()
 
@@ -381,7 +381,7 @@ def result(summary: dict[str, Any], **tables: pl.DataFrame) -> Result:
     return Result({}, 1, summary, {name: partial(pl.DataFrame, table) for name, table in tables.items()})
 
 
-def test_differences_are_told_by_quantity() -> None:
+def test_differences_are_reported_by_quantity() -> None:
     nan = float("nan")
     old = pl.DataFrame({"same": [1.0, nan], "x": [1.0, 2.0], "kind": ["a", "b"], "gone": [0, 0]})
     new = pl.DataFrame({"same": [1.0, nan], "x": [1.5, 4.0], "kind": ["a", "c"], "come": [0, 0]})
@@ -389,8 +389,8 @@ def test_differences_are_told_by_quantity() -> None:
         result({"code_version": "1", "success": 0.5, "late": None}, flows=old, short=old, lost=old),
         result({"code_version": "2", "success": 0.25, "late": None}, flows=new, short=new.head(1)),
     )
-    told = [(each.quantity, each.archived, each.repeated, each.place, each.values) for each in found]
-    assert told == [
+    reported = [(each.quantity, each.archived, each.repeated, each.place, each.values) for each in found]
+    assert reported == [
         ("summary.success", 0.5, 0.25, "", 1),
         ("flows.x", 2.0, 4.0, "row 2", 2),
         ("flows.kind", "b", "c", "row 2", 1),

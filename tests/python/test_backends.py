@@ -78,7 +78,7 @@ def test_a_run_in_real_time_has_the_tables_of_a_simulation(backend: Backend, tmp
     assert Store(tmp_path).load(run_key(real.scenario, real.seed)) == real
 
 
-def test_the_kernels_sockets_are_told_the_floor_of_the_timeout() -> None:
+def test_the_floor_of_the_timeout_is_set_on_the_kernels_sockets() -> None:
     speech = SCENARIO.replace("bulk = {}", 'cbr = { rate = "300kb/s", packet = 1000 }')
     longest = {}
     for floor in ("200ms", "30ms"):
@@ -107,8 +107,8 @@ def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> Non
     # Nothing of it is drawn at random, yet no run in real time repeats another.
     assert swept.made == 2
     assert swept.runs["backend"].to_list() == ["kernel", "kernel"]
-    again = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
-    assert again.made == 0
+    second = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    assert second.made == 0
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
@@ -224,8 +224,8 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=10)
-    assert process.returncode == 130, said
+    _, reported = process.communicate(timeout=10)
+    assert process.returncode == 130, reported
     assert list(results.iterdir()) == []
 
 

@@ -120,22 +120,22 @@ def reports(source: str, destination: str, until: Callable[[dict[str, Any]], boo
 
 
 @contextmanager
-def stranger(answer: Callable[[bytes], list[bytes]]) -> Iterator[tuple[int, list[int]]]:
+def unknown_peer(answer: Callable[[bytes], list[bytes]]) -> Iterator[tuple[int, list[int]]]:
     """Run a server that is no relay; yields its port, and the lengths of what came and of what it sent."""
     lengths = [0, 0]
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-        door.bind(("127.0.0.1", 0))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
 
         def serve() -> None:
-            while (came := door.recvfrom(1 << 16))[0]:
+            while (came := listener.recvfrom(1 << 16))[0]:
                 lengths[0] += len(came[0])
-                for said in answer(came[0]):
-                    lengths[1] += len(said)
-                    door.sendto(said, came[1])
+                for datagram in answer(came[0]):
+                    lengths[1] += len(datagram)
+                    listener.sendto(datagram, came[1])
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        port = door.getsockname()[1]
+        port = listener.getsockname()[1]
         yield port, lengths
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
             last.sendto(b"", ("127.0.0.1", port))
@@ -149,7 +149,7 @@ def stranger(answer: Callable[[bytes], list[bytes]]) -> Iterator[tuple[int, list
 )
 @pytest.mark.parametrize("transport", ["earlybird-rt", "cubic-rack"])
 def test_what_answers_and_is_no_relay_is_named(answer: Callable[[bytes], list[bytes]], transport: str) -> None:
-    with stranger(answer) as (port, lengths):
+    with unknown_peer(answer) as (port, lengths):
         address = f"eb://127.0.0.1:{port}?transport={transport}&conntimeo=500"
         state = reports(address, "file:/dev/null", lambda state: bool(state["refusal"]))
     assert "no relay of earlybird" in state["refusal"]
@@ -159,7 +159,7 @@ def test_what_answers_and_is_no_relay_is_named(answer: Callable[[bytes], list[by
 
 
 def test_who_does_not_answer_is_not_there() -> None:
-    with stranger(lambda _: []) as (port, _):
+    with unknown_peer(lambda _: []) as (port, _):
         address = f"eb://127.0.0.1:{port}?conntimeo=500"
         state = reports(address, "file:/dev/null", lambda state: state["time_s"] > 2)
     assert (state["peers"], state["refusal"]) == (0, None)
@@ -187,7 +187,7 @@ def running(source: str, destination: str) -> Iterator[list[dict[str, Any]]]:
     ("ours", "theirs", "words"),
     [("streamid=one", "streamid=two", "streamid"), ("", "transport=cubic-rack", "the same `transport`")],
 )
-def test_why_a_relay_is_refused_is_told_on_both_sides(feed: Feed, ours: str, theirs: str, words: str) -> None:
+def test_why_a_relay_is_refused_is_reported_on_both_sides(feed: Feed, ours: str, theirs: str, words: str) -> None:
     port = free_port()
     with running(f"udp://127.0.0.1:{feed.port}", f"eb://127.0.0.1:{port}?mode=listener&{ours}") as listener:
         state = reports(f"eb://127.0.0.1:{port}?{theirs}", "file:/dev/null", lambda state: bool(state["refusal"]))
@@ -200,7 +200,7 @@ def test_why_a_relay_is_refused_is_told_on_both_sides(feed: Feed, ours: str, the
 
 @pytest.mark.parametrize("victim", ["sender", "receiver"])
 @pytest.mark.parametrize("waits", ["sender", "receiver"])
-def test_either_side_is_found_again_after_its_death(feed: Feed, screen: Screen, victim: str, waits: str) -> None:
+def test_either_side_reconnects_after_the_other_was_killed(feed: Feed, screen: Screen, victim: str, waits: str) -> None:
     port = free_port()
     options = {side: "?mode=listener" if side == waits else "?peeridletimeo=1000" for side in ("sender", "receiver")}
     sender = ("-q", f"udp://127.0.0.1:{feed.port}", f"eb://127.0.0.1:{port}{options['sender']}")
@@ -247,13 +247,13 @@ def test_a_source_that_stops_and_a_viewer_that_goes_end_nothing(screen: Screen) 
             feed._thread.join()
             screen.close()
             time.sleep(3)
-            again = Screen()
+            second = Screen()
             with Feed() as other, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as entry:
                 entry.bind(("127.0.0.1", screen.port))
                 entry.settimeout(HUNG)
                 other.port = feed.port
                 assert len(entry.recv(1 << 16)) == 7 * len(PACKET)
-            again.close()
+            second.close()
         assert last > 0
         assert states[-1]["peers"] == 1
 
@@ -319,7 +319,7 @@ def test_statistics_replaced_what_something_else_wrote(earlybird: Program, tmp_p
     ("source", "words"),
     [("upd://:5000", r"did you mean `udp`"), ("file:/tmp", "is a directory"), ("http://:8080", "nothing can be read")],
 )
-def test_a_source_that_is_none_is_told_at_once(source: str, words: str) -> None:
+def test_a_source_that_is_none_is_reported_at_once(source: str, words: str) -> None:
     with pytest.raises((InputError, OSError), match=words):
         transmit(source, f"eb://:{free_port()}")
 
@@ -340,9 +340,9 @@ def test_a_flood_costs_neither_memory_nor_answers(feed: Feed, screen: Screen) ->
         attacker.setblocking(False)  # noqa: FBT003
         sent = came = 0
         for number in range(60_000):
-            said = _syn(number) if number % 2 else os.urandom(1200)
+            datagram = _syn(number) if number % 2 else os.urandom(1200)
             try:
-                sent += attacker.sendto(said, ("127.0.0.1", port))
+                sent += attacker.sendto(datagram, ("127.0.0.1", port))
                 came += len(attacker.recv(1 << 16))
             except BlockingIOError:
                 continue
@@ -362,13 +362,13 @@ def _resident(process: int) -> int:
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def test_where_a_relay_stands_is_said_at_the_beginning_and_when_it_changes(
+def test_where_a_relay_stands_is_reported_at_the_beginning_and_when_it_changes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     states: list[dict[str, Any]] = [{"peers": 0}, {"peers": 0}, {}, {}, {"peers": 0, "refusal": "of this"}]
-    with _Lines() as say:
+    with _Lines() as write_line:
         for second, changes in enumerate(states, 1):
-            say(report(second, **changes))
+            write_line(report(second, **changes))
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in lines] == ["1 s", "3 s", "5 s", "It has ended"]
     assert "4,000 units, 5.0 MB, lost 10" in lines[-1]

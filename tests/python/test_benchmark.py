@@ -21,7 +21,7 @@ def test_the_benchmark_leaves_out_transports_that_cannot_carry_a_long_transfer()
     assert not {"udp", "srt", "mtcp", "earlybird-rt"} & set(names)
 
 
-def test_the_short_benchmark_takes_less_than_a_minute_and_says_so_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_short_benchmark_takes_less_than_a_minute_and_states_it_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("earlybird.benchmark._ours", lambda *_: {"packets_per_cpu_second": 1e6, "peak_memory_mb": 40.0})
     outcome = CliRunner().invoke(application, ["bench"])
     assert outcome.exit_code == 0, outcome.exception

@@ -19,7 +19,7 @@ from study_parts import small_study
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Look = Callable[..., dict[str, Any]]
+    PageCheck = Callable[..., dict[str, Any]]
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason=NO_BROWSER)
@@ -101,7 +101,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def look_at(site: Path) -> Iterator[Look]:
+def check_page(site: Path) -> Iterator[PageCheck]:
     """Return a function that loads a page and fails if one of its scripts does; it loads each page once."""
     with served(site) as server:
         yield cache(partial(seen, site, server))
@@ -109,21 +109,21 @@ def look_at(site: Path) -> Iterator[Look]:
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
 @pytest.mark.parametrize("page", ["index.html", "verdicts.html", "papers/S.html", "small-study/index.html"])
-def test_a_page_loads_without_a_failing_script_and_fits_its_width(look_at: Look, page: str, width: int) -> None:
-    seen = look_at(page, width)
+def test_a_page_loads_without_a_failing_script_and_fits_its_width(check_page: PageCheck, page: str, width: int) -> None:
+    seen = check_page(page, width)
     assert seen["width"] == width
     assert seen["scroll"] <= seen["width"], "something sticks out to the right"
 
 
-def test_an_address_of_a_statement_unfolds_it(look_at: Look) -> None:
+def test_an_address_of_a_statement_unfolds_it(check_page: PageCheck) -> None:
     page, statement = "small-study/index.html", "check-nothing-negative"
-    assert look_at(f"{page}#{statement}", DESK, UNFOLDED)["filtered"] == [statement]
-    assert look_at(page, DESK, UNFOLDED)["filtered"] == []
+    assert check_page(f"{page}#{statement}", DESK, UNFOLDED)["filtered"] == [statement]
+    assert check_page(page, DESK, UNFOLDED)["filtered"] == []
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
-def test_every_plot_has_data_and_shows_it(look_at: Look, width: int) -> None:
-    plots = look_at("small-study/index.html", width)["plots"]
+def test_every_plot_has_data_and_shows_it(check_page: PageCheck, width: int) -> None:
+    plots = check_page("small-study/index.html", width)["plots"]
     names = ["frozen", "ages", "age-history", "packets", "dots"]
     assert [plot["id"] for plot in plots] == [f"plot-{name}" for name in names]
     for plot in plots:
@@ -133,5 +133,5 @@ def test_every_plot_has_data_and_shows_it(look_at: Look, width: int) -> None:
         assert plot["flaws"] == [], plot
 
 
-def test_the_verdict_table_can_be_filtered(look_at: Look) -> None:
-    assert look_at("verdicts.html", DESK, FILTER)["filtered"] == ["R-1"]
+def test_the_verdict_table_can_be_filtered(check_page: PageCheck) -> None:
+    assert check_page("verdicts.html", DESK, FILTER)["filtered"] == ["R-1"]

@@ -53,8 +53,8 @@ def test_a_capture_has_nanoseconds_and_begins_with_the_opening_segment(capture: 
 @needs_tshark
 def test_lengths_that_were_not_simulated_are_named_in_the_capture_itself(tmp_path: Path) -> None:
     """Whoever is handed the file alone has not seen the warning of the run that wrote it."""
-    said = "Capture comment:     This capture has headers as real networks do"
-    assert said in described(captured(tmp_path, "ns2"))
+    reported = "Capture comment:     This capture has headers as real networks do"
+    assert reported in described(captured(tmp_path, "ns2"))
     assert "comment" not in described(captured(tmp_path, "rfc"))
 
 

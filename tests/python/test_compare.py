@@ -121,13 +121,13 @@ def test_a_flow_that_needs_less_than_two_seconds_does_not_stall(comparison: Comp
     assert (restless["stalls"] > 0).all()
 
 
-def test_finished_runs_are_not_made_again(comparison: Comparison, network: Path, out: Path) -> None:
+def test_finished_runs_are_not_repeated(comparison: Comparison, network: Path, out: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
-    again = compare_media(
+    second = compare_media(
         CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, out=out
     )
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")} == before
-    assert again.flows.equals(comparison.flows)
+    assert second.flows.equals(comparison.flows)
 
 
 def test_the_table_has_a_column_per_transport_and_fits_eighty_columns(comparison: Comparison) -> None:
@@ -147,7 +147,7 @@ def test_the_picture_comes_as_png_and_svg_with_the_same_bytes_each_time(comparis
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-def test_the_json_has_no_number_that_json_cannot_say(comparison: Comparison) -> None:
+def test_the_json_has_no_number_that_json_cannot_represent(comparison: Comparison) -> None:
     text = json.dumps(comparison.to_dict(), allow_nan=False)
     assert json.loads(text)["transports"].keys() == {"sack", "sack-er"}
     assert json.loads(text)["clip"]["frames"] == 300
@@ -214,11 +214,11 @@ def test_seconds_are_written_with_three_digits(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "none"), (1.0, "100.0 %"), (0.0312, "3.12 %"), (0.00002, "0.0020 %")]
 )
-def test_small_shares_can_be_told_from_none(value: float, text: str) -> None:
+def test_small_shares_can_be_distinguished_from_none(value: float, text: str) -> None:
     assert share(value) == text
 
 
-def test_the_command_says_in_one_paragraph_what_is_wrong_with_a_film(tmp_path: Path) -> None:
+def test_the_command_states_in_one_paragraph_what_is_wrong_with_a_film(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(application, ["compare", "--media", str(tmp_path / "nowhere.mp4")])
     assert outcome.exit_code == 2
     assert outcome.stderr.strip().count("\n") == 0
@@ -245,7 +245,7 @@ def test_the_command_prints_json(comparison: Comparison, network: Path, out: Pat
     assert json.loads(outcome.stdout)["transports"] == comparison.to_dict()["transports"]
 
 
-def test_the_command_draws_the_picture_where_it_is_told(network: Path, out: Path, tmp_path: Path) -> None:
+def test_the_command_draws_the_picture_at_the_path_that_was_given(network: Path, out: Path, tmp_path: Path) -> None:
     arguments = ["compare", "--media", str(CLIP), "--network", str(network), "--out", str(out), "--transport", "sack"]
     outcome = CliRunner().invoke(application, [*arguments, "--plot", str(tmp_path / "film")])
     assert outcome.exit_code == 0
@@ -281,7 +281,7 @@ def shown(comparison: Comparison) -> str:
     return " ".join(console.export_text().split())
 
 
-def test_a_film_that_is_cut_is_said_to_be_cut(comparison: Comparison) -> None:
+def test_a_film_that_is_cut_is_reported_as_cut(comparison: Comparison) -> None:
     assert "only the first" not in shown(comparison)
     assert "repeated 3 times" in shown(comparison)
     longer = dataclasses.replace(comparison, source=dataclasses.replace(comparison.source, length=100.0))

@@ -22,9 +22,9 @@ def test_costs_add_up_and_are_shown_in_minutes(capsys: pytest.CaptureFixture[str
     both = together("all", costs)
     assert (both.runs, both.wall_s, round(both.speed, 1)) == (110, 180.0, 333.3)
     show_costs([cost.row() for cost in (*costs, both)], "as measured")
-    told = capsys.readouterr().out
+    reported = capsys.readouterr().out
     for words in (["one", "medium", "100", "417", "2.0", "min"], ["all", "medium", "110", "333", "3.0", "min"]):
-        assert words in [line.split() for line in told.splitlines()]
+        assert words in [line.split() for line in reported.splitlines()]
 
 
 def test_a_dry_run_makes_no_run_of_the_study_and_counts_what_is_missing(

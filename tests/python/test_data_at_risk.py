@@ -47,7 +47,7 @@ def test_a_list_of_checksums_of_something_else_makes_no_result_of_a_folder(tmp_p
     assert (tmp_path / "film.mkv").exists()
 
 
-def test_saving_leaves_a_photograph_beside_an_older_result_alone(tmp_path: Path) -> None:
+def test_saving_keeps_a_photograph_beside_an_older_result(tmp_path: Path) -> None:
     result = earlybird.run(SMALL, overrides=SHORT)
     (result.save(tmp_path / "one") / "cat.jpg").touch()
     with pytest.raises(StoreError, match="holds something else"):
@@ -92,8 +92,8 @@ def test_a_device_may_take_several_outputs(small: Path) -> None:
 
 
 def test_equal_runs_compare_equal_and_others_do_not(tmp_path: Path) -> None:
-    first, again, other = (earlybird.run(SMALL, seed=seed, overrides=SHORT) for seed in (1, 1, 2))
-    assert first == again == Result.load(first.save(tmp_path / "kept"))
+    first, second, other = (earlybird.run(SMALL, seed=seed, overrides=SHORT) for seed in (1, 1, 2))
+    assert first == second == Result.load(first.save(tmp_path / "kept"))
     assert first != other
     assert first != earlybird.run(SMALL, overrides={**SHORT, "measure.deliveries": True})
     assert first != "a text"

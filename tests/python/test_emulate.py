@@ -34,7 +34,7 @@ def _allowed() -> None:
 
 
 @pytest.mark.usefixtures("_allowed")
-def test_a_download_takes_the_time_that_the_link_says(program: Program, tmp_path: Path) -> None:
+def test_a_download_takes_the_time_of_the_link(program: Program, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(bytes(500_000))
     server = f"{SERVER} --directory {tmp_path}"
     statistics, packets = tmp_path / "statistics.jsonl", tmp_path / "packets.pcapng"

@@ -31,7 +31,7 @@ def test_the_smoothed_delay_after_a_hundred_round_trips() -> None:
     assert list(queueing_delays([0.050, *[0.070] * 100]))[-1] == pytest.approx(0.0126794, abs=1e-7)
 
 
-def test_a_run_is_compared_with_the_equations_at_each_moment() -> None:
+def test_a_run_is_compared_with_the_equations_at_each_time() -> None:
     events = [(0.0, "snd", 0), (0.1, "ack", 0), (0.1, "snd", 1), (0.2, "ack", 1)]
     trace = pl.DataFrame(events, schema=["time", "event", "seq"], orient="row")
     samples = [(0.15, "rto_s", 0.3), (0.25, "rto_s", 0.25), (0.05, "rto_s", 9.0), (0.25, "er_threshold_s", 0.29)]

@@ -27,10 +27,10 @@ CASE = SessionCase("bbr-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
 
 
 def test_a_session_is_what_a_plan_plays_of_the_same_line() -> None:
-    told = plan_for(
+    reported = plan_for(
         bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr-rack"], seeds=[7]
     )
-    expected = next(one for one in told.prospects if one.candidate.name == "bbr-rack").sessions[0].need
+    expected = next(one for one in reported.prospects if one.candidate.name == "bbr-rack").sessions[0].need
     assert make(CASE.document(), 7).table("session")["need_s"].item() == expected
 
 

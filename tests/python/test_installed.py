@@ -34,8 +34,10 @@ def loaded_by(folder: Path, line: list[str], **environment: str) -> str:
         f"atexit.register(lambda: print(sorted({HEAVY} & {{*sys.modules}}), file=sys.stderr)); "
         "from earlybird.cli import main; main()"
     )
-    told = [sys.executable, "-c", check]
-    done = subprocess.run(told, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False)
+    reported = [sys.executable, "-c", check]
+    done = subprocess.run(
+        reported, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout
     return done.stderr.strip()
 

@@ -29,10 +29,10 @@ FORWARDS = Path("/proc/sys/net/ipv4/ip_forward")
 
 ANSWER = f"""
 import socket
-with socket.create_server(("{SERVER}", 8000)) as door:
+with socket.create_server(("{SERVER}", 8000)) as listener:
     print("ready", flush=True)
     while True:
-        caller, (address, _) = door.accept()
+        caller, (address, _) = listener.accept()
         with caller:
             caller.sendall(address.encode())
 """

@@ -69,8 +69,8 @@ def _jumping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     ask = "import time; print(abs(time.time() - time.time()) > 7000, abs(time.monotonic() - time.monotonic()) < 1)"
-    said = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
-    assert said == "True True\n"
+    reported = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
+    assert reported == "True True\n"
 
 
 @pytest.mark.usefixtures("_jumping")
@@ -97,24 +97,24 @@ def test_a_time_of_day_that_jumps_does_not_stop_or_hurry_a_stream(transport: str
 def _another_version(listener: int) -> Iterator[int]:
     """Stand between a caller and a relay that waits, and have the caller's greeting name another version."""
     with (
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as facing,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as beyond,
     ):
-        door.bind(("127.0.0.1", 0))
+        facing.bind(("127.0.0.1", 0))
         beyond.bind(("127.0.0.1", 0))
         caller: list[tuple[str, int]] = []
-        port = door.getsockname()[1]
+        port = facing.getsockname()[1]
 
         def there() -> None:
-            while (came := door.recvfrom(1 << 16))[0]:
+            while (came := facing.recvfrom(1 << 16))[0]:
                 caller[:] = [came[1]]
                 beyond.sendto(came[0].replace(b"EBRD\x01", b"EBRD\x02"), ("127.0.0.1", listener))
 
         def back() -> None:
-            while said := beyond.recv(1 << 16):
-                door.sendto(said, caller[0])
+            while answer := beyond.recv(1 << 16):
+                facing.sendto(answer, caller[0])
 
-        threads = [threading.Thread(target=way, daemon=True) for way in (there, back)]
+        threads = [threading.Thread(target=direction, daemon=True) for direction in (there, back)]
         for thread in threads:
             thread.start()
         yield port
@@ -125,7 +125,7 @@ def _another_version(listener: int) -> Iterator[int]:
             thread.join()
 
 
-def test_a_relay_of_another_version_is_told_in_one_line_on_both_sides() -> None:
+def test_a_relay_of_another_version_is_reported_in_one_line_on_both_sides() -> None:
     port = free_port()
     words = "Not connected: the other side uses another protocol version: use the same earlybird"
     with (

@@ -155,7 +155,7 @@ def test_ss_shows_it_beside_its_window(network: tuple[str, str]) -> None:
 
 
 @pytest.mark.root
-def test_every_ack_is_told_while_somebody_wants_to_know(network: tuple[str, str]) -> None:
+def test_every_ack_is_reported_while_somebody_wants_to_know(network: tuple[str, str]) -> None:
     kernel.load(name=NAME, namespaces=network[:1])
     try:
         every, decisions = _watched(network[0], every_ack=True), _watched(network[0], every_ack=False)
@@ -247,7 +247,9 @@ def test_a_route_has_it_and_the_default_stays(network: tuple[str, str]) -> None:
 
 
 @pytest.mark.root
-def test_a_namespace_that_still_uses_it_is_told_with_the_command(network: tuple[str, str], earlybird: Program) -> None:
+def test_a_namespace_that_still_uses_it_is_reported_with_the_command(
+    network: tuple[str, str], earlybird: Program
+) -> None:
     kernel.load(name=NAME)
     before = _default(network[0])
     _in(network[0], "sh", "-c", f"echo {NAME} > /proc/sys/net/ipv4/tcp_congestion_control")
@@ -281,7 +283,7 @@ def test_a_command_ends_with_the_one_who_runs_it() -> None:
 
 @pytest.mark.root
 @pytest.mark.usefixtures("_allowed")
-def test_it_can_be_loaded_and_unloaded_again_and_again() -> None:
+def test_it_can_be_loaded_and_unloaded_repeatedly() -> None:
     for turn in range(100):
         kernel.load(name=NAME, parameters={"preset": ("default", "text", "guarded", "port", "flat", "h")[turn % 6]})
         kernel.unload(NAME)
@@ -331,7 +333,7 @@ def test_other_congestion_controls_are_refused(earlybird: Program) -> None:
     assert "pert" in message
 
 
-def test_a_program_that_was_not_built_is_told(earlybird: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_was_not_built_is_reported(earlybird: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     monkeypatch.setenv("PATH", "/nowhere")
     message = complaint(earlybird("kernel", "status"))
@@ -339,7 +341,7 @@ def test_a_program_that_was_not_built_is_told(earlybird: Program, monkeypatch: p
     assert "libelf-dev" in message
 
 
-def test_an_ordinary_user_is_told_what_is_missing(earlybird: Program) -> None:
+def test_an_ordinary_user_gets_the_list_of_what_is_missing(earlybird: Program) -> None:
     try:
         found = kernel.program()
     except EarlybirdError as error:

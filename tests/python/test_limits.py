@@ -87,7 +87,7 @@ def test_a_run_that_grows_all_the_same_is_ended(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (120, "2 min"), (7200, "2 h"), (1e10, "317 years")])
-def test_times_are_told_roughly(seconds: float, text: str) -> None:
+def test_times_are_reported_roughly(seconds: float, text: str) -> None:
     assert time_text(seconds) == text
 
 
@@ -199,7 +199,7 @@ def is_there(group: int) -> bool:
     return True
 
 
-def test_without_a_terminal_a_line_tells_how_far_a_run_is(
+def test_without_a_terminal_a_line_reports_how_far_a_run_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("earlybird.progress.BETWEEN_LINES", 0.05)
@@ -209,7 +209,7 @@ def test_without_a_terminal_a_line_tells_how_far_a_run_is(
     assert all(line.startswith("earlybird: simulating: ") and " % done" in line for line in lines)
 
 
-def test_without_a_terminal_a_line_tells_how_far_a_sweep_is(
+def test_without_a_terminal_a_line_reports_how_far_a_sweep_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("earlybird.progress.BETWEEN_LINES", 0.05)

@@ -112,7 +112,7 @@ def test_a_relay_without_another_shows_no_number_of_before() -> None:
         ({}, "10 s: 8,000 units, 10.0 MB, round trip 43.2 ms, buffer 118 ms, lost 20, late 0, left out 0, repeated 3"),
     ],
 )
-def test_a_relay_says_where_it_is_on_one_line(changes: dict[str, object], line: str) -> None:
+def test_a_relay_states_where_it_is_on_one_line(changes: dict[str, object], line: str) -> None:
     assert relay_line(report(10, **changes)) == line
 
 
@@ -196,13 +196,13 @@ def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known()
 @pytest.mark.parametrize(
     ("content", "words"), [("", "nothing to draw yet"), ('{"time_s": 1}\n', "1 of at least 2"), ("other\n", "--stat")]
 )
-def test_what_is_no_picture_of_states_is_told(earlybird: Program, tmp_path: Path, content: str, words: str) -> None:
+def test_what_is_no_picture_of_states_is_reported(earlybird: Program, tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "states.jsonl").write_text(content)
     assert words in complaint(earlybird("plot", tmp_path / "states.jsonl", "--out", tmp_path / "states.png"))
 
 
 @pytest.mark.parametrize(("content", "words"), [("time,event\n", "--statistics"), (None, "No such file")])
-def test_top_says_what_it_follows(earlybird: Program, tmp_path: Path, content: str | None, words: str) -> None:
+def test_top_states_what_it_follows(earlybird: Program, tmp_path: Path, content: str | None, words: str) -> None:
     path = tmp_path / "other"
     if content:
         path.write_text(content)
@@ -218,7 +218,7 @@ def test_prometheus_gets_every_number_with_its_meaning_and_kind() -> None:
     assert all(metric.name.endswith("_total") == (metric.kind == "counter") for metric in METRICS)
 
 
-def test_what_is_not_known_is_not_told() -> None:
+def test_what_is_not_known_is_not_reported() -> None:
     assert "round_trip" not in text(report(2, msRTT=None))
 
 
@@ -245,6 +245,6 @@ def test_prometheus_is_answered_with_the_newest_report_or_none(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("address", ["", "x", "0", "host", "host:x", "99999", "127.0.0.1:"])
-def test_what_is_no_port_is_told(address: str) -> None:
+def test_what_is_no_port_is_reported(address: str) -> None:
     with pytest.raises(InputError, match="give a port"), serving(address):
         pass

@@ -314,12 +314,12 @@ def test_commands_took_films_that_no_scenario_takes(command: str, make: Maker, p
     assert len(done.output.strip().splitlines()) == 1
 
 
-def test_a_frame_rate_that_varies_is_said(tmp_path: Path) -> None:
+def test_a_frame_rate_that_varies_is_reported(tmp_path: Path) -> None:
     path = retimed(tmp_path / "uneven.mkv", lambda number: 4 * number + 8 * (number // 100))
     with pytest.warns(ScenarioWarning, match=r"variable frame rate \(40 to 120 ms from frame to frame\)"):
         film_document(path)
 
 
-def test_a_film_that_states_no_duration_is_said(clip: Clip) -> None:
+def test_a_film_that_states_no_duration_is_reported(clip: Clip) -> None:
     (remark,) = remarks_on(dataclasses.replace(clip, states_length=False))
     assert remark.startswith("states no duration")

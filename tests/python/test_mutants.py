@@ -26,14 +26,14 @@ def read(folder: Path, *outcomes: dict[str, Any]) -> subprocess.CompletedProcess
 
 
 def test_a_missed_change_is_named_with_its_line_and_the_score_is_too_low(tmp_path: Path) -> None:
-    said = read(tmp_path, outcome("replace > with >=", "MissedMutant"), outcome("delete !", "CaughtMutant"))
+    reported = read(tmp_path, outcome("replace > with >=", "MissedMutant"), outcome("delete !", "CaughtMutant"))
     first_line = (REPOSITORY / FILE).read_text().splitlines()[0]
-    assert f"missed: policy/rto.rs: replace > with >=\n        {first_line}" in said.stdout
-    assert "50.0%" in said.stdout
-    assert said.returncode == 1
+    assert f"missed: policy/rto.rs: replace > with >=\n        {first_line}" in reported.stdout
+    assert "50.0%" in reported.stdout
+    assert reported.returncode == 1
 
 
 def test_a_change_that_never_ends_is_caught_and_one_that_does_not_compile_does_not_count(tmp_path: Path) -> None:
-    said = read(tmp_path, outcome("replace + with *", "Timeout"), outcome("replace f with 1", "Unviable"))
-    assert said.stdout.splitlines()[-1].split() == ["all", "1", "0", "100.0%"]
-    assert said.returncode == 0
+    reported = read(tmp_path, outcome("replace + with *", "Timeout"), outcome("replace f with 1", "Unviable"))
+    assert reported.stdout.splitlines()[-1].split() == ["all", "1", "0", "100.0%"]
+    assert reported.returncode == 0

@@ -130,7 +130,7 @@ def test_a_sweep_draws_a_line_per_combination_of_the_other_keys(sweep: SweepResu
     assert drawn == pytest.approx([sum(rate) / len(rate) for rate in rates])
 
 
-def test_a_measure_that_the_runs_lack_is_told(sweep: SweepResult) -> None:
+def test_a_measure_that_the_runs_lack_is_reported(sweep: SweepResult) -> None:
     with pytest.raises(InputError, match=r"measure = delay: the runs have no such number\. They have .*drop_rate"):
         sweep.plot("delay")
 

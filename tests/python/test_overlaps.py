@@ -27,12 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "interactive.html").write_text(page(*kinds().values()), encoding="utf-8")
     committed = {str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8") for path in COMMITTED}
     pictures = {**{f"kind {kind}": svg(kind) for kind in kinds()}, **committed}
-    shown = [alone(name, text[text.index("<svg") :]) for name, text in pictures.items()]
+    shown = [only(name, text[text.index("<svg") :]) for name, text in pictures.items()]
     (made / "pictures.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{''.join(shown)}", encoding="utf-8")
     return made
 
 
-def alone(name: str, picture: str) -> str:
+def only(name: str, picture: str) -> str:
     """Put a picture into a tree of its own, as a file of its own has one: names and classes are its own."""
     return f'<div class="picture" id="{name}"><template shadowrootmode="open">{picture}</template></div>'
 

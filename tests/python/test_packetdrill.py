@@ -38,7 +38,7 @@ def test_the_endpoint_does_what_the_project_promises(library: Path, version: Ver
     assert not [(outcome.script, outcome.message) for outcome in outcomes if not outcome.passed]
 
 
-def test_the_page_tells_of_every_script_that_fails_and_of_every_own_one() -> None:
+def test_the_page_reports_every_script_that_fails_and_of_every_own_one() -> None:
     page = (REPOSITORY / "docs" / "packetdrill.md").read_text(encoding="utf-8")
     assert [script for script, reason in expected_to_fail().items() if f"| `{script}` | {reason} |" not in page] == []
     assert [path.stem for path in OWN_SCRIPTS.glob("*.pkt") if f"[{path.stem}]" not in page] == []

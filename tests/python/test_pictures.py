@@ -54,11 +54,11 @@ def test_words_lay_over_each_other(kind: str, room: float | None) -> None:
 
 def test_two_transports_shared_colour_and_marker() -> None:
     looked = {name: look(name) for name in (*every_transport(), *LOOKS)}
-    told = [(each.colour, each.marker, each.is_hollow) for each in looked.values()]
-    assert len(set(told)) == len(looked)
+    reported = [(each.colour, each.marker, each.is_hollow) for each in looked.values()]
+    assert len(set(reported)) == len(looked)
 
 
-def test_every_transport_has_a_look_of_its_own_everywhere() -> None:
+def test_every_transport_has_its_own_style_everywhere() -> None:
     assert {name.removesuffix(FINE_GRAINED) for name in every_transport()} <= LOOKS.keys()
     assert looks(["pert", "a queue"])["pert"] == looks(["another", "a third", "pert"])["pert"] == LOOKS["pert"]
 
@@ -130,7 +130,7 @@ def test_intervals_of_shares_went_below_nothing_and_beyond_all() -> None:
     assert [clip(share) for share in (-0.1, 0.3, 1.2)] == [0, 0.3, 1]
 
 
-def test_a_panel_of_factors_says_on_which_side_its_statement_holds() -> None:
+def test_a_panel_of_factors_states_on_which_side_its_statement_holds() -> None:
     chart = sensitivity_chart(sizes(2, 3), Scale("ratio", None, 1.0, (), is_ratio=True))
     (panel,) = chart.panels
     labels = [mark for mark in panel.marks if isinstance(mark, Label)]
@@ -147,7 +147,7 @@ def test_cells_carry_their_own_verdicts() -> None:
     assert dots == {"holds": [0.5], "does not hold": [2.0]}
 
 
-def test_axes_say_which_values_are_better() -> None:
+def test_axes_state_which_values_are_better() -> None:
     assert {*SMALLER_IS_BETTER, *LARGER_IS_BETTER} <= METRICS.keys()
     assert not SMALLER_IS_BETTER & LARGER_IS_BETTER
     chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["sft"].better))

@@ -61,7 +61,7 @@ def test_the_preferred_sender_is_kept_unless_another_is_noticeably_quicker() -> 
     assert choose([math.inf, math.inf], AT_ONCE) == 0
 
 
-def test_what_never_differs_is_clear_at_the_first_look() -> None:
+def test_what_never_differs_is_clear_at_the_first_check() -> None:
     found = standing(np.tile([0.5, 0.9], (LOOKS[0], 1)), AT_ONCE)
     assert (found.choice, found.doubt, found.is_clear()) == (0, 0.0, True)
     assert (found.needs[0].low, found.needs[0].high) == (0.5, 0.5)
@@ -170,7 +170,7 @@ def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None
     assert film.play_times[-1] == pytest.approx(4.96)
 
 
-def test_of_a_long_film_the_beginning_is_sent_and_that_is_said() -> None:
+def test_of_a_long_film_the_beginning_is_sent_and_that_is_reported() -> None:
     found = short_plan(bitrate=None, clip=CLIP, duration="5s")
     assert found.film.left_out == pytest.approx(7.0)
     assert found.film.clip.length == 5.0
@@ -180,7 +180,7 @@ def test_of_a_long_film_the_beginning_is_sent_and_that_is_said() -> None:
 # Sessions
 
 
-def test_a_film_over_an_empty_line_waits_for_its_first_frame_alone() -> None:
+def test_a_film_over_an_empty_line_waits_only_for_its_first_frame() -> None:
     """8 Mb/s over 50 Mb/s and 100 ms: half a second, and no window in the way."""
     line = line_of(Findings(rate=50e6, round_trip=0.1))
     for name in ("cubic", "bbr-rack", "pert-rack"):
@@ -200,10 +200,10 @@ def test_a_film_that_falls_behind_has_no_delay_that_is_enough() -> None:
 @pytest.mark.parametrize("name", ["srt", "earlybird-rt"])
 def test_a_sender_that_gives_up_gets_the_shortest_delay_that_does(name: str) -> None:
     line = line_of(Findings(rate=5e6, round_trip=0.1, loss=0.02))
-    theatre = Theatre(line, Broadcast(made_up(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
-    session = theatre.play(1)
+    runner = Theatre(line, Broadcast(made_up(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
+    session = runner.play(1)
     assert 0.05 < session.need < 0.4
-    assert math.isinf(theatre._session(1, session.need * 0.7).need)
+    assert math.isinf(runner._session(1, session.need * 0.7).need)
 
 
 def test_a_stored_film_is_no_later_than_a_live_one() -> None:
@@ -258,7 +258,7 @@ def test_srts_table_is_its_guides() -> None:
     assert math.isnan(first_guess(beyond, film, candidate("srt"), 0.01).delay)
 
 
-def test_formulas_far_from_the_simulation_are_told() -> None:
+def test_formulas_far_from_the_simulation_are_reported() -> None:
     assert disagree(1.0, 0.3)
     assert disagree(math.inf, 0.3)
     assert not disagree(0.5, 0.3)
@@ -282,7 +282,7 @@ def test_a_quicker_sender_is_set_beside_today_s() -> None:
     assert any(line.startswith("sysctl -w net.ipv4.tcp_congestion_control=bbr") for line in found.to_do)
 
 
-def test_a_film_that_nothing_carries_is_said_with_one_that_may_pass() -> None:
+def test_a_film_that_nothing_carries_is_reported_with_one_that_may_pass() -> None:
     found = short_plan(bitrate="8Mb/s", rate="10Mb/s", rtt="200ms", loss="5%", transports=[])
     assert found.answer.startswith("None of these senders carries")
     assert "a film of" in found.answer
@@ -299,14 +299,14 @@ def held_back(share: float) -> Session:
     return Session(0.3, times, times + 0.3, 12.0, share, 1.0)
 
 
-def test_a_sender_that_its_window_held_back_is_told(lossless: Plan) -> None:
+def test_a_sender_that_its_window_held_back_is_reported(lossless: Plan) -> None:
     bound = Prospect(lossless.today.candidate, lossless.today.need, lossless.today.guess, (held_back(0.2),))
     changed = Plan(lossless.film, lossless.line, 1e-4, (bound,), bound, 0.0, is_clear=True, rivals=())
     assert any("held back by its window" in text for text in warnings(changed))
     assert not any("held back" in text for text in warnings(lossless))
 
 
-def test_a_choice_that_is_open_is_said_to_be_open(lossless: Plan) -> None:
+def test_a_choice_that_is_open_is_reported_as_open(lossless: Plan) -> None:
     both = lossless.prospects[:2]
     changed = Plan(lossless.film, lossless.line, 1e-4, both, both[0], 0.4, is_clear=False, rivals=both)
     assert "It cannot be told after 3 sessions of 20 s which of cubic and cubic+rto-min to take" in answer(changed)
@@ -315,9 +315,9 @@ def test_a_choice_that_is_open_is_said_to_be_open(lossless: Plan) -> None:
 def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None:
     with pytest.raises(
         InputError, match=r"rate = 500 kb/s: the film has .* A line of .* would do, or a film of"
-    ) as told:
+    ) as reported:
         short_plan(rate="500kb/s")
-    needed = str(told.value).partition("A line of ")[2].partition(" would")[0]
+    needed = str(reported.value).partition("A line of ")[2].partition(" would")[0]
     assert short_plan(rate=needed.replace(" ", "")).delay < 60
 
 
@@ -331,26 +331,26 @@ def line_with(volume_s: float) -> Line:
 def test_settings_are_those_of_the_sender() -> None:
     film = Broadcast(made_up(4e6, "live"), "live", 300.0)
 
-    def told(name: str) -> str:
+    def reported(name: str) -> str:
         return "\n".join(advice(candidate(name), LINE, film, 0.5))
 
-    assert "tcp_congestion_control=cubic" in told("cubic")
-    assert "rto_min 50ms" in told(SHORT_TIMERS)
-    assert "rto_min" not in told("cubic")
-    assert "TCP_NOTSENT_LOWAT, 50176" in told("cubic")
-    assert "root fq" in told("bbr-rack")
-    assert "version 1" in told("bbr-rack")
-    assert "earlybird kernel run pert" in told("pert-rack")
-    assert "latency=470" in told("srt")
-    assert "transport=earlybird-rt&latency=470" in told("earlybird-rt")
-    assert "tcp_wmem" not in told("cubic")
+    assert "tcp_congestion_control=cubic" in reported("cubic")
+    assert "rto_min 50ms" in reported(SHORT_TIMERS)
+    assert "rto_min" not in reported("cubic")
+    assert "TCP_NOTSENT_LOWAT, 50176" in reported("cubic")
+    assert "root fq" in reported("bbr-rack")
+    assert "version 1" in reported("bbr-rack")
+    assert "earlybird kernel run pert" in reported("pert-rack")
+    assert "latency=470" in reported("srt")
+    assert "transport=earlybird-rt&latency=470" in reported("earlybird-rt")
+    assert "tcp_wmem" not in reported("cubic")
 
 
 def test_buffers_are_raised_where_the_line_holds_more() -> None:
     film = Broadcast(made_up(4e6, "vod"), "vod", 300.0)
-    told = "\n".join(advice(candidate("cubic"), line_with(0.1), film, 0.5))
-    assert 'tcp_wmem="4096 16384 50000000"' in told
-    assert "TCP_NOTSENT_LOWAT" not in told
+    reported = "\n".join(advice(candidate("cubic"), line_with(0.1), film, 0.5))
+    assert 'tcp_wmem="4096 16384 50000000"' in reported
+    assert "TCP_NOTSENT_LOWAT" not in reported
 
 
 def test_stored_films_are_not_sent_by_what_gives_up() -> None:
@@ -416,5 +416,5 @@ def test_bad_input_is_one_line_and_code_2(given: list[str], word: str) -> None:
 
 
 def test_help_names_every_profile() -> None:
-    told = CliRunner().invoke(application, ["plan", "--help"], env={"COLUMNS": "200"}).output
-    assert all(name in told for name in PROFILES)
+    reported = CliRunner().invoke(application, ["plan", "--help"], env={"COLUMNS": "200"}).output
+    assert all(name in reported for name in PROFILES)

@@ -69,7 +69,7 @@ def test_pings_of_three_systems_and_one_cut_off(tmp_path: Path, text: str, round
     assert found.rate is None
 
 
-def test_pings_that_were_all_lost_tell_nothing(tmp_path: Path) -> None:
+def test_pings_that_were_all_lost_report_nothing(tmp_path: Path) -> None:
     text = "PING x (10.0.0.1) 56(84) bytes of data.\n\n10 packets transmitted, 0 received, 100% packet loss, time 9ms\n"
     with pytest.raises(InputError, match="none of 10 pings came back"):
         ping.read(written(tmp_path, text))
@@ -83,7 +83,7 @@ def test_real_pings_have_the_round_trip_of_the_line(name: str, loss: float) -> N
     assert any("as no reply is listed" in fact for fact in found.facts) == (name == "quiet")
 
 
-def test_real_pings_that_were_all_lost_tell_nothing() -> None:
+def test_real_pings_that_were_all_lost_report_nothing() -> None:
     with pytest.raises(InputError, match="none of 5 pings came back"):
         ping.read(MEASURED / "ping-lost.txt")
 
@@ -91,14 +91,14 @@ def test_real_pings_that_were_all_lost_tell_nothing() -> None:
 # iperf3
 
 
-@pytest.mark.parametrize("way", ["forward", "reverse", "udp-overload"])
-def test_a_real_transfer_has_the_rate_of_the_line(way: str) -> None:
-    found = iperf3.read(MEASURED / f"iperf3-{way}.json.gz")
+@pytest.mark.parametrize("path", ["forward", "reverse", "udp-overload"])
+def test_a_real_transfer_has_the_rate_of_the_line(path: str) -> None:
+    found = iperf3.read(MEASURED / f"iperf3-{path}.json.gz")
     assert found.rate == RATE
     assert found.loss is None
 
 
-def test_a_real_test_both_ways_tells_of_the_other_one() -> None:
+def test_a_real_test_in_both_directions_reports_the_other_one() -> None:
     found = iperf3.read(MEASURED / "iperf3-bidir.json.gz")
     assert found.rate == pytest.approx(9.6e6, rel=0.02)  # the acknowledgements of the other way take the rest
     assert found.round_trip == ROUND_TRIP
@@ -111,15 +111,15 @@ def test_a_round_trip_of_iperf3_has_its_own_queue_in_it() -> None:
     assert any("what the test itself put into the queue; ping knows better" in fact for fact in found.facts)
 
 
-@pytest.mark.parametrize(("way", "lost"), [("udp", 16 / 2158), ("udp-reverse", 0.0)])
-def test_real_datagrams_below_the_lines_rate_have_its_losses(way: str, lost: float) -> None:
-    found = iperf3.read(MEASURED / f"iperf3-{way}.json.gz")
+@pytest.mark.parametrize(("path", "lost"), [("udp", 16 / 2158), ("udp-reverse", 0.0)])
+def test_real_datagrams_below_the_lines_rate_have_its_losses(path: str, lost: float) -> None:
+    found = iperf3.read(MEASURED / f"iperf3-{path}.json.gz")
     assert found.loss == pytest.approx(lost)  # the line loses 1 % on the way there, none on the way back
     assert found.rate == pytest.approx(5e6, rel=0.03)
 
 
 @pytest.mark.parametrize(("name", "word"), [("cut", "the client has terminated"), ("refused", "Connection refused")])
-def test_a_real_test_that_failed_is_told_why(name: str, word: str) -> None:
+def test_a_real_test_that_failed_is_reported_with_the_reason(name: str, word: str) -> None:
     with pytest.raises(InputError, match=f"iperf3 failed: .*{word}"):
         iperf3.read(MEASURED / f"iperf3-{name}.json.gz")
 
@@ -158,7 +158,7 @@ def test_datagrams_have_losses(tmp_path: Path) -> None:
         ("[1]", "holds no table"),
     ],
 )
-def test_a_test_that_failed_is_told_why(tmp_path: Path, text: str, word: str) -> None:
+def test_a_test_that_failed_is_reported_with_the_reason(tmp_path: Path, text: str, word: str) -> None:
     with pytest.raises(InputError, match=word):
         iperf3.read(written(tmp_path, text))
 
@@ -187,7 +187,7 @@ def test_losses_of_irtt_have_their_bursts_packed_or_not(tmp_path: Path) -> None:
         assert (found.round_trip, found.loss, found.mean_burst) == (0.030, 0.2, 2.0)
 
 
-def test_irtt_without_an_answer_is_told(tmp_path: Path) -> None:
+def test_irtt_without_an_answer_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of 2 packets came back"):
         irtt.read(written(tmp_path, json.dumps({"stats": {}, "round_trips": [{"lost": "true"}] * 2})))
 
@@ -239,7 +239,7 @@ def of_tcpdump(folder: Path, name: str) -> Path:
     return written(folder, lzma.decompress((MEASURED / f"{name}.xz").read_bytes()))
 
 
-def test_a_capture_of_headers_alone_was_said_to_break_off(tmp_path: Path) -> None:
+def test_a_capture_of_headers_only_was_reported_to_break_off(tmp_path: Path) -> None:
     found = pcap.read(of_tcpdump(tmp_path, "sender-clean.pcap"))
     assert not any("breaks off" in fact for fact in found.facts)
     assert found.round_trip == FIRST_ROUND_TRIP
@@ -306,18 +306,18 @@ def test_a_capture_of_one_direction_has_no_round_trip(tmp_path: Path) -> None:
         line_of(found)
 
 
-def test_what_the_capture_missed_is_told(tmp_path: Path) -> None:
+def test_what_the_capture_missed_is_reported(tmp_path: Path) -> None:
     found = pcap.read(thinned(captured(tmp_path), tmp_path / "thin.pcapng"))
     assert any("are missing in it" in fact for fact in found.facts)
 
 
 @pytest.mark.parametrize("text", ["", "some text that is long enough to be no capture at all"])
-def test_what_is_no_capture_is_told(tmp_path: Path, text: str) -> None:
+def test_what_is_no_capture_is_reported(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="is no capture that can be read"):
         pcap.read(written(tmp_path, text))
 
 
-def test_a_capture_without_tcp_is_told(tmp_path: Path) -> None:
+def test_a_capture_without_tcp_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of its 0 packets is a TCP segment"):
         pcap.read(written(tmp_path, only(captured(tmp_path).read_bytes(), lambda _: False)))
 
@@ -358,7 +358,7 @@ def thinned(capture: Path, path: Path) -> Path:
 # All together
 
 
-def test_what_is_found_is_told_and_what_is_given_counts_more(tmp_path: Path) -> None:
+def test_what_is_found_is_reported_and_what_is_given_counts_more(tmp_path: Path) -> None:
     (tmp_path / "ping").write_text(LINUX)
     (tmp_path / "iperf3").write_text(json.dumps(of_iperf3()))
     files = ["--from-ping", str(tmp_path / "ping"), "--from-iperf3", str(tmp_path / "iperf3")]
@@ -389,7 +389,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("tool", BAD)
-def test_a_measurement_that_tells_nothing_is_one_line_and_code_2(tool: str) -> None:
+def test_a_measurement_that_reports_nothing_is_one_line_and_code_2(tool: str) -> None:
     path, problem = BAD[tool]
     done = CliRunner().invoke(application, ["plan", "--bitrate", "1M", f"--from-{tool}", str(path)])
     assert done.exit_code == 2
@@ -397,7 +397,7 @@ def test_a_measurement_that_tells_nothing_is_one_line_and_code_2(tool: str) -> N
     assert len(done.output.strip().splitlines()) == 1
 
 
-def test_a_measured_line_below_the_films_rate_is_told_with_the_rate_that_would_do() -> None:
+def test_a_measured_line_below_the_films_rate_is_reported_with_the_rate_that_would_do() -> None:
     files = ["--from-iperf3", str(MEASURED / "iperf3-forward.json.gz"), "--rtt", "40ms"]
     done = CliRunner().invoke(application, ["plan", "--bitrate", "12Mb/s", *files])
     assert done.exit_code == 2
@@ -407,7 +407,7 @@ def test_a_measured_line_below_the_films_rate_is_told_with_the_rate_that_would_d
 
 
 @pytest.mark.parametrize("tool", ["ping", "iperf3", "irtt", "mahimahi", "pcap"])
-def test_a_file_of_another_kind_is_told(tmp_path: Path, tool: str) -> None:
+def test_a_file_of_another_kind_is_reported(tmp_path: Path, tool: str) -> None:
     readers = {
         "ping": ping.read,
         "iperf3": iperf3.read,

@@ -33,7 +33,7 @@ def test_a_smooth_delivery_makes_no_frame_late_and_no_stall() -> None:
     assert playback.played == pytest.approx(END - 0.1)
 
 
-def test_a_silence_longer_than_the_start_up_delay_is_one_stall_that_shifts_the_rest() -> None:
+def test_a_gap_longer_than_the_startup_delay_is_one_stall_that_shifts_the_rest() -> None:
     # Frame 20 is due at 2.0 + 1.0 s and comes at 4.0 s: one second of pause, after which playback runs 2 s behind.
     times = delivered((20, 40, 4.0))
     playback = play(WRITTEN, times, start_up=1.0, end=END)
@@ -43,7 +43,7 @@ def test_a_silence_longer_than_the_start_up_delay_is_one_stall_that_shifts_the_r
     assert playback.stall_ratio == pytest.approx(1 / 11)
 
 
-def test_late_frames_of_a_silence() -> None:
+def test_late_frames_of_a_gap() -> None:
     # Delays from the silence: frame 20 takes 2.0 s, frame 21 1.9 s, … ; ten of them take longer than 1.05 s.
     timeliness = Timeliness(WRITTEN, delivered((20, 40, 4.0)), END)
     assert timeliness.late(1.05) == 10

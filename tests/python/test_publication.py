@@ -143,9 +143,9 @@ def test_a_study_without_results_keeps_its_page_and_verdicts(published: Publishe
     write_publication(REGISTER, [study], {}, "full", tmp_path / "docs")
     for kept in ("small-study.md", "small-study/frozen.svg", "verdicts.csv"):
         assert (tmp_path / "docs" / kept).read_bytes() == (published.folder / kept).read_bytes()
-    again = Published(tmp_path / "docs", published.write)
-    assert "Kept as it was published at scale smoke" in again.page("papers/verdicts")
-    assert rows(again.page("papers/S")) == rows(published.page("papers/S"))
+    second = Published(tmp_path / "docs", published.write)
+    assert "Kept as it was published at scale smoke" in second.page("papers/verdicts")
+    assert rows(second.page("papers/S")) == rows(published.page("papers/S"))
 
 
 def test_a_few_runs_do_not_replace_what_was_published(published: Published, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_few_runs_do_not_replace_what_was_published(published: Published, tmp_
         assert (tmp_path / "docs" / kept).read_bytes() == (published.folder / kept).read_bytes()
 
 
-def test_without_results_of_a_scale_those_of_another_speak_and_say_so(tmp_path: Path) -> None:
+def test_without_results_of_a_scale_those_of_another_are_shown_with_a_note(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "small-study")
     text = (folder / "study.toml").read_text(encoding="utf-8")
     more = text.replace('["smoke"]', '["smoke", "full"]') + '[scales.full]\nseeds = 9\nduration = "6s"\n'

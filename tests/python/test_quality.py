@@ -183,14 +183,14 @@ def test_no_window_holds_a_film_back_on_a_long_line(profile: str) -> None:
     assert list(window_notes(result)) == []
 
 
-def test_a_window_that_holds_a_film_back_is_told() -> None:
+def test_a_window_that_holds_a_film_back_is_reported() -> None:
     result = film_over_a_long_line("ns2")
     assert result.flows["required_sud_s"][0] > 11
     (note,) = window_notes(result)
     assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
 
 
-def test_no_window_is_told_of_quic_which_has_no_share_of_it() -> None:
+def test_no_window_is_reported_for_quic_which_has_no_share_of_it() -> None:
     flow = '[[flows]]\nname = "file"\nfrom = "left"\nto = "right"\n[flows.application]\nbulk = {}\n'
     result = earlybird.run(f'{FILM}[endpoint]\ntransport = "quic"\n{flow}')
     assert math.isnan(result.flows["limited_by_window"][0])

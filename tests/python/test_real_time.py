@@ -34,7 +34,7 @@ def test_a_playback_delay_without_time_for_a_repair_is_run_with_a_warning(earlyb
     assert "drop rate at the bottleneck" in finished.out
 
 
-def test_a_warning_leaves_the_json_alone(earlybird: Program) -> None:
+def test_a_warning_does_not_change_the_json(earlybird: Program) -> None:
     finished = earlybird("run", CALL, "--set", TOO_SHORT, "--json")
     assert (finished.code, RULE in finished.err) == (0, True)
     assert json.loads(finished.out)["seed"] == 1

@@ -65,7 +65,7 @@ def why(**vary: tuple[object, ...]) -> tuple[Panel, ...]:
     return (Panel("why", "Why?", LONG.id, vary),)  # type: ignore[arg-type]
 
 
-def test_a_panel_says_in_which_settings_the_statement_holds() -> None:
+def test_a_panel_states_in_which_settings_the_statement_holds() -> None:
     reason = reason_of(evaluated(failing("why"), panels=why(restart=(True,))))
     assert [each.outcome for each in reason.evidence] == ["holds in 1 of 1 settings: restarted"]
     assert reason.is_shown
@@ -126,7 +126,7 @@ def test_what_holds_needs_no_reason() -> None:
     assert (row.holds, row.explained, row.reason) == ("yes", "", None)
 
 
-def test_the_verdict_table_has_the_reason_and_the_way_to_what_shows_it() -> None:
+def test_the_verdict_table_has_the_reason_and_the_link_to_its_evidence() -> None:
     row = row_of(evaluated(failing("why"), panels=why(restart=(True,))))
     cells = verdict_table([row]).row(0, named=True)
     assert (cells["why"], cells["explained"]) == ("So.", "explained")
@@ -134,16 +134,16 @@ def test_the_verdict_table_has_the_reason_and_the_way_to_what_shows_it() -> None
     assert dict(row.evidence) == {"Why?": "panel-why"}
 
 
-def test_pages_say_why_and_what_is_not_explained(tmp_path: Path) -> None:
+def test_pages_have_reasons_and_what_is_not_explained(tmp_path: Path) -> None:
     other = Check(
         "sack-freezes-for-10-s", "claim", "SACK freezes for 10 s", "range", "sft", at={"transport": "sack"}, least=10.0
     )
     evaluation = evaluated(failing("why"), other, panels=why(restart=(True,)))
     start, _ = write_site(REGISTER, [evaluation.study], {"toy": evaluation}, "smoke", tmp_path)
     verdicts = start.with_name("verdicts.html")
-    for page, way in ((verdicts, "toy/index.html#panel-why"), (tmp_path / "toy" / "index.html", "#panel-why")):
+    for page, path in ((verdicts, "toy/index.html#panel-why"), (tmp_path / "toy" / "index.html", "#panel-why")):
         text = page.read_text(encoding="utf-8")
-        assert f'<b>Why:</b> So. <span class="shown"><a href="{way}"' in text
+        assert f'<b>Why:</b> So. <span class="shown"><a href="{path}"' in text
         assert '<span class="why unexplained">Not explained</span>' in text
     assert 'id="panel-why"' in (tmp_path / "toy" / "index.html").read_text(encoding="utf-8")
 

@@ -29,7 +29,7 @@ def test_nothing_that_a_paper_numbers_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", [info.name for info in list_studies()])
-def test_a_study_answers_what_the_register_says_of_it_and_nothing_else(name: str) -> None:
+def test_a_study_answers_what_the_register_lists_and_nothing_else(name: str) -> None:
     registered = {entry.id for entry in register().entries if entry.study == name}
     assert set(answers(find_study(name))) == registered
 
@@ -51,7 +51,7 @@ def test_names_of_items_are_lists_and_ranges() -> None:
 
 
 @pytest.mark.parametrize("name", [info.name for info in list_studies()])
-def test_every_statement_and_title_can_be_understood_alone(name: str) -> None:
+def test_every_statement_and_title_is_complete_by_itself(name: str) -> None:
     for item in find_study(name).items:
         titles = [plot.title for plot in item.plots] + [panel.title for panel in item.panels]
         texts = [check.statement for check in item.checks] + titles

@@ -153,7 +153,7 @@ def test_the_page_has_every_measure_of_studies() -> None:
     assert [name for name in METRICS if f"| `{name}` |" not in page[2]] == []
 
 
-def test_every_entry_says_what_it_means_in_a_sentence() -> None:
+def test_every_entry_states_what_it_means_in_a_sentence() -> None:
     assert all(one.meaning.endswith(".") and one.kind in {*KINDS, "word"} for _, one in everything())
 
 

@@ -68,7 +68,7 @@ def test_web_sessions_show_no_sum_of_frozen_times(earlybird: Program) -> None:
     assert rows(finished)["web traffic"].endswith("b/s")
 
 
-def test_what_held_a_sender_back_is_said(earlybird: Program) -> None:
+def test_what_held_a_sender_back_is_reported(earlybird: Program) -> None:
     finished = earlybird("run", SCENARIOS / "audio-call.toml")
     assert rows(finished)["held back by"].startswith("the application ")
 
@@ -80,7 +80,7 @@ def test_short_waits_are_not_written_with_five_zeros(value: float, text: str) ->
     assert milliseconds(value) == text
 
 
-def test_seeds_that_change_nothing_are_said_so_and_run_once(tmp_path: Path) -> None:
+def test_seeds_that_change_nothing_are_reported_and_run_once(tmp_path: Path) -> None:
     with pytest.warns(ScenarioWarning, match="same run to the last bit.*lockstep decides.*start.uniform"):
         sweep = earlybird.sweep(LOCKSTEP, seeds=9, out=tmp_path)
     assert [run.seed for run in sweep.planned] == [1]
@@ -138,27 +138,27 @@ UNREAD = LOCKSTEP.replace("count = 2", 'count = 2\nstart.uniform = ["0s", "1s"]'
 )
 
 
-def test_only_validate_told_settings_that_nothing_reads(earlybird: Program, tmp_path: Path) -> None:
+def test_only_validate_reported_settings_that_nothing_reads(earlybird: Program, tmp_path: Path) -> None:
     (tmp_path / "unread.toml").write_text(UNREAD, encoding="utf-8")
-    told = "earlybird: warning: endpoint.bbr.beta: `0.5` is declared but never used"
+    reported = "earlybird: warning: endpoint.bbr.beta: `0.5` is declared but never used"
     for sub_command in ("validate", "run", "sweep"):
         finished = earlybird(sub_command, "unread.toml")
-        assert (finished.code, finished.err.count(told)) == (0, 1), sub_command
+        assert (finished.code, finished.err.count(reported)) == (0, 1), sub_command
     with pytest.warns(ScenarioWarning, match=r"endpoint\.bbr\.beta"):
         run(UNREAD, overrides={"duration": "5s"})
 
 
-@pytest.mark.parametrize(("transports", "told"), [(["sack", "cubic"], 1), (["sack", "bbr"], 0)])
+@pytest.mark.parametrize(("transports", "reported"), [(["sack", "cubic"], 1), (["sack", "bbr"], 0)])
 def test_a_setting_that_one_run_of_a_sweep_reads_is_used(
-    tmp_path: Path, recwarn: pytest.WarningsRecorder, transports: list[str], told: int
+    tmp_path: Path, recwarn: pytest.WarningsRecorder, transports: list[str], reported: int
 ) -> None:
     warnings.simplefilter("always", ScenarioWarning)
     grid = {"flows.file.transport": transports}
     earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, out=tmp_path)
-    assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * told
+    assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * reported
 
 
-def test_what_a_scenario_declares_for_other_transports_is_not_told_and_what_was_typed_is(
+def test_what_a_scenario_declares_for_other_transports_is_not_reported_and_what_was_typed_is(
     earlybird: Program, recwarn: pytest.WarningsRecorder
 ) -> None:
     fall_floyd = SCENARIOS / "fall-floyd-1996.toml"
@@ -197,7 +197,7 @@ application = { cbr = { rate = "300kb/s", packet = 1000 } }
 """
 
 
-def test_the_slowest_link_was_nearly_idle_while_another_dropped_and_nobody_said_so(
+def test_the_slowest_link_was_nearly_idle_while_another_dropped_without_a_note(
     earlybird: Program, tmp_path: Path
 ) -> None:
     file = tmp_path / "two.toml"
@@ -216,12 +216,12 @@ def test_a_sweep_showed_no_drops_where_another_link_than_the_slowest_dropped(
     file = tmp_path / "two.toml"
     file.write_text(TWO_QUEUES, encoding="utf-8")
     swept = [str(file), "--out", str(tmp_path / "results"), "--set", "sweep.seeds=1"]
-    said = " ".join(earlybird("sweep", *swept).out.split())
-    assert "In 1 of 1 runs other links dropped more" in said
+    reported = " ".join(earlybird("sweep", *swept).out.split())
+    assert "In 1 of 1 runs other links dropped more" in reported
     named = earlybird("sweep", *swept, "--set", "measure.bottleneck=server-hub").out
     assert "other links dropped" not in named
-    all_the_way = earlybird("sweep", *swept, "--set", "flows.file.to=viewer", "--set", "network.links.0.rate=9Mb/s")
-    assert "other links dropped" not in all_the_way.out, "the slowest link drops most"
+    whole_path = earlybird("sweep", *swept, "--set", "flows.file.to=viewer", "--set", "network.links.0.rate=9Mb/s")
+    assert "other links dropped" not in whole_path.out, "the slowest link drops most"
 
 
 def test_what_a_flow_lost_at_other_links_than_the_bottleneck_was_not_in_its_column(

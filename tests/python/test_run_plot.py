@@ -65,13 +65,13 @@ def test_what_was_not_measured_was_missing_without_a_word(
     tmp_path: Path, measured_too: dict[str, object], lacking: str, panel: str
 ) -> None:
     result = earlybird.run(SMALL, overrides={"duration": "5s", **measured_too})
-    (told,) = result.plot(tmp_path / "run.png").lacking
-    assert lacking in told
+    (reported,) = result.plot(tmp_path / "run.png").lacking
+    assert lacking in reported
     assert [each.y.title for each in panels(result)[:1] if each.y] == [panel]
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_nothing_to_draw_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_nothing_to_draw_is_reported_with_what_to_do(tmp_path: Path) -> None:
     result = earlybird.run(SMALL, overrides={"duration": "5s"})
     with pytest.raises(InputError, match=r"nothing to draw.*measure\.series=10ms.*measure\.deliveries=true"):
         result.plot(tmp_path / "run.png")

@@ -162,10 +162,10 @@ def searched(search: Search, trials: int, results: Path, jobs: int = 1) -> dict[
     return store_bytes(results.parent / f"{results.name}-{trials}")
 
 
-def test_a_search_gives_the_same_tables_begun_again_and_with_more_workers(search: Search, tmp_path: Path) -> None:
+def test_a_search_gives_the_same_tables_restarted_and_with_more_workers(search: Search, tmp_path: Path) -> None:
     searched(search, 3, tmp_path / "results")
-    again = searched(search, 9, tmp_path / "results")
-    assert again == searched(search, 9, tmp_path / "others", jobs=2)
+    second = searched(search, 9, tmp_path / "results")
+    assert second == searched(search, 9, tmp_path / "others", jobs=2)
     found = read_outcome(tmp_path / "results-9")
     assert found is not None
     assert (found.about["trials"], found.statements.height, found.trials.height) == (9, 3, 11)
@@ -226,7 +226,7 @@ def test_a_setting_that_was_tried_twice_counted_twice(search: Search) -> None:
         lambda folder: (folder / "exclusions.csv").unlink(),
     ],
 )
-def test_a_damaged_outcome_is_told_with_its_folder(
+def test_a_damaged_outcome_is_reported_with_its_folder(
     search: Search, tmp_path: Path, damage: Callable[[Path], object]
 ) -> None:
     folder = kept(search, 1, tmp_path / "results")
@@ -298,14 +298,14 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
         ('["search", "confirmation"]', '["search"]', r"grids: none has the scale 'confirmation'"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_mistake_in_the_file_is_reported_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
     folder = small_study(tmp_path / "small-study")
     (folder / "search.toml").write_text(SEARCH_FILE.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_search(load(folder))
 
 
-def test_a_study_without_a_search_is_told_from_those_that_have_one() -> None:
+def test_a_study_without_a_search_is_distinguished_from_those_that_have_one() -> None:
     with pytest.raises(InputError, match=r"'cross-checks' has no search\.toml; those that have one: burst-loss, "):
         choose_searches("cross-checks")
 
@@ -316,14 +316,14 @@ def test_the_searches_of_the_repository_name_what_exists() -> None:
         assert search.default.keys() == search.parameters.keys()
 
 
-def test_braces_around_something_else_than_an_axis_are_told_before_anything_is_run(tmp_path: Path) -> None:
+def test_braces_around_something_else_than_an_axis_are_reported_before_anything_is_run(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "small-study")
     (folder / "search.toml").write_text(SEARCH_FILE.replace('"2Mb/s"', '"{rate}Mb/s"'), encoding="utf-8")
     with pytest.raises(InputError, match=r"parameters\.rate\.choices.*must be an axis of the run \('rate'\): "):
         check_space(load_search(load(folder)), SEARCH)
 
 
-def test_a_value_that_no_scenario_takes_is_told_before_anything_is_run(tmp_path: Path) -> None:
+def test_a_value_that_no_scenario_takes_is_reported_before_anything_is_run(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "small-study")
     wrong = SEARCH_FILE.replace('"2Mb/s"', '"2 apples"')
     (folder / "search.toml").write_text(wrong, encoding="utf-8")

@@ -53,7 +53,7 @@ def test_shards_in_one_folder_or_in_several_give_the_bytes_of_one_sweep(small: P
     assert earlybird.sweep(small, grid=GRID, out=tmp_path / "merged").made == 0
 
 
-def test_the_program_tells_what_other_shards_have_still_to_do(earlybird: Program, small: Path) -> None:
+def test_the_program_reports_what_other_shards_have_still_to_do(earlybird: Program, small: Path) -> None:
     first, second = (earlybird("sweep", small, "--shard", f"{index}/2", "--jobs", 1) for index in (1, 2))
     assert "2 runs, 2 of them made now" in first.out
     assert "2 runs of other shards have no result in results yet" in first.out

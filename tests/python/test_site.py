@@ -136,7 +136,7 @@ def test_no_entry_of_the_papers_is_missing_in_the_verdict_table() -> None:
     assert site_summary(rows, "smoke").row_count == len(register().papers)
 
 
-def test_without_any_result_the_site_says_of_everything_that_it_was_not_run(
+def test_without_any_result_the_site_states_that_nothing_was_run(
     earlybird: Callable[..., Finished], tmp_path: Path
 ) -> None:
     done = earlybird("study", "report", "all", "--report", "site")

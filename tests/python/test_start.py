@@ -71,8 +71,8 @@ def test_the_start_page_is_short_however_the_statements_come_out(holds: Holds, t
 
 
 def test_each_paper_has_its_sentence_and_its_picture(tmp_path: Path) -> None:
-    said = {holds: start(holds, tmp_path)[0] for holds in OUTCOMES}
-    for yes, no, unclear in zip(said["yes"], said["no"], said["undecided"], strict=True):
+    reported = {holds: start(holds, tmp_path)[0] for holds in OUTCOMES}
+    for yes, no, unclear in zip(reported["yes"], reported["no"], reported["undecided"], strict=True):
         assert re.fullmatch(r"[A-Z][^{}]{60,600}[.]", yes.answer), yes.answer
         assert len({yes.answer, no.answer, unclear.answer}) == 3, "the answer does not depend on what was found"
         assert yes.picture == f"papers/{yes.letter}.svg"
@@ -99,10 +99,10 @@ def test_every_figure_and_table_has_a_line(tmp_path: Path) -> None:
         named = "; ".join((*(line.label for line in paper.lines), paper.untested)).lower()
         for number in (each.id.partition("-")[2] for each in wanted if paper.letter != "X"):
             kind = {"F": "figure", "T": "table"}[number[0]]
-            assert _says(named, kind, int(number[1:])), (paper.letter, number)
+            assert _statement(named, kind, int(number[1:])), (paper.letter, number)
 
 
-def _says(text: str, kind: str, number: int) -> bool:
+def _statement(text: str, kind: str, number: int) -> bool:
     """Return whether a list of figures and tables has one of them."""
     found = [match[1] for match in re.finditer(rf"{kind}s? ([0-9, to]+)", text)]
     parts = [part for each in found for part in each.split(",") if part.strip()]
@@ -130,20 +130,20 @@ SENTENCE = {
 
 
 @pytest.mark.parametrize(
-    ("with_er", "said"),
+    ("with_er", "reported"),
     [
         ((20.0, 21.0), "Less: 60.5 s, 0.34."),
         ((70.0, 71.0), "Not less than 60.5 s: 60.5 s, 1.17."),
         ((50.0, 71.0), "Unclear: 60.5 s, 1.00."),
     ],
 )
-def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float], said: str, tmp_path: Path) -> None:
+def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float], reported: str, tmp_path: Path) -> None:
     runs = [run(seed, 60.0 + seed) for seed in (0, 1)]
     runs += [run(seed, sft, transport="sack-er") for seed, sft in enumerate(with_er)]
     item = Item("T-1", "Frozen time", checks=(CHECK,))
     measured = Measurements(study([item]), runs)
     evaluation = Evaluation(measured.study, "smoke", Store(tmp_path), measured, 0, verdicts(item, measured))
-    assert told(telling(SENTENCE, "here"), evaluation) == said
+    assert told(telling(SENTENCE, "here"), evaluation) == reported
     assert told(telling(SENTENCE, "here"), None) == NOT_RUN
 
 
@@ -176,7 +176,7 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
         (("items", 0, "line", "says"), 3, "papers.toml: T-F1.line.says = 3: it must be a text"),
     ],
 )
-def test_what_the_register_says_is_looked_up(path: tuple[str | int, ...], value: object, message: str) -> None:
+def test_what_the_register_states_is_looked_up(path: tuple[str | int, ...], value: object, message: str) -> None:
     document: Any = read_toml(shipped_file("studies", "papers.toml"))
     read_register(document)
     place = document

@@ -54,7 +54,7 @@ def spoil(file: Path, damage: str) -> None:
         file.write_bytes(content[: len(content) // 2] if damage == "cut" else content[:-2] + b"?" + content[-1:])
 
 
-def test_a_damaged_result_that_is_loaded_says_what_to_do(tmp_path: Path) -> None:
+def test_loading_a_damaged_result_prints_what_to_do(tmp_path: Path) -> None:
     folder = earlybird.run(SMALL).save(tmp_path / "result")
     spoil(folder / "links.parquet", "cut")
     result = earlybird.Result.load(folder)

@@ -99,7 +99,7 @@ def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> 
     assert store_bytes(tmp_path / "once") == store_bytes(tmp_path / "twice")
 
 
-def test_results_read_in_several_processes_say_the_same(
+def test_results_read_in_several_processes_give_the_same_tables(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, store = load(folder), Store(tmp_path / "results")
@@ -120,7 +120,7 @@ def test_a_report_needs_nothing_from_elsewhere(folder: Path, tmp_path: Path) -> 
         assert (page.parent / file).is_file(), file
 
 
-def test_a_report_without_results_says_how_to_make_them(folder: Path, tmp_path: Path) -> None:
+def test_a_report_without_results_states_how_to_make_them(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="earlybird study run small-study --scale smoke"):
         evaluate(load(folder), "smoke", Store(tmp_path / "nothing"))
 
@@ -156,8 +156,8 @@ def test_every_setting_of_a_panel_is_run_at_some_scale(name: str) -> None:
     study = find_study(name)
     runs = [{"part": run.part.name, **run.axes} for scale in study.scales for run in plan(study, scale)]
     for panel in (panel for item in study.items for panel in item.panels):
-        alone = [{axis: value} for axis, values in panel.vary.items() for value in values]
-        for point in (*alone, *panel.also):
+        only = [{axis: value} for axis, values in panel.vary.items() for value in values]
+        for point in (*only, *panel.also):
             setting = {name: value for name, value in point.items() if name == "part" or name not in NOT_AXES}
             assert any(run.items() >= setting.items() for run in runs), (panel.name, point)
     assert (REPOSITORY / "studies" / name / "README.md").exists()

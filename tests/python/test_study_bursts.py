@@ -60,7 +60,7 @@ def test_the_worst_of_ten_bursts_of_three_takes_two_repairs_and_a_timeout() -> N
     assert around.filter(around["time_s"] < 0)["delay_ms"].max() == pytest.approx(50.26, abs=0.01)
 
 
-def test_where_recoveries_overlap_one_burst_is_measured_alone() -> None:
+def test_where_recoveries_overlap_one_burst_is_measured_in_isolation() -> None:
     overrides = {"burst": 14, "rtt": "20ms"}
     result = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides)
     assert result.bursts["burst"].to_list() == [1]

@@ -82,7 +82,7 @@ def test_one_cell_that_fails_decides() -> None:
     assert found.ours.startswith("160 packets: ")
 
 
-def test_a_cell_that_points_the_other_way_leaves_the_whole_open() -> None:
+def test_a_cell_with_the_opposite_sign_leaves_the_whole_open() -> None:
     runs = measured(*(run(1, sft, buffer=buffer) for buffer, sft in ((80, 6.0), (160, 4.0))))
     cells = {"buffer": (80, 160)}
     check = Check("long", "must", "long", "range", "sft", at={"transport": "sack"}, least=5, cells=cells)
@@ -104,8 +104,8 @@ def short(most: float, cells: int) -> Check:
 
 def test_one_failure_among_many_cells_may_be_chance() -> None:
     beyond, within = [5.0, 5.3, 5.6], [1.0, 1.1, 1.2]
-    alone = judge(short(5.0, 1), cells_of_sack(beyond))
-    assert (alone.holds, alone.detail) == ("undecided", "above the range, within the noise")
+    single = judge(short(5.0, 1), cells_of_sack(beyond))
+    assert (single.holds, single.detail) == ("undecided", "above the range, within the noise")
     failing = [5.2, 5.25, 5.3]
     assert judge(short(5.0, 1), cells_of_sack(failing)).holds == "no"
     among = judge(short(5.0, 12), cells_of_sack(failing, *[within] * 11))

@@ -95,7 +95,7 @@ def test_quantities_have_bounds(tmp_path: Path, lines: str, bounds: object) -> N
     assert (check.kind, (check.least, check.most)) == ("range", bounds)
 
 
-def test_a_check_has_what_its_item_says_and_its_own_before_that(tmp_path: Path) -> None:
+def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path) -> None:
     item = 'metric = "sft"\nat = { transport = "sack", n = 1 }\nfalls = { restart = [false, false] }\n'
     items = (
         HEAD
@@ -157,7 +157,7 @@ def test_a_check_has_what_its_item_says_and_its_own_before_that(tmp_path: Path) 
         ("values = true", r"values = True: it must be true, and is for a report alone"),
     ],
 )
-def test_what_a_statement_gets_wrong_is_told_with_its_key_and_what_is_near(
+def test_what_a_statement_gets_wrong_is_reported_with_its_key_and_what_is_near(
     tmp_path: Path, lines: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=rf"^small-study/items\.toml: item S-1: checks\.one.*{message}"):
@@ -175,7 +175,7 @@ def test_what_a_statement_gets_wrong_is_told_with_its_key_and_what_is_near(
         ('title = "Frozen time", x', 'titel = "", x', r"plots\.frozen: there is no key 'titel' here; is it title"),
     ],
 )
-def test_what_a_plot_gets_wrong_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_what_a_plot_gets_wrong_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load(written(tmp_path, ITEMS.replace(old, new)))
 
@@ -194,7 +194,7 @@ def test_what_a_plot_gets_wrong_is_told(tmp_path: Path, old: str, new: str, mess
         ("[scales.smoke]", "[delays.half]\nsuccess = 0.5\nat = { m = 1 }\n[scales.smoke]", r"delays\.half\.at\.m = 1"),
     ],
 )
-def test_what_the_runs_get_wrong_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_what_the_runs_get_wrong_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load(written(tmp_path, ITEMS, STUDY.replace(old, new, 1)))
 
@@ -222,7 +222,7 @@ def test_a_grid_may_have_fewer_seeds_than_its_scale(tmp_path: Path) -> None:
     assert (count(study, "smoke"), seeds_text(study, "smoke")) == (9, "1 to 2 seeds")
 
 
-def test_a_figure_with_all_seeds_said_that_it_had_fewer_where_others_do(tmp_path: Path) -> None:
+def test_a_figure_with_all_seeds_reported_that_it_had_fewer_where_others_do(tmp_path: Path) -> None:
     fewer = '[[grids]]\npart = "main"\nscales = ["smoke"]\nseeds = 1\nn = [2]\ntransport = ["sack"]\n'
     study = load(written(tmp_path, ITEMS, STUDY + "\n" + fewer + "restart = [true]\n\n" + fewer))
     assert seeds_text(study, "smoke", "main") == "1 to 2 seeds"

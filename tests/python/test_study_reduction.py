@@ -213,7 +213,7 @@ def test_what_viewers_lost_is_a_mean_over_the_observed_flows() -> None:
     assert seen == pytest.approx([0.03, 30, 20, 2, 13])
 
 
-def test_repairs_are_those_of_packets_that_were_lost_and_sent_again() -> None:
+def test_repairs_are_those_of_packets_that_were_lost_and_retransmitted() -> None:
     values = observe(StudyRun(part(), {}, 1, {}), result(transmissions=TRANSMISSIONS)).values
     assert values["repair"] == pytest.approx(0.2)
     assert values["repair-95"] == pytest.approx(0.3)
@@ -225,7 +225,7 @@ def test_lateness_is_kept_for_every_start_up_delay() -> None:
     assert seen.late["late-units"] == pytest.approx([20.0, 0.0])
 
 
-def test_silence_is_what_lasts_while_nothing_that_is_due_is_there() -> None:
+def test_a_gap_lasts_while_nothing_that_is_due_is_there() -> None:
     """After 1 s, pictures 1 to 4 are due at 1.04 … 1.16 s and come at 1.16 … 1.19 s: one gap; after 1.1 s, of 20 ms."""
     film = pl.DataFrame(
         {

@@ -92,6 +92,6 @@ def test_two_runs_of_a_study_give_the_same_tables_byte_by_byte(
     folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     make_runs([load(folder)], "smoke", jobs=2, out=tmp_path / "results")
-    again = tables(folder, tmp_path / "results")
-    assert {"verdicts.csv", "cells.csv", "runs.csv", "plots/frozen.csv", "plots/frozen.svg"} <= again.keys()
-    assert again == undisturbed
+    second = tables(folder, tmp_path / "results")
+    assert {"verdicts.csv", "cells.csv", "runs.csv", "plots/frozen.csv", "plots/frozen.svg"} <= second.keys()
+    assert second == undisturbed

@@ -80,7 +80,7 @@ def _is_worker(process: str) -> bool:
         return False
 
 
-def again(small: Path) -> list[dict[str, object]]:
+def second(small: Path) -> list[dict[str, object]]:
     """Run the sweep to its end and return its rows."""
     settings = {"pairs": 2, **dict(setting.split("=") for setting in LONG)}
     overrides = [(key, str(value)) for key, value in settings.items()]
@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert f"{len(kept)} of {RUNS} runs were finished and are kept in results" in err
     assert 2 <= len(kept) < RUNS
     assert not list(small.parent.glob("results/.*"))
-    assert len(again(small)) == RUNS
+    assert len(second(small)) == RUNS
     assert finished_runs(small.parent).items() >= kept.items()
 
 
@@ -122,7 +122,7 @@ def test_a_killed_worker_costs_nothing_but_time(long_sweep: subprocess.Popen[str
     assert len(finished_runs(small.parent)) == RUNS
 
 
-def test_workers_that_are_killed_again_and_again_end_the_sweep(long_sweep: subprocess.Popen[str], small: Path) -> None:
+def test_workers_that_are_killed_repeatedly_end_the_sweep(long_sweep: subprocess.Popen[str], small: Path) -> None:
     wait_for(lambda: finished_runs(small.parent))
     while long_sweep.poll() is None:
         for worker in workers(long_sweep):
@@ -155,7 +155,7 @@ def test_what_killed_processes_leave_is_cleared(small: Path, tmp_path: Path) -> 
     assert not leftover.exists()
 
 
-def test_what_another_machine_is_writing_is_left_alone(small: Path, tmp_path: Path) -> None:
+def test_what_another_machine_is_writing_is_not_touched(small: Path, tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     being_written = tmp_path / "results" / f".0123456789abcdef0123.another-machine.{gone.pid}"
@@ -178,7 +178,7 @@ def test_of_each_seed_the_longest_runs_are_begun_first(small: Path, tmp_path: Pa
     assert lengths == [(1, "9s"), (1, "5s"), (1, "1s"), (2, "9s"), (2, "5s"), (2, "1s")]
 
 
-def test_short_runs_are_handed_over_together_and_long_ones_alone() -> None:
+def test_short_runs_are_submitted_together_and_long_ones_singly() -> None:
     jobs = [Job(str(number), "{}", number, seconds) for number, seconds in enumerate([3.0, 0.4, *[0.1] * 100])]
     handed = list(batches(jobs, 2))
     assert [len(batch) for batch in handed[:3]] == [1, 2, 5]

@@ -130,7 +130,7 @@ def test_a_parameter_stands_where_its_name_does(bed: Path) -> None:
         load(bed)
 
 
-def test_the_study_plays_what_its_axes_say() -> None:
+def test_the_study_plays_its_axes() -> None:
     study = find_study("kernel-testbed")
     plays = [run for run in plan(study, "medium") if run.part.name == "kernel"]
     assert all(run.part.is_played for run in plays)
@@ -139,7 +139,7 @@ def test_the_study_plays_what_its_axes_say() -> None:
     assert len({resolved(run).key for run in plays}) == len(plays)
 
 
-def test_a_play_is_observed_by_what_its_player_tells() -> None:
+def test_a_play_is_observed_by_what_its_player_reports() -> None:
     study = find_study("kernel-testbed")
     run = next(run for run in plan(study, "medium") if run.part.name == "kernel")
     summary = {"stalls": 2, "stalled_s": 4.5, "late_pictures": 3, "starvations": None, "added_delay_p99_us": 250.0}
@@ -155,7 +155,7 @@ def test_a_play_is_observed_by_what_its_player_tells() -> None:
     assert all(metric(name) for name in values)
 
 
-def test_pert_that_is_not_loaded_is_said_with_what_loads_it(
+def test_pert_that_is_not_loaded_is_reported_with_what_loads_it(
     earlybird: Program, bed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("earlybird.testbed.needs.available_senders", lambda: ("reno", "cubic"))
@@ -191,8 +191,8 @@ def test_a_film_that_chromium_does_not_decode_is_refused(tmp_path: Path) -> None
         film.check_for_chromium(path)
 
 
-def test_vlc_counts_by_what_it_says() -> None:
-    told = [
+def test_vlc_counts_by_its_messages() -> None:
+    reported = [
         (0.1, "main input debug: Stream buffering done (1250 ms in 3 ms)"),
         (5.0, "main input error: ES_OUT_SET_(GROUP_)PCR  is called too late (pts_delay increased to 1450 ms)"),
         (5.5, "main input error: ES_OUT_SET_(GROUP_)PCR  is called too late (pts_delay increased to 2100 ms)"),
@@ -201,11 +201,11 @@ def test_vlc_counts_by_what_it_says() -> None:
         (9.0, "main vout display warning: picture is too late to be displayed (missing 31 ms)"),
         (9.1, "main audio output warning: playback too late (50021): up-sampling"),
     ]
-    seen = vlc.said(told, 1000, 10.0)
+    seen = vlc.said(reported, 1000, 10.0)
     assert seen["stalls"] == [(5.0, 8.0)]
     assert (seen["late_pictures"], seen["starvations"], seen["sounds_late"]) == (1, 1, 1)
     assert seen["buffer_s"] == 2.1
-    assert all(vlc.TELLING.search(text) for _, text in told)
+    assert all(vlc.TELLING.search(text) for _, text in reported)
 
 
 def test_who_waits_at_the_end_has_waited_until_then() -> None:
@@ -248,9 +248,9 @@ def test_a_range_of_the_film_is_read(header: str, first: int, last: int) -> None
     assert _range(header, 1000) == (first, last)
 
 
-def test_the_kernel_tells_of_a_connection() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as near:
-        far, _ = door.accept()
+def test_the_kernel_reports_a_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as near:
+        far, _ = listener.accept()
         with far:
             begin = Sample.of(near)
             near.sendall(bytes(5000))
@@ -337,7 +337,7 @@ def small_bed(bed: Path, client: str) -> Path:
 
 
 @pytest.mark.slow
-def test_a_film_is_played_once_and_found_again(program: Program, small_bed: Path, mark: str) -> None:
+def test_a_film_is_played_once_and_then_reused(program: Program, small_bed: Path, mark: str) -> None:
     done = program("testbed", "run", small_bed, "--json", "--plot", "picture.png")
     assert done.code == 0, done.err
     document = json.loads(done.out)
@@ -351,11 +351,11 @@ def test_a_film_is_played_once_and_found_again(program: Program, small_bed: Path
     assert len(results) == 2, "the play, and a control run"
     assert (small_bed.parent / "picture.png").stat().st_size > 1000
     assert not left_over(mark)
-    again = program("testbed", "run", small_bed)
-    assert "1 plays, 0 of them made now" in again.out
+    second = program("testbed", "run", small_bed)
+    assert "1 plays, 0 of them made now" in second.out
 
 
-def test_a_sound_server_that_does_not_start_is_told(
+def test_a_sound_server_that_does_not_start_is_reported(
     program: Program, small_bed: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = small_bed.parent / "programs"
@@ -388,12 +388,12 @@ def test_nothing_runs_on_when_a_test_bed_is_ended(
     assert not [path for path in (small_bed.parent / "results").glob("*") if not path.name.startswith(".")]
 
 
-def kept(folder: Path, plays: list[PlannedRun], **told: object) -> SweepResult:
+def kept(folder: Path, plays: list[PlannedRun], **reported: object) -> SweepResult:
     """Keep results of plays that nobody made."""
     store = Store(folder).open()
-    summary = {**dict.fromkeys(MEASURES, 0.0), "late_pictures": None, "finished": True, "disturbed": False, **told}
+    summary = {**dict.fromkeys(MEASURES, 0.0), "late_pictures": None, "finished": True, "disturbed": False, **reported}
     for play in plays:
-        numbers = {**summary, "seed": play.seed, "stalls": told.get("stalls", play.seed)}
+        numbers = {**summary, "seed": play.seed, "stalls": reported.get("stalls", play.seed)}
         store.save(Result(json.loads(play.scenario), play.seed, numbers, {}))
     return SweepResult(plays, store, 0)
 
@@ -407,7 +407,7 @@ def test_a_cell_has_means_and_intervals(tmp_path: Path, bed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("reported", "words"),
     [
         ({"stalls": 0}, []),
         ({"stalls": 1}, ["1 stalls"]),
@@ -415,11 +415,11 @@ def test_a_cell_has_means_and_intervals(tmp_path: Path, bed: Path) -> None:
         ({"stalls": 0, "finished": False}, ["too busy"]),
     ],
 )
-def test_a_control_run_that_is_not_smooth_is_told(
-    tmp_path: Path, bed: Path, told: dict[str, object], words: list[str]
+def test_a_control_run_that_is_not_smooth_is_reported(
+    tmp_path: Path, bed: Path, reported: dict[str, object], words: list[str]
 ) -> None:
     plays = load(bed)
-    batch = Batch(kept(tmp_path / "plays", plays), kept(tmp_path / "controls", controls_of(plays[0]), **told))
+    batch = Batch(kept(tmp_path / "plays", plays), kept(tmp_path / "controls", controls_of(plays[0]), **reported))
     assert len(batch.problems) == len(words)
     assert all(word in problem for word, problem in zip(words, batch.problems, strict=True))
 

@@ -126,7 +126,7 @@ def test_the_program_reads_the_file_beside_the_scenario_and_names_its_bad_line(
     assert complete["flows"][0]["application"] == {"media": {"length": 0.08, "sizes": [800, 100], "times": [0.0, 0.04]}}
 
 
-def test_acknowledgements_get_lost_on_the_way_back_only() -> None:
+def test_acknowledgements_get_lost_on_the_reverse_path_only() -> None:
     overrides = {"ratio": 0, "duration": "100s", "network.dumbbell.reverse.loss.0.bernoulli.probability": 0.1}
     result = run(SCENARIOS / "bursty-loss.toml", overrides=overrides)
     links = {row["link"]: row for row in result.links.iter_rows(named=True) if row["link"].count("-") == 1}
@@ -152,7 +152,7 @@ application = { bulk = {} }
 """
 
 
-def test_a_slow_way_back_holds_a_transfer_up() -> None:
+def test_a_slow_reverse_path_delays_a_transfer() -> None:
     def throughput(**overrides: object) -> float:
         return float(run(TRANSFER, overrides=overrides).flows["throughput_bps"][0])
 

@@ -81,17 +81,17 @@ def test_a_file_arrives_byte_for_byte_in_its_own_time(clip: Path, tmp_path: Path
     assert (last["bytes"], last["bytesOut"], last["pktRcvDrop"]) == (clip.stat().st_size, clip.stat().st_size, 0)
 
 
-def test_what_goes_on_is_told_to_prometheus_to_a_file_and_on_a_line(clip: Path, tmp_path: Path) -> None:
-    port, door, states = free_port(), free_port(socket.SOCK_STREAM), tmp_path / "states.jsonl"
-    options = ["--prometheus", door, "--statistics", states]
+def test_what_goes_on_is_reported_to_prometheus_to_a_file_and_on_a_line(clip: Path, tmp_path: Path) -> None:
+    port, http_port, states = free_port(), free_port(socket.SOCK_STREAM), tmp_path / "states.jsonl"
+    options = ["--prometheus", http_port, "--statistics", states]
     with (
         relay(*options, f"file:{clip}", f"eb://127.0.0.1:{port}?mode=listener") as sender,
         relay("-q", f"eb://127.0.0.1:{port}", "file:/dev/null"),
     ):
-        _open_door(door)
-        while "earlybird_transmit_connections 1\n" not in (told := _told(door)):
+        _open_port(http_port)
+        while "earlybird_transmit_connections 1\n" not in (reported := _reported(http_port)):
             time.sleep(0.1)
-        assert "\nearlybird_transmit_bytes_total " in told
+        assert "\nearlybird_transmit_bytes_total " in reported
         _, err = sender.communicate(timeout=HUNG)
     assert sender.returncode == 0, err
     assert "Waiting" not in err
@@ -100,18 +100,18 @@ def test_what_goes_on_is_told_to_prometheus_to_a_file_and_on_a_line(clip: Path, 
     assert json.loads(states.read_text().splitlines()[-1])["bytes"] == clip.stat().st_size
 
 
-def _told(door: int) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{door}/metrics", timeout=10) as answer:
+def _reported(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         text: str = answer.read().decode()
         return text
 
 
 def test_players_fetch_the_stream_by_http(clip: Path) -> None:
-    port, door = free_port(), free_port()
+    port, http_port = free_port(), free_port()
     with (
-        relay("-q", f"eb://127.0.0.1:{port}?mode=listener", f"http://127.0.0.1:{door}"),
+        relay("-q", f"eb://127.0.0.1:{port}?mode=listener", f"http://127.0.0.1:{http_port}"),
         relay("-q", f"file:{clip}", f"eb://127.0.0.1:{port}"),
-        socket.create_connection(("127.0.0.1", _open_door(door))) as player,
+        socket.create_connection(("127.0.0.1", _open_port(http_port))) as player,
     ):
         player.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
         answer = b""
@@ -123,7 +123,7 @@ def test_players_fetch_the_stream_by_http(clip: Path) -> None:
     assert all(body[start] == 0x47 for start in range(0, len(body) - 188, 188))
 
 
-def _open_door(port: int) -> int:
+def _open_port(port: int) -> int:
     """Wait until somebody listens at a port."""
     end = time.monotonic() + HUNG
     while time.monotonic() < end:
@@ -156,7 +156,7 @@ def test_a_player_that_stops_reading_is_named_at_the_end(clip: Path, tmp_path: P
     assert message.endswith(" were not taken in time, and are left out.\n")
 
 
-def test_a_killed_sender_is_found_again(clip: Path) -> None:
+def test_a_killed_sender_reconnects(clip: Path) -> None:
     port = free_port()
     with relay("--json", f"eb://127.0.0.1:{port}?mode=listener&peeridletimeo=1000", "file:/dev/null") as receiver:
         for _ in range(2):
@@ -181,12 +181,12 @@ def test_a_killed_sender_is_found_again(clip: Path) -> None:
         ("file:/no/such/file.ts", "eb://127.0.0.1:4201", ["/no/such/file.ts", "No such file"]),
     ],
 )
-def test_what_is_wrong_is_told(earlybird: Program, source: str, destination: str, words: list[str]) -> None:
+def test_what_is_wrong_is_reported(earlybird: Program, source: str, destination: str, words: list[str]) -> None:
     message = complaint(earlybird("transmit", "-q", source, destination))
     assert all(word in message for word in words), message
 
 
-def test_a_port_in_use_is_told(earlybird: Program) -> None:
+def test_a_port_in_use_is_reported(earlybird: Program) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
@@ -194,7 +194,7 @@ def test_a_port_in_use_is_told(earlybird: Program) -> None:
     assert "in use" in message
 
 
-def test_a_file_that_is_no_stream_is_told(earlybird: Program, tmp_path: Path) -> None:
+def test_a_file_that_is_no_stream_is_reported(earlybird: Program, tmp_path: Path) -> None:
     (tmp_path / "text.ts").write_bytes(b"no stream" * 10_000)
     port = free_port()
     with relay("-q", f"eb://127.0.0.1:{port}?mode=listener", "file:/dev/null"):

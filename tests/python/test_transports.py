@@ -23,7 +23,7 @@ def test_the_table_has_every_name_that_scenarios_take() -> None:
     assert names == set(schema["anyOf"][0]["enum"])
 
 
-def test_every_transport_says_what_it_is_and_where_that_is_written() -> None:
+def test_every_transport_states_what_it_is_and_where_that_is_written() -> None:
     for one in transports():
         assert one.title
         assert one.source
