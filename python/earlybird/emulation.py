@@ -43,7 +43,7 @@ class Emulation:
         The command's; 128 and the signal's number if one ended it, as shells say it.
     summary
         ``time_s``; ``links``, one dictionary for each direction of each link with what passed it; ``delay_added``, how
-        much later than due packets came out (quantiles in µs); ``strangers``, packets that were for nobody;
+        much later than due packets came out (quantiles in µs); ``unrouted``, packets that belong to no flow;
         ``overflows``, those for which there was no memory; ``undelivered``, those that their host did not take;
         ``capture_error`` and ``statistics_error``, why the packets or the states in their files are not complete.
     """

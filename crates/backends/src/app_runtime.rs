@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::hosts::{Hosts, Readiness};
 use crate::links::Samples;
 use crate::unit_map::UnitMap;
-use earlybird_emulator::Timing;
+use earlybird_emulator::DelayHistogram;
 use earlybird_experiment::{FlowSpec, Recorder};
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Carrier, FlowId, Observer};
@@ -73,7 +73,7 @@ pub(crate) struct AppRuntime<H> {
     samples: Option<Samples>,
     next_drain: Instant,
     /// How much later than it asked for this thread was woken.
-    pub(crate) wakes: Timing,
+    pub(crate) wakes: DelayHistogram,
 }
 
 /// Time between two questions whether everything written was acknowledged, of which a kernel tells nobody.
@@ -97,7 +97,7 @@ impl<H: Hosts> AppRuntime<H> {
             mark: Instant::ZERO + scenario.measure.warm_up.duration(),
             samples: samples_of(scenario),
             next_drain: Instant::ZERO,
-            wakes: Timing::default(),
+            wakes: DelayHistogram::default(),
         };
         for spec in flows {
             runtime.add_flow(spec);
@@ -133,7 +133,7 @@ impl<H: Hosts> AppRuntime<H> {
             self.hosts.wait(due.since(self.clock.now()), &mut ready)?;
             let woken = self.clock.now();
             if ready.is_empty() && woken >= due {
-                self.wakes.note(due, woken);
+                self.wakes.record(due, woken);
             }
             for readiness in ready.drain(..) {
                 self.on_ready(readiness);

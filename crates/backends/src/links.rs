@@ -1,7 +1,7 @@
 //! The emulated links of a run: a thread of their own carries their packets.
 
 use crate::event_log::SharedEventLog;
-use earlybird_emulator::{Capture, Carried, Crossing, Emulator, Side, Watch};
+use earlybird_emulator::{Bridge, BridgeObserver, BridgeStats, Capture, Emulator, Side};
 use earlybird_experiment::DropLog;
 use earlybird_sim::{LinkId, Network};
 use earlybird_units::{Duration, Instant};
@@ -14,7 +14,7 @@ pub(crate) struct LinksEnd {
     pub(crate) drops: DropLog,
     /// How many packets waited at which link when.
     pub(crate) backlogs: Vec<(Instant, LinkId, usize)>,
-    pub(crate) carried: Carried,
+    pub(crate) stats: BridgeStats,
     pub(crate) capture: Option<Capture>,
 }
 
@@ -23,20 +23,20 @@ pub type LinksLog = (DropLog, Option<SharedEventLog>);
 
 /// Carries packets until somebody says stop.
 pub(crate) fn carry(
-    mut crossing: Crossing,
+    mut bridge: Bridge,
     mut emulator: Emulator<LinksLog>,
     samples: Option<Samples>,
     capture: Option<Capture>,
     stop: &AtomicBool,
 ) -> io::Result<LinksEnd> {
     let mut looks = LinkMonitor { stop, samples, pause: MAX_INTERVAL, backlogs: Vec::new(), capture };
-    let outcome = crossing.run(&mut emulator, &mut looks);
+    let outcome = bridge.run(&mut emulator, &mut looks);
     // Without links there is no run: whoever waits for it need not wait longer.
     stop.store(true, Ordering::Relaxed);
     outcome?;
     let LinkMonitor { backlogs, capture, .. } = looks;
     let (network, (drops, _)) = emulator.into_parts();
-    Ok(LinksEnd { network, drops, backlogs, carried: crossing.carried().clone(), capture })
+    Ok(LinksEnd { network, drops, backlogs, stats: bridge.stats().clone(), capture })
 }
 
 /// When to take samples.
@@ -80,8 +80,8 @@ struct LinkMonitor<'a> {
 /// Longest time in which nobody asks whether to stop.
 const MAX_INTERVAL: Duration = Duration::from_millis(20);
 
-impl Watch<LinksLog> for LinkMonitor<'_> {
-    fn look(&mut self, now: Instant, emulator: &mut Emulator<LinksLog>, _: &Carried) -> bool {
+impl BridgeObserver<LinksLog> for LinkMonitor<'_> {
+    fn poll(&mut self, now: Instant, emulator: &mut Emulator<LinksLog>, _: &BridgeStats) -> bool {
         if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
             for link in 0..emulator.network().links().count() as u32 {
                 self.backlogs.push((now, LinkId(link), emulator.backlog(now, LinkId(link))));

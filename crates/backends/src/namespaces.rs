@@ -1,8 +1,8 @@
 //! The two namespaces of a network in real time: where their hosts are, and how the links tell their flows apart.
 
 use crate::run::failed;
-use earlybird_emulator::shell::place;
-use earlybird_emulator::{Namespace, Side, Way, Ways};
+use earlybird_emulator::shell::host_config;
+use earlybird_emulator::{FlowRoute, FlowRoutes, Namespace, Side};
 use earlybird_experiment::{FlowSpec, RoutePair, RunError};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +23,7 @@ impl NamespacePair {
     /// Makes both, for packets of up to so many bytes.
     pub(crate) fn new(largest: u64) -> Result<Self, RunError> {
         let mtu = largest.clamp(SMALLEST_MTU, u16::MAX.into()) as u16;
-        let namespace = |side| Namespace::new(place(side, mtu)).map_err(RunError::Namespace);
+        let namespace = |side| Namespace::new(host_config(side, mtu)).map_err(RunError::Namespace);
         Ok(Self { near: namespace(Side::Near)?, far: namespace(Side::Far)?, mtu })
     }
 
@@ -49,10 +49,10 @@ pub(crate) const fn port_of(flow: usize) -> u16 {
 }
 
 /// Every flow has one connection, over the path of its number.
-pub(crate) fn ways(flows: &[FlowSpec], paths: &[RoutePair]) -> Ways {
-    let mut ways = Ways::default();
+pub(crate) fn ways(flows: &[FlowSpec], paths: &[RoutePair]) -> FlowRoutes {
+    let mut ways = FlowRoutes::default();
     for (number, (spec, pair)) in flows.iter().zip(paths).enumerate() {
-        let way = Way { there: pair.there, back: pair.back, flow: spec.id, group: spec.group };
+        let way = FlowRoute { forward: pair.there, reverse: pair.back, flow: spec.id, group: spec.group };
         ways.add(port_of(number), way);
     }
     ways

@@ -6,7 +6,7 @@ use crate::event_log::SharedEventLog;
 use crate::hosts::Hosts;
 use crate::links::{LinksEnd, LinksLog, carry};
 use earlybird_capture::discard;
-use earlybird_emulator::{Capture, Crossing, Emulator, Timing};
+use earlybird_emulator::{Bridge, Capture, DelayHistogram, Emulator};
 use earlybird_experiment::{FlowSpec, KeepGoing, Recorder, Report, RunError, RunSetup, Table, Value};
 use earlybird_scenario::Scenario;
 use earlybird_scheduling::RealtimePriority;
@@ -25,7 +25,7 @@ pub struct RunConfig<H> {
     /// Who carries the flows' bytes.
     pub hosts: H,
     /// Between whose devices packets are carried: its clock is that of the run.
-    pub crossing: Crossing,
+    pub bridge: Bridge,
     /// The links.
     pub emulator: Emulator<LinksLog>,
     /// Where their packets are written to, if anywhere.
@@ -49,15 +49,15 @@ pub fn execute<H: Hosts>(
     config: RunConfig<H>,
     keep_going: KeepGoing<'_>,
 ) -> Result<Report, RunError> {
-    let RunConfig { backend, hosts, crossing, emulator, capture, event_log } = config;
-    let clock = Clock::since(crossing.started());
+    let RunConfig { backend, hosts, bridge, emulator, capture, event_log } = config;
+    let clock = Clock::since(bridge.started());
     let samples = samples_of(scenario);
     let mut runtime = AppRuntime::new(scenario, flows, setup.recorder(), hosts, clock);
     let stop = AtomicBool::new(false);
     let (done, finished) = mpsc::channel();
     let path = capture.as_ref().map(|capture| capture.path().to_owned());
     let done = thread::scope(|scope| {
-        let links = scope.spawn(|| carry(crossing, emulator, samples, capture, &stop));
+        let links = scope.spawn(|| carry(bridge, emulator, samples, capture, &stop));
         scope.spawn(|| {
             let _priority = RealtimePriority::request();
             let outcome = runtime.run(&stop);
@@ -127,7 +127,7 @@ struct HostsEnd {
     recorder: Recorder,
     /// Packets that were lost between them and the links.
     lost: u64,
-    wakes: Timing,
+    wakes: DelayHistogram,
 }
 
 impl HostsEnd {
@@ -138,28 +138,28 @@ impl HostsEnd {
 }
 
 fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
-    let carried = &links.carried;
-    let undelivered = carried.undelivered + hosts.lost;
+    let stats = &links.stats;
+    let undelivered = stats.undelivered + hosts.lost;
     // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
-    let is_late = [&carried.timing, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
+    let is_late = [&stats.delays, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
     let is_disturbed = is_late || undelivered > 0;
     hosts.recorder.take_links(links.drops.clone(), &links.backlogs);
     let mut report = setup.report(&hosts.recorder, &links.network);
-    let micros = |timing: &Timing, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
+    let micros = |timing: &DelayHistogram, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
     report.summary.extend([
         ("backend".to_owned(), Value::Text(backend.to_owned())),
-        ("added_delay_p50_us".to_owned(), micros(&carried.timing, 0.5)),
-        ("added_delay_p99_us".to_owned(), micros(&carried.timing, 0.99)),
+        ("added_delay_p50_us".to_owned(), micros(&stats.delays, 0.5)),
+        ("added_delay_p99_us".to_owned(), micros(&stats.delays, 0.99)),
         ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
         ("undelivered".to_owned(), Value::Whole(undelivered)),
         ("disturbed".to_owned(), Value::Whole(is_disturbed.into())),
     ]);
-    report.tables.push(("added_delay", added_delay(&carried.timing)));
+    report.tables.push(("added_delay", added_delay(&stats.delays)));
     report
 }
 
 /// How much later than due packets left the emulated links.
-fn added_delay(timing: &Timing) -> Table {
+fn added_delay(timing: &DelayHistogram) -> Table {
     const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
     Table::default()
         .real("share", SHARES)

@@ -1,13 +1,13 @@
-//! What both sides see, in a file for Wireshark.
+//! Captures the packets of both sides for Wireshark.
 
-use crate::ways::Side;
+use crate::flow_routes::Side;
 use earlybird_capture::{CaptureFile, Interface, Packets};
 use earlybird_units::Instant;
 use earlybird_wire::without_udp;
 use std::io;
 use std::path::Path;
 
-/// A file that every packet is written to, as it leaves a side or gets there.
+/// A capture file of both sides.
 #[derive(Debug)]
 pub struct Capture {
     file: CaptureFile,
@@ -16,32 +16,32 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file.
+    /// Creates a capture file.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::begin(path, None).map(|file| Self { file, is_within_udp: false, bare: Vec::new() })
+        Self::open(path, None).map(|file| Self { file, is_within_udp: false, bare: Vec::new() })
     }
 
-    /// Begins one of segments of TCP that UDP carries: they are written as if they stood behind the IP header, where Wireshark
-    /// looks for them.
+    /// Creates a capture file for TCP over UDP. Segments are written without the UDP header, as Wireshark does not dissect TCP
+    /// inside UDP.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub fn within_udp(path: &Path) -> io::Result<Self> {
-        let comment = "UDP carried these segments; its header is left out.".to_owned();
-        Self::begin(path, Some(comment)).map(|file| Self { file, is_within_udp: true, bare: Vec::new() })
+        let comment = "UDP carried these segments; its header is omitted.".to_owned();
+        Self::open(path, Some(comment)).map(|file| Self { file, is_within_udp: true, bare: Vec::new() })
     }
 
-    fn begin(path: &Path, comment: Option<String>) -> io::Result<CaptureFile> {
+    fn open(path: &Path, comment: Option<String>) -> io::Result<CaptureFile> {
         let interface = |name| Interface { name, packets: Packets::Either, snap_len: u32::from(u16::MAX) };
         CaptureFile::create(path, comment, &[interface("near"), interface("far")])
     }
 
-    /// Writes a packet that was seen at a side.
+    /// Writes a packet of a side.
     pub fn write(&mut self, at: Instant, side: Side, packet: &[u8]) {
         let carried = if self.is_within_udp { without_udp(packet) } else { None };
         let bytes = carried.map_or(packet, |(header, segment)| {
@@ -53,16 +53,16 @@ impl Capture {
         self.file.write(at, side as u32, bytes.len(), bytes);
     }
 
-    /// Returns the file's name.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Writes what is left.
+    /// Flushes and closes the file.
     ///
     /// # Errors
     ///
-    /// The first one that there was.
+    /// Returns the first error of writing.
     pub fn finish(self) -> io::Result<()> {
         self.file.finish()
     }

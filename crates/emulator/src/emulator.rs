@@ -1,108 +1,109 @@
-//! Packets of real networks on simulated links.
+//! Forwards real packets over simulated links.
 
-use crate::parcels::Parcels;
-use crate::ways::{Side, Way, Ways};
+use crate::flow_routes::{FlowRoute, FlowRoutes, Side};
+use crate::payloads::Payloads;
 use earlybird_sim::{Content, LinkId, Network, Observer, Packet, PacketNetwork};
 use earlybird_units::Instant;
 use earlybird_wire::{Checksums, Datagram, Ecn, Envelope, mark_congested, parse, parse_in_udp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A packet that comes out of the network.
+/// A packet that leaves the network.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// When it does.
+    /// When it is due.
     pub due: Instant,
-    /// On which side.
+    /// The side that receives it.
     pub to: Side,
-    /// Its bytes, which differ from those that went in by a queue's mark at most.
+    /// Its bytes, unchanged except for an ECN mark.
     pub bytes: &'a [u8],
 }
 
-/// What was not let into the network.
+/// Packets that were not admitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refusals {
-    /// Packets that no route is for, those to many hosts among them, or that are no IP packets.
-    pub strangers: u64,
-    /// Packets for which there was no memory.
+pub struct Rejections {
+    /// Packets without a route, multicast packets and packets of other protocols.
+    pub unrouted: u64,
+    /// Packets above the memory limit.
     pub overflows: u64,
 }
 
-/// A network that carries the packets of two sides. Time never goes back from call to call.
+/// A network between two sides. Time must not go back from call to call.
 #[derive(Debug)]
 pub struct Emulator<O: Observer = ()> {
-    packet_network: PacketNetwork<(Parcels, O)>,
-    ways: Ways,
+    packet_network: PacketNetwork<(Payloads, O)>,
+    routes: FlowRoutes,
     is_within_udp: bool,
-    refusals: Refusals,
+    rejections: Rejections,
 }
 
-/// What may be on its way, in bytes: a queue without limit could take all memory.
-const MOST_BYTES: usize = 1 << 30;
+/// The limit of bytes in flight, since a queue without limit could use up the memory.
+const MAX_BYTES: usize = 1 << 30;
 
 impl<O: Observer> Emulator<O> {
-    /// Makes an emulator of this network.
-    pub fn new(network: Network, ways: Ways, observer: O) -> Self {
-        let packet_network = PacketNetwork::new(network, (Parcels::default(), observer));
-        Self { packet_network, ways, is_within_udp: false, refusals: Refusals::default() }
+    /// Creates an emulator.
+    pub fn new(network: Network, routes: FlowRoutes, observer: O) -> Self {
+        let packet_network = PacketNetwork::new(network, (Payloads::default(), observer));
+        Self { packet_network, routes, is_within_udp: false, rejections: Rejections::default() }
     }
 
-    /// The same, between hosts whose segments of TCP are carried by UDP. Links carry what the scenario means, segments in IP: the
-    /// carrier's header counts nowhere, ways are told by the ports of TCP – those of UDP are the same for all –, each connection is
-    /// one to queues that serve each, and a segment without payload is an ACK, not data.
+    /// Expects TCP over UDP. Links then see the segments as if over IP: the UDP header counts nowhere, flows are identified by
+    /// TCP ports (those of UDP are the same for all), per-flow queues see connections, and segments without payload are ACKs.
     #[must_use]
     pub fn within_udp(self) -> Self {
         Self { is_within_udp: true, ..self }
     }
 
-    /// Takes an IP packet that comes from a side.
+    /// Admits an IP packet from a side.
     pub fn offer(&mut self, now: Instant, from: Side, bytes: &[u8]) {
         let read = if self.is_within_udp { Envelope::read_in_udp } else { Envelope::read };
         let envelope = read(bytes).ok();
-        let known = envelope.and_then(|envelope| Some((envelope, *self.ways.of(from, &envelope)?)));
-        let Some((envelope, way)) = known else {
-            self.refusals.strangers += 1;
+        let known = envelope.and_then(|envelope| Some((envelope, *self.routes.find(from, &envelope)?)));
+        let Some((envelope, route)) = known else {
+            // Background traffic of the hosts (router solicitations, mDNS) must not enter the network and disturb flows.
+            self.rejections.unrouted += 1;
             return;
         };
-        if self.packet_network.observer_mut().0.held() + bytes.len() > MOST_BYTES {
-            self.refusals.overflows += 1;
+        if self.packet_network.observer_mut().0.bytes() + bytes.len() > MAX_BYTES {
+            self.rejections.overflows += 1;
             return;
         }
-        let external_id = self.packet_network.observer_mut().0.keep(from, bytes);
-        let packet = packet(from, &way, &envelope, bytes.len());
+        let external_id = self.packet_network.observer_mut().0.insert(from, bytes);
+        let packet = packet(from, &route, &envelope, bytes.len());
         let content = self.segment_of(bytes).unwrap_or(packet.content);
         self.packet_network.send(now, Packet { external_id, content, ..packet });
     }
 
-    /// Reads the segment of TCP in a packet, if anybody is to be told of packets.
+    /// Parses the TCP segment of a packet, if the observer needs packets.
     fn segment_of(&self, bytes: &[u8]) -> Option<Content> {
         let read = |bytes| if self.is_within_udp { parse_in_udp(bytes) } else { parse(bytes, Checksums::Ignore) };
         let parsed = if O::PACKETS { read(bytes).ok() } else { None };
         parsed.map(|parsed| Content::Segment(parsed.segment))
     }
 
-    /// Returns the next packet that has come out by now.
+    /// Returns the next packet that is due.
     pub fn poll(&mut self, now: Instant) -> Option<Delivery<'_>> {
         let (due, packet) = self.packet_network.poll_arrival(now)?;
         let (from, bytes) = self.packet_network.observer_mut().0.release(packet.external_id);
+        // The simulated queue marked its descriptor only; copy the mark into the IP header and fix the checksum.
         if packet.ecn() == Ecn::Congested {
             mark_congested(bytes);
         }
         Some(Delivery { due, to: from.opposite(), bytes })
     }
 
-    /// Returns the time at which to call [`Self::poll`].
+    /// Returns when to call [`Self::poll`] next.
     pub fn deadline(&mut self) -> Option<Instant> {
         self.packet_network.poll_timeout()
     }
 
-    /// Returns what was not let in.
-    pub const fn refusals(&self) -> Refusals {
-        self.refusals
+    /// Returns the number of rejected packets.
+    pub const fn rejections(&self) -> Rejections {
+        self.rejections
     }
 
-    /// Returns how many bytes of packets are on their way.
-    pub fn bytes_under_way(&mut self) -> usize {
-        self.packet_network.observer_mut().0.held()
+    /// Returns the bytes in flight.
+    pub fn bytes_in_flight(&mut self) -> usize {
+        self.packet_network.observer_mut().0.bytes()
     }
 
     /// Returns the links with their counters.
@@ -110,7 +111,7 @@ impl<O: Observer> Emulator<O> {
         self.packet_network.network()
     }
 
-    /// Returns how many packets wait at a link now.
+    /// Returns the number of packets in the queue of a link.
     pub fn backlog(&mut self, now: Instant, link: LinkId) -> usize {
         self.packet_network.backlog(now, link)
     }
@@ -120,30 +121,29 @@ impl<O: Observer> Emulator<O> {
         &mut self.packet_network.observer_mut().1
     }
 
-    /// Returns the network and the observer, at the end.
+    /// Returns the network and the observer.
     pub fn into_parts(self) -> (Network, O) {
         let (network, (_, observer)) = self.packet_network.into_parts();
         (network, observer)
     }
 }
 
-/// Returns what links and observers see of a packet.
-fn packet(from: Side, way: &Way, envelope: &Envelope, bytes: usize) -> Packet {
+/// Returns the packet as links and observers see it.
+fn packet(from: Side, route: &FlowRoute, envelope: &Envelope, bytes: usize) -> Packet {
     let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
     let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
     let bytes = bytes - usize::from(envelope.carrier);
     Packet {
-        to: way.end(from),
+        to: route.endpoint(from),
         generation: connection(envelope),
-        flow: way.flow,
-        group: way.group,
+        flow: route.flow,
+        group: route.group,
         number: if carries_data { 0 } else { Packet::PURE_ACK },
-        ..Packet::external(way.from(from), bytes as u32, Content::Datagram(content))
+        ..Packet::external(route.route(from), bytes as u32, Content::Datagram(content))
     }
 }
 
-/// Returns the number of a packet's connection for queues that serve each: a hash of addresses, ports and protocol
-/// (RFC 8290 §4.1.1).
+/// Returns the flow hash of a packet for per-flow queues: addresses, ports and protocol (RFC 8290 §4.1.1).
 fn connection(envelope: &Envelope) -> u32 {
     let mut hasher = DefaultHasher::new();
     (envelope.source, envelope.destination, envelope.ports, envelope.protocol).hash(&mut hasher);

@@ -1,21 +1,21 @@
-//! The simulator's links under a real clock.
+//! Emulates networks: the simulator's links in real time.
 //!
-//! [`Emulator`] carries the bytes of packets between two sides over a simulated network. Like everything below it, it has no
-//! clock and no devices: time and bytes come in from outside, so that it runs in a test as exactly as a simulation does.
-//! [`Crossing`] gives it both: TUN devices of two [`Namespace`]s, and the time of this machine.
+//! [`Emulator`] forwards real packets between two sides over a simulated network. It has no clock and no devices: the caller
+//! passes time and packets, so that tests are as exact as simulations. A [`Bridge`] drives it with the TUN devices of two
+//! [`Namespace`]s and the clock of this machine.
 
+mod bridge;
 mod capture;
-mod crossing;
+mod delays;
 mod emulator;
+mod flow_routes;
 mod namespace;
-mod parcels;
+mod payloads;
 pub mod shell;
-mod timing;
-mod ways;
 
+pub use bridge::{Bridge, BridgeObserver, BridgeStats};
 pub use capture::Capture;
-pub use crossing::{Carried, Crossing, Watch};
-pub use emulator::{Delivery, Emulator, Refusals};
-pub use namespace::{Host, Namespace, Place};
-pub use timing::Timing;
-pub use ways::{Side, Way, Ways};
+pub use delays::DelayHistogram;
+pub use emulator::{Delivery, Emulator, Rejections};
+pub use flow_routes::{FlowRoute, FlowRoutes, Side};
+pub use namespace::{HostConfig, HostDevice, Namespace};

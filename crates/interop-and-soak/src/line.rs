@@ -1,6 +1,6 @@
 //! A link each way between two sides, and what it does to packets.
 
-use earlybird_emulator::{Emulator, Way, Ways};
+use earlybird_emulator::{Emulator, FlowRoute, FlowRoutes};
 use earlybird_sim::{
     CorrelatedBernoulli, Duplication, FlowId, GroupId, Impairments, LinkId, LinkSettings, Loss, LossRule, Network,
     PacketFilter, QueueLimit, Reordering,
@@ -47,7 +47,11 @@ impl Line {
         }
         let [there, back] =
             [(near, far), (far, near)].map(|(from, to)| network.add_route(from, to).expect("there is a link"));
-        Emulator::new(network, Ways::all(Way { there, back, flow: FlowId(0), group: GroupId(0) }), ())
+        Emulator::new(
+            network,
+            FlowRoutes::all(FlowRoute { forward: there, reverse: back, flow: FlowId(0), group: GroupId(0) }),
+            (),
+        )
     }
 
     fn link(&self, seeds: SeedTree) -> LinkSettings {

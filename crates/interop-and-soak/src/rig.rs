@@ -1,8 +1,8 @@
 //! Two network namespaces, and emulated links between them.
 
 use crate::line::Line;
-use earlybird_emulator::shell::place;
-use earlybird_emulator::{Carried, Crossing, Emulator, Namespace, Side, Watch};
+use earlybird_emulator::shell::host_config;
+use earlybird_emulator::{Bridge, BridgeObserver, BridgeStats, Emulator, Namespace, Side};
 use earlybird_units::Instant;
 use rustix::net::{AddressFamily, SocketType};
 use std::io;
@@ -27,7 +27,7 @@ pub struct Rig {
 #[derive(Clone, Debug)]
 pub struct End {
     /// Those that came out of the links.
-    pub carried: Carried,
+    pub stats: BridgeStats,
     /// Those that got lost on them or found a queue full.
     pub dropped: u64,
 }
@@ -35,8 +35,8 @@ pub struct End {
 /// Carries until somebody says stop.
 struct Until(Arc<AtomicBool>);
 
-impl Watch for Until {
-    fn look(&mut self, _: Instant, _: &mut Emulator, _: &Carried) -> bool {
+impl BridgeObserver for Until {
+    fn poll(&mut self, _: Instant, _: &mut Emulator, _: &BridgeStats) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
 }
@@ -48,16 +48,16 @@ impl Rig {
     ///
     /// If the system gives no namespaces with TUN devices.
     pub fn new(line: &Line) -> io::Result<Self> {
-        let [near, far] = Side::ALL.map(|side| Namespace::new(place(side, MTU)));
+        let [near, far] = Side::ALL.map(|side| Namespace::new(host_config(side, MTU)));
         let sides = [near?, far?];
         let [near, far] = sides.each_ref().map(|side| side.device().try_clone());
         let (near, far, is_over) = (near?, far?, Arc::<AtomicBool>::default());
         let (mut emulator, mut watch) = (line.emulator(1), Until(Arc::clone(&is_over)));
         let carrier = thread::Builder::new().name("emulator".into()).spawn(move || {
-            let mut crossing = Crossing::new(near, far);
-            crossing.run(&mut emulator, &mut watch)?;
+            let mut bridge = Bridge::new(near, far);
+            bridge.run(&mut emulator, &mut watch)?;
             let dropped = emulator.network().links().map(|link| link.total.packets_dropped).sum();
-            Ok(End { carried: crossing.carried().clone(), dropped })
+            Ok(End { stats: bridge.stats().clone(), dropped })
         })?;
         Ok(Self { sides, carrier, is_over })
     }
@@ -69,7 +69,7 @@ impl Rig {
     /// If the system has none.
     pub fn udp(&self, side: Side) -> io::Result<UdpSocket> {
         let socket = self.sides[side as usize].socket(AddressFamily::INET, SocketType::DGRAM)?;
-        rustix::net::bind(&socket, &SocketAddr::new(place(side, MTU).v4.into(), 0))?;
+        rustix::net::bind(&socket, &SocketAddr::new(host_config(side, MTU).v4.into(), 0))?;
         Ok(socket.into())
     }
 

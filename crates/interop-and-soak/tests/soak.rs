@@ -9,7 +9,7 @@ fn connections_that_come_and_go_leave_nothing_behind() {
     let soak = Soak::lasting(3_600, 1.0);
     let progress = soak
         .simulate(Duration::from_secs(120), |_, _| {
-            growth.look();
+            growth.poll();
         })
         .expect("descriptors");
     assert_eq!(growth.has_grown(), Some(false), "{growth:?}");

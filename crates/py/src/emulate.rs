@@ -1,8 +1,10 @@
 //! `_core.emulate`: a command in an emulated network.
 
 use crate::scenario_error;
-use earlybird_emulator::shell::{Ended, FarSide, LinkState, NoShell, Outcome, Programs, Shell, Snapshot};
-use earlybird_emulator::{Capture, Emulator, Timing, Way, Ways};
+use earlybird_emulator::shell::{
+    CommandExit, FarHost, LinkSnapshot, Programs, Shell, ShellError, ShellOutcome, Snapshot,
+};
+use earlybird_emulator::{Capture, DelayHistogram, Emulator, FlowRoute, FlowRoutes};
 use earlybird_experiment::{Emulation, emulation};
 use earlybird_sim::{FlowId, GroupId};
 use earlybird_units::Duration;
@@ -48,11 +50,11 @@ pub(crate) fn emulate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
     let Emulation { network, way } = emulation(&scenario, seed, flow).map_err(scenario_error)?;
-    let way = Way { there: way.there, back: way.back, flow: FlowId(0), group: GroupId(0) };
-    let emulator = Emulator::new(network, Ways::all(way), ());
+    let route = FlowRoute { forward: way.there, reverse: way.back, flow: FlowId(0), group: GroupId(0) };
+    let emulator = Emulator::new(network, FlowRoutes::all(route), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
     let shell = Shell::new(mtu, far_side(far)?).map_err(no_shell)?;
-    let programs = Programs { command, peers, resolver };
+    let programs = Programs { command, servers: peers, resolver };
     let watch = watch.unbind();
     let mut raised = None;
     let outcome = py.detach(|| {
@@ -67,11 +69,11 @@ pub(crate) fn emulate<'py>(
     raised.map_or_else(|| outcome_dict(py, &outcome), Err)
 }
 
-fn far_side(name: &str) -> PyResult<FarSide> {
+fn far_side(name: &str) -> PyResult<FarHost> {
     match name {
-        "machine" => Ok(FarSide::Machine),
-        "own" => Ok(FarSide::Own),
-        "gateway" => Ok(FarSide::Gateway),
+        "machine" => Ok(FarHost::ThisMachine),
+        "own" => Ok(FarHost::Namespace),
+        "gateway" => Ok(FarHost::Gateway),
         _ => Err(PyValueError::new_err(format!("there is no far side `{name}`"))),
     }
 }
@@ -88,10 +90,10 @@ pub(crate) fn no_namespace(error: &io::Error) -> PyErr {
     NamespaceError::new_err((error.raw_os_error(), error.to_string()))
 }
 
-fn no_shell(error: NoShell) -> PyErr {
+fn no_shell(error: ShellError) -> PyErr {
     match error {
-        NoShell::Namespace(error) => no_namespace(&error),
-        NoShell::Host(error) => HostError::new_err((error.raw_os_error(), error.to_string())),
+        ShellError::Namespace(error) => no_namespace(&error),
+        ShellError::Host(error) => HostError::new_err((error.raw_os_error(), error.to_string())),
     }
 }
 
@@ -101,13 +103,13 @@ fn look(py: Python<'_>, watch: &Py<PyAny>, snapshot: Option<Snapshot>) -> PyResu
     watch.call1(py, (snapshot,)).map(drop)
 }
 
-fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+fn outcome_dict<'py>(py: Python<'py>, outcome: &ShellOutcome) -> PyResult<Bound<'py, PyDict>> {
     let result = snapshot_dict(py, &outcome.last)?;
     // As shells say it: 128 and the number of the signal.
-    let code = match outcome.ended {
-        Ended::Exited(code) => Some(code),
-        Ended::Signalled(signal) => Some(128 + signal),
-        Ended::Stopped => None,
+    let code = match outcome.exit {
+        CommandExit::Exited(code) => Some(code),
+        CommandExit::Signalled(signal) => Some(128 + signal),
+        CommandExit::Stopped => None,
     };
     result.set_item("exit_code", code)?;
     // A disk that is full does not undo what was measured.
@@ -120,14 +122,14 @@ fn snapshot_dict<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'p
     dict.set_item("time_s", snapshot.at.as_secs_f64())?;
     let links: Vec<_> = snapshot.links.iter().map(|link| link_dict(py, link)).collect::<PyResult<_>>()?;
     dict.set_item("links", links)?;
-    dict.set_item("strangers", snapshot.refusals.strangers)?;
-    dict.set_item("overflows", snapshot.refusals.overflows)?;
-    dict.set_item("undelivered", snapshot.carried.undelivered)?;
-    dict.set_item("delay_added", timing_dict(py, &snapshot.carried.timing)?)?;
+    dict.set_item("unrouted", snapshot.rejections.unrouted)?;
+    dict.set_item("overflows", snapshot.rejections.overflows)?;
+    dict.set_item("undelivered", snapshot.stats.undelivered)?;
+    dict.set_item("delay_added", timing_dict(py, &snapshot.stats.delays)?)?;
     Ok(dict)
 }
 
-fn link_dict<'py>(py: Python<'py>, link: &LinkState) -> PyResult<Bound<'py, PyDict>> {
+fn link_dict<'py>(py: Python<'py>, link: &LinkSnapshot) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("link", &link.name)?;
     dict.set_item("packets_in", link.total.packets_in)?;
@@ -141,13 +143,13 @@ fn link_dict<'py>(py: Python<'py>, link: &LinkState) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-fn timing_dict<'py>(py: Python<'py>, timing: &Timing) -> PyResult<Bound<'py, PyDict>> {
+fn timing_dict<'py>(py: Python<'py>, timing: &DelayHistogram) -> PyResult<Bound<'py, PyDict>> {
     let micros = |delay: Duration| delay.as_nanos() as f64 / 1e3;
     let dict = PyDict::new(py);
     dict.set_item("packets", timing.packets())?;
     for (name, share) in [("p50_us", 0.5), ("p90_us", 0.9), ("p99_us", 0.99), ("p999_us", 0.999)] {
         dict.set_item(name, micros(timing.quantile(share)))?;
     }
-    dict.set_item("max_us", micros(timing.largest()))?;
+    dict.set_item("max_us", micros(timing.max()))?;
     Ok(dict)
 }

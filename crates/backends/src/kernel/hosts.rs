@@ -6,7 +6,7 @@ use crate::app_runtime::mss_of;
 use crate::hosts::{Hosts, Readiness};
 use crate::namespaces::{NamespacePair, port_of};
 use crate::run::failed;
-use earlybird_emulator::shell::place;
+use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{Namespace, Side};
 use earlybird_experiment::{FlowEnd, FlowGauges, FlowSpec, RunError};
 use earlybird_scenario::Scenario;
@@ -122,7 +122,7 @@ impl Ends {
             options.apply(&socket)?;
             Ok::<_, io::Error>(socket)
         };
-        let address = SocketAddrV4::new(place(Side::Far, 0).v4, port);
+        let address = SocketAddrV4::new(host_config(Side::Far, 0).v4, port);
         let (opener, listener) = (socket(&namespaces.near)?, socket(&namespaces.far)?);
         rustix::net::bind(&listener, &address)?;
         rustix::net::listen(&listener, 1)?;

@@ -10,7 +10,7 @@ pub use capabilities::check;
 use crate::event_log::SharedEventLog;
 use crate::namespaces::ways;
 use crate::run::{RunConfig, execute, opened};
-use earlybird_emulator::{Capture, Crossing, Emulator};
+use earlybird_emulator::{Bridge, Capture, Emulator};
 use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
 use earlybird_scenario::Scenario;
 use hosts::KernelHosts;
@@ -31,8 +31,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone()));
     let capture = opened(outputs.capture.as_deref(), Capture::create)?;
     let [near, far] = hosts.devices()?;
-    let config =
-        RunConfig { backend: "kernel", hosts, crossing: Crossing::new(near, far), emulator, capture, event_log };
+    let config = RunConfig { backend: "kernel", hosts, bridge: Bridge::new(near, far), emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }
 

@@ -12,8 +12,8 @@ use crate::clock::Clock;
 use crate::event_log::SharedEventLog;
 use crate::namespaces::{NamespacePair, ways};
 use crate::run::{RunConfig, execute, failed, opened};
-use earlybird_emulator::shell::place;
-use earlybird_emulator::{Capture, Crossing, Emulator, Namespace, Side};
+use earlybird_emulator::shell::host_config;
+use earlybird_emulator::{Bridge, Capture, Emulator, Namespace, Side};
 use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
 use earlybird_live::device::Udp;
 use earlybird_scenario::Scenario;
@@ -39,18 +39,12 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let capture = opened(outputs.capture.as_deref(), Capture::within_udp)?;
     let [near, far] = namespaces.devices()?;
     // From here on it is the run's time that passes.
-    let crossing = Crossing::new(near, far);
-    let hosts = LiveHosts::new(
-        namespaces,
-        sockets,
-        Clock::since(crossing.started()),
-        seed,
-        &topology.flows,
-        event_log.as_ref(),
-    )
-    .map_err(|error| failed("the stacks cannot be made", io::Error::other(error)))?;
+    let bridge = Bridge::new(near, far);
+    let hosts =
+        LiveHosts::new(namespaces, sockets, Clock::since(bridge.started()), seed, &topology.flows, event_log.as_ref())
+            .map_err(|error| failed("the stacks cannot be made", io::Error::other(error)))?;
     let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone())).within_udp();
-    let config = RunConfig { backend: "live", hosts, crossing, emulator, capture, event_log };
+    let config = RunConfig { backend: "live", hosts, bridge, emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }
 
@@ -59,7 +53,7 @@ const UDP_PORT: u16 = 9_999;
 
 /// Returns where the socket of a side is.
 fn address(side: Side) -> SocketAddrV4 {
-    SocketAddrV4::new(place(side, 0).v4, UDP_PORT)
+    SocketAddrV4::new(host_config(side, 0).v4, UDP_PORT)
 }
 
 /// Binds a socket of UDP on each side.

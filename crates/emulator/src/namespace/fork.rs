@@ -1,4 +1,4 @@
-//! A process that does something in this one's place and hands over the files that come of it.
+//! Runs code in a forked process that returns file descriptors.
 
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -8,14 +8,15 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A process that was forked from this one.
+/// A forked process.
 pub(super) struct Fork;
 
 impl Fork {
-    /// Runs `act` in another process – which may leave namespaces that a process with threads may not – and gives the files that
+    /// Runs `act` in a forked process, which can change namespaces where a multi-threaded process cannot. Returns the files that
     /// it opened there.
     ///
-    /// `act` must make system calls only, and allocate nothing: another thread may have held a lock when the process forked.
+    /// `act` must only make system calls and must not allocate: another thread may hold the allocator's lock at the time of the
+    /// fork.
     pub(super) fn run<const N: usize>(act: impl FnOnce() -> io::Result<[OwnedFd; N]>) -> io::Result<[OwnedFd; N]> {
         let (parent, child) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         // SAFETY: the child makes system calls and ends.
@@ -23,13 +24,14 @@ impl Fork {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 let _ = send(child.as_fd(), act());
-                // SAFETY: it ends at once, and runs nothing of what this process does at its end.
+                // SAFETY: ends the process at once, without exit handlers of the parent.
                 unsafe { libc::_exit(0) }
             }
             process => {
                 drop(child);
                 let received = receive(&parent);
-                // SAFETY: only the child's number is given. What it says at its end, it has said before.
+                // SAFETY: only the number of the child is passed. Its status is not needed, as the result came through the
+                // socket.
                 unsafe { libc::waitpid(process, std::ptr::null_mut(), 0) };
                 received
             }
@@ -37,7 +39,7 @@ impl Fork {
     }
 }
 
-/// Sends the files, or the error's number.
+/// Sends the files, or the error number.
 fn send<const N: usize>(to: BorrowedFd<'_>, files: io::Result<[OwnedFd; N]>) -> io::Result<()> {
     let (code, files) = match files {
         Ok(files) => (0, Some(files)),
@@ -67,5 +69,5 @@ fn receive<const N: usize>(from: &OwnedFd) -> io::Result<[OwnedFd; N]> {
         _ => None,
     });
     let files: Vec<OwnedFd> = files.flatten().collect();
-    files.try_into().map_err(|_| io::Error::other("the process that makes a namespace ended without a word"))
+    files.try_into().map_err(|_| io::Error::other("the process that creates a namespace ended without a result"))
 }

@@ -1,11 +1,11 @@
-//! A network namespace with one TUN device, made without rights where user namespaces are allowed.
+//! Network namespaces with a TUN device, without privileges where user namespaces are allowed.
 
+mod device;
 mod fork;
-mod interface;
-mod rights;
+mod id_mapping;
 
 use fork::Fork;
-use rights::Maps;
+use id_mapping::IdMapping;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::ffi::CStr;
@@ -16,111 +16,111 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Where the host of a namespace stands in its network.
+/// The addresses and MTU of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its address, in a network of 24 bits …
+pub struct HostConfig {
+    /// Its IPv4 address, with a prefix of 24 bits.
     pub v4: Ipv4Addr,
-    /// … and in one of 64 bits.
+    /// Its IPv6 address, with a prefix of 64 bits.
     pub v6: Ipv6Addr,
-    /// The largest packet in bytes.
+    /// MTU in bytes.
     pub mtu: u16,
 }
 
-/// One device more in this machine's network, which goes when this does.
+/// An additional TUN device in this machine's network, removed on drop.
 #[derive(Debug)]
-pub struct Host {
+pub struct HostDevice {
     device: OwnedFd,
 }
 
-impl Host {
-    /// Adds a TUN device `eb0` with these addresses.
+impl HostDevice {
+    /// Creates a TUN device `eb0` with these addresses.
     ///
     /// # Errors
     ///
-    /// If the process may not change the network, or there is such a device.
-    pub fn new(place: Place) -> io::Result<Self> {
-        Ok(Self { device: interface::add(place)? })
+    /// If the process lacks privileges, or the device exists.
+    pub fn new(host: HostConfig) -> io::Result<Self> {
+        Ok(Self { device: device::add(host)? })
     }
 
-    /// As [`Namespace::device`], for this machine.
+    /// Returns the device; see [`Namespace::device`].
     pub const fn device(&self) -> &OwnedFd {
         &self.device
     }
 }
 
-/// A network of its own, which is there as long as somebody holds it: this, a process in it, or a socket of it.
+/// A network namespace. It exists as long as this value, a process in it or one of its sockets.
 #[derive(Debug)]
 pub struct Namespace {
-    /// The user namespace that it belongs to, if it took one.
+    /// Its user namespace, if one was needed.
     user: Option<OwnedFd>,
     net: OwnedFd,
     device: OwnedFd,
 }
 
 impl Namespace {
-    /// Makes a network in which there is nothing but the loopback device and a TUN device `eb0` with these addresses, over which
-    /// everything else goes.
+    /// Creates a namespace with the loopback device and a TUN device `eb0`, which has the default route.
     ///
     /// # Errors
     ///
-    /// If the system allows neither network namespaces nor user namespaces, or there is no `/dev/net/tun`.
-    pub fn new(place: Place) -> io::Result<Self> {
-        Self::furnished(|| interface::furnish(place))
+    /// If neither network nor user namespaces are allowed, or there is no `/dev/net/tun`.
+    pub fn new(host: HostConfig) -> io::Result<Self> {
+        Self::create(|| device::configure(host))
     }
 
-    /// Makes one that hands on packets between its devices, and has no way out yet.
+    /// Creates a namespace that forwards packets, without a default route.
     ///
     /// # Errors
     ///
     /// As [`Self::new`].
-    pub fn router(place: Place) -> io::Result<Self> {
-        Self::furnished(|| {
-            let device = interface::furnish_router(place)?;
-            rights::write(c"/proc/sys/net/ipv4/ip_forward", "1")?;
-            // Whoever is on the way out asks for the hosts behind this one, and is answered in their place.
-            rights::write(c"/proc/sys/net/ipv4/conf/default/proxy_arp", "1")?;
+    pub fn router(host: HostConfig) -> io::Result<Self> {
+        Self::create(|| {
+            let device = device::configure_router(host)?;
+            id_mapping::write(c"/proc/sys/net/ipv4/ip_forward", "1")?;
+            // Answer ARP requests on the outer device for hosts behind this one.
+            id_mapping::write(c"/proc/sys/net/ipv4/conf/default/proxy_arp", "1")?;
             Ok(device)
         })
     }
 
-    /// `furnish` must make system calls only, and allocate nothing.
-    fn furnished(furnish: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Self> {
-        let maps = Maps::of_this_process();
-        let needs_rights = !rustix::process::geteuid().is_root();
+    /// Creates a namespace. `configure` must only make system calls and must not allocate.
+    fn create(configure: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Self> {
+        let id_mapping = IdMapping::of_this_process();
+        let needs_user_namespace = !rustix::process::geteuid().is_root();
         let files = Fork::run(|| {
-            if needs_rights {
-                // SAFETY: the process was just forked and shares nothing with threads.
+            if needs_user_namespace {
+                // SAFETY: the process was just forked and has one thread.
                 unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }?;
-                maps.write()?;
+                id_mapping.write()?;
             } else {
                 // SAFETY: as above.
                 unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             }
-            maps.allow_pings();
-            let device = furnish()?;
-            Ok([device, rights::open(c"/proc/self/ns/net")?, rights::open(c"/proc/self/ns/user")?])
+            // Ping is the first thing that users try in a new network.
+            id_mapping.allow_ping();
+            let device = configure()?;
+            Ok([device, id_mapping::open(c"/proc/self/ns/net")?, id_mapping::open(c"/proc/self/ns/user")?])
         })?;
         let [device, net, user] = files;
-        Ok(Self { user: needs_rights.then_some(user), net, device })
+        Ok(Self { user: needs_user_namespace.then_some(user), net, device })
     }
 
-    /// Returns the device: what the hosts in the namespace send is read there, packet by packet, and what is written there they
-    /// receive.
+    /// Returns the device. Reading from it returns packets that hosts in the namespace send; they receive packets that are
+    /// written to it.
     pub const fn device(&self) -> &OwnedFd {
         &self.device
     }
 
-    /// Returns the files by which other programs enter it: of the network, and of the user namespace that it belongs to.
+    /// Returns the files of the network namespace and its user namespace, with which other programs enter them.
     pub fn files(&self) -> (&OwnedFd, Option<&OwnedFd>) {
         (&self.net, self.user.as_ref())
     }
 
-    /// Makes a socket of a host in the namespace, which stays that whoever uses it; what it accepts stays it too.
+    /// Creates a socket in the namespace. It stays there whichever process uses it, as do connections that it accepts.
     ///
     /// # Errors
     ///
-    /// As of `socket(2)`.
+    /// The errors of `socket(2)`.
     pub fn socket(&self, family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let [socket] = Fork::run(|| {
@@ -130,42 +130,42 @@ impl Namespace {
         Ok(socket)
     }
 
-    /// Returns how many packets of its hosts were dropped because too many waited at the device to be read.
+    /// Returns the number of packets that were dropped because the queue of the device was full.
     ///
     /// # Errors
     ///
-    /// If the system does not tell.
+    /// If the kernel does not report it.
     pub fn dropped(&self) -> io::Result<u64> {
         let [counts] = Fork::run(|| {
             enter(self.user.as_ref(), &self.net)?;
-            Ok([rights::open(c"/proc/self/net/dev")?])
+            Ok([id_mapping::open(c"/proc/self/net/dev")?])
         })?;
         let counts = io::read_to_string(File::from(counts))?;
-        interface::dropped(&counts).ok_or_else(|| io::Error::other("/proc/net/dev says nothing of the device"))
+        device::dropped(&counts).ok_or_else(|| io::Error::other("/proc/net/dev does not list the device"))
     }
 
-    /// Writes a setting of the network, a file below `/proc/sys/net`.
+    /// Writes a sysctl of the namespace, a file below `/proc/sys/net`.
     ///
     /// # Errors
     ///
-    /// If the system has no such setting, or does not take the value.
+    /// If the setting does not exist, or the value is refused.
     pub fn set(&self, setting: &CStr, value: &str) -> io::Result<()> {
         let [_] = Fork::run(|| {
             enter(self.user.as_ref(), &self.net)?;
-            Ok([rights::write(setting, value)?])
+            Ok([id_mapping::write(setting, value)?])
         })?;
         Ok(())
     }
 
-    /// Returns a command that will run in the namespace.
+    /// Returns a command that runs in the namespace.
     ///
     /// # Errors
     ///
-    /// If there are too many open files.
+    /// If the process is out of file descriptors.
     pub fn command(&self, program: &str) -> io::Result<Command> {
         let (user, net) = (self.user.as_ref().map(OwnedFd::try_clone).transpose()?, self.net.try_clone()?);
         let mut command = Command::new(program);
-        // SAFETY: entering makes two system calls and allocates nothing.
+        // SAFETY: `enter` makes two system calls and does not allocate.
         unsafe { command.pre_exec(move || enter(user.as_ref(), &net)) };
         Ok(command)
     }

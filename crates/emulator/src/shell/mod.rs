@@ -1,20 +1,20 @@
-//! A command whose packets cross an emulated network, as in mahimahi's shells.
+//! Runs a command over an emulated network, like mahimahi's shells.
 
-mod children;
+mod dns;
 mod gateway;
-mod names;
+mod processes;
 mod statistics;
 
-pub use children::Ended;
-pub use statistics::{LinkState, Snapshot};
+pub use processes::CommandExit;
+pub use statistics::{LinkSnapshot, Snapshot};
 
+use crate::bridge::{Bridge, BridgeObserver, BridgeStats};
 use crate::capture::Capture;
-use crate::crossing::{Carried, Crossing, Watch};
 use crate::emulator::Emulator;
-use crate::namespace::{Host, Namespace, Place};
-use crate::ways::Side;
-use children::Children;
+use crate::flow_routes::Side;
+use crate::namespace::{HostConfig, HostDevice, Namespace};
 use earlybird_units::{Duration, Instant};
+use processes::Processes;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
@@ -23,40 +23,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-/// What runs on the two sides.
+/// The programs on both sides.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
-    /// The command, with its arguments.
+    /// The command and its arguments.
     pub command: Vec<String>,
-    /// The servers on the far side, each with its arguments, if that is not this machine.
-    pub peers: Vec<Vec<String>>,
-    /// The file that tells the command who resolves names (`resolv.conf(5)`), in place of this machine's.
+    /// The servers on the far side, with their arguments. None if the far side is this machine.
+    pub servers: Vec<Vec<String>>,
+    /// The `resolv.conf(5)` of the command, instead of this machine's.
     pub resolver: Option<PathBuf>,
 }
 
-/// What the far side is.
+/// The kind of the far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FarSide {
+pub enum FarHost {
     /// This machine.
-    Machine,
-    /// A network of its own, with nobody in it but servers …
-    Own,
-    /// … and one with a way to the Internet through a program that needs no right, `slirp4netns`.
+    ThisMachine,
+    /// A network namespace with servers only.
+    Namespace,
+    /// A network namespace with Internet access through `slirp4netns`, which needs no privileges.
     Gateway,
 }
 
-/// Returns the place of a side's host.
+/// Returns the addresses and MTU of the host on a side.
 ///
-/// The networks are from the blocks for private use (RFC 1918, RFC 4193).
-pub const fn place(side: Side, mtu: u16) -> Place {
+/// The addresses are from the private blocks (RFC 1918, RFC 4193).
+pub const fn host_config(side: Side, mtu: u16) -> HostConfig {
     let number = match side {
         Side::Near => 1,
         Side::Far => 2,
     };
-    Place { v4: Ipv4Addr::new(10, 77, 0, number), v6: Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number as u16), mtu }
+    HostConfig { v4: Ipv4Addr::new(10, 77, 0, number), v6: Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number as u16), mtu }
 }
 
-/// Two sides, of which each is a network of its own.
+/// The two sides of an emulated network.
 #[derive(Debug)]
 pub struct Shell {
     near: Namespace,
@@ -65,62 +65,62 @@ pub struct Shell {
 
 #[derive(Debug)]
 enum Far {
-    Own(Namespace),
+    Namespace(Namespace),
     Gateway(Namespace),
-    /// This machine's network, with one device more.
-    Host(Host),
+    /// This machine's network with an additional device.
+    Host(HostDevice),
 }
 
-/// Why there is no shell.
+/// Errors of creating a shell.
 #[derive(Debug)]
-pub enum NoShell {
-    /// Neither network nor user namespaces are to be had, or no TUN device in them.
+pub enum ShellError {
+    /// Network or user namespaces are not available, or have no TUN device.
     Namespace(io::Error),
-    /// This machine's network takes no device more.
+    /// No device can be added to this machine's network.
     Host(io::Error),
 }
 
-/// How a command in an emulated network ended.
+/// The result of a command in an emulated network.
 #[derive(Debug)]
-pub struct Outcome {
-    /// How the command did.
-    pub ended: Ended,
-    /// What the network had done by then.
+pub struct ShellOutcome {
+    /// How the command ended.
+    pub exit: CommandExit,
+    /// Final statistics of the network.
     pub last: Snapshot,
-    /// Why there is no capture, though one was asked for.
+    /// The error of the capture, if one was requested.
     pub capture: io::Result<()>,
 }
 
-/// Time between two snapshots.
-const BETWEEN_SNAPSHOTS: Duration = Duration::from_secs(1);
+/// How often a snapshot is taken.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Shell {
-    /// Makes the two sides.
+    /// Creates both sides.
     ///
     /// # Errors
     ///
     /// If the system does not allow it.
-    pub fn new(mtu: u16, far: FarSide) -> Result<Self, NoShell> {
-        let near = Namespace::new(place(Side::Near, mtu)).map_err(NoShell::Namespace)?;
-        let place = place(Side::Far, mtu);
+    pub fn new(mtu: u16, far: FarHost) -> Result<Self, ShellError> {
+        let near = Namespace::new(host_config(Side::Near, mtu)).map_err(ShellError::Namespace)?;
+        let place = host_config(Side::Far, mtu);
         let far = match far {
-            FarSide::Machine => Host::new(place).map(Far::Host).map_err(NoShell::Host)?,
-            FarSide::Own => Namespace::new(place).map(Far::Own).map_err(NoShell::Namespace)?,
-            FarSide::Gateway => Namespace::router(place).map(Far::Gateway).map_err(NoShell::Namespace)?,
+            FarHost::ThisMachine => HostDevice::new(place).map(Far::Host).map_err(ShellError::Host)?,
+            FarHost::Namespace => Namespace::new(place).map(Far::Namespace).map_err(ShellError::Namespace)?,
+            FarHost::Gateway => Namespace::router(place).map(Far::Gateway).map_err(ShellError::Namespace)?,
         };
         Ok(Self { near, far })
     }
 
     fn devices(&self) -> io::Result<[OwnedFd; 2]> {
         let far = match &self.far {
-            Far::Own(namespace) | Far::Gateway(namespace) => namespace.device(),
+            Far::Namespace(namespace) | Far::Gateway(namespace) => namespace.device(),
             Far::Host(host) => host.device(),
         };
         Ok([self.near.device().try_clone()?, far.try_clone()?])
     }
 
-    /// Runs the command until it ends, or `look` – which is called several times a second, with a snapshot each second – wants no
-    /// more; then everything is stopped that still runs.
+    /// Runs the command until it ends or `on_poll` returns false; then stops all other processes. `on_poll` is called several
+    /// times a second, with a snapshot once a second.
     ///
     /// # Errors
     ///
@@ -130,76 +130,79 @@ impl Shell {
         programs: &Programs,
         emulator: Emulator,
         capture: Option<Capture>,
-        mut look: impl FnMut(Option<Snapshot>) -> bool,
-    ) -> io::Result<Outcome> {
+        mut on_poll: impl FnMut(Option<Snapshot>) -> bool,
+    ) -> io::Result<ShellOutcome> {
         let [near, far] = self.devices()?;
-        let is_over = Arc::new(AtomicBool::new(false));
+        let is_stopped = Arc::new(AtomicBool::new(false));
         let (sender, snapshots) = mpsc::channel();
-        let observer = Reporter { is_over: is_over.clone(), sender, next: Instant::ZERO + BETWEEN_SNAPSHOTS, capture };
-        let carrier =
-            thread::Builder::new().name("emulator".into()).spawn(move || carry([near, far], emulator, observer))?;
-        let ended = self.start(programs).and_then(|mut children| {
-            let ended = children.wait(|| look(snapshots.try_recv().ok()) && !carrier.is_finished());
-            children.stop();
+        let observer =
+            Reporter { is_stopped: is_stopped.clone(), sender, next: Instant::ZERO + SNAPSHOT_INTERVAL, capture };
+        let bridge_thread = thread::Builder::new()
+            .name("emulator".into())
+            .spawn(move || run_bridge([near, far], emulator, observer))?;
+        let ended = self.start(programs).and_then(|mut processes| {
+            let ended = processes.wait(|| on_poll(snapshots.try_recv().ok()) && !bridge_thread.is_finished());
+            processes.stop();
             ended
         });
-        is_over.store(true, Ordering::Relaxed);
-        let result = carrier.join().map_err(|_| io::Error::other("the emulator failed"))?;
+        is_stopped.store(true, Ordering::Relaxed);
+        let result = bridge_thread.join().map_err(|_| io::Error::other("the emulator failed"))?;
         let (ended, (last, capture)) = (ended?, result?);
-        Ok(Outcome { ended, last, capture: capture.map_or(Ok(()), Capture::finish) })
+        Ok(ShellOutcome { exit: ended, last, capture: capture.map_or(Ok(()), Capture::finish) })
     }
 
-    fn start(&self, programs: &Programs) -> io::Result<Children> {
-        let mut children = Children::default();
-        if let Far::Own(far) | Far::Gateway(far) = &self.far {
-            for peer in &programs.peers {
-                children.start_peer(far, peer)?;
+    fn start(&self, programs: &Programs) -> io::Result<Processes> {
+        let mut processes = Processes::default();
+        if let Far::Namespace(far) | Far::Gateway(far) = &self.far {
+            for server in &programs.servers {
+                processes.start_server(far, server)?;
             }
         }
-        children.await_peers();
+        // The command may connect at once.
+        processes.await_servers();
         if let Far::Gateway(far) = &self.far {
-            children.start_gateway(far)?;
+            processes.start_gateway(far)?;
         }
-        children.start_command(&self.near, &programs.command, programs.resolver.as_deref())?;
-        Ok(children)
+        processes.start_command(&self.near, &programs.command, programs.resolver.as_deref())?;
+        Ok(processes)
     }
 }
 
-/// Carries packets until it is told to stop.
-fn carry(
+/// Runs the bridge until the reporter stops it.
+fn run_bridge(
     [near, far]: [OwnedFd; 2],
     mut emulator: Emulator,
     mut reporter: Reporter,
 ) -> io::Result<(Snapshot, Option<Capture>)> {
-    let mut crossing = Crossing::new(near, far);
-    crossing.run(&mut emulator, &mut reporter)?;
-    let last = Snapshot::new(crossing.now(), &mut emulator, crossing.carried());
+    let mut bridge = Bridge::new(near, far);
+    bridge.run(&mut emulator, &mut reporter)?;
+    let last = Snapshot::new(bridge.now(), &mut emulator, bridge.stats());
     Ok((last, reporter.capture))
 }
 
-/// Watches the crossing on behalf of another thread.
+/// Observes the bridge for another thread.
 struct Reporter {
-    is_over: Arc<AtomicBool>,
+    is_stopped: Arc<AtomicBool>,
     sender: mpsc::Sender<Snapshot>,
     next: Instant,
     capture: Option<Capture>,
 }
 
-impl Watch for Reporter {
-    fn look(&mut self, now: Instant, emulator: &mut Emulator, carried: &Carried) -> bool {
+impl BridgeObserver for Reporter {
+    fn poll(&mut self, now: Instant, emulator: &mut Emulator, stats: &BridgeStats) -> bool {
         if now >= self.next {
-            self.next += BETWEEN_SNAPSHOTS;
-            // Whoever does not listen any more has enough.
-            let _ = self.sender.send(Snapshot::new(now, emulator, carried));
+            self.next += SNAPSHOT_INTERVAL;
+            // The receiver is gone when the command has ended.
+            let _ = self.sender.send(Snapshot::new(now, emulator, stats));
         }
-        !self.is_over.load(Ordering::Relaxed)
+        !self.is_stopped.load(Ordering::Relaxed)
     }
 
     fn interval(&self) -> Duration {
         Duration::from_millis(10)
     }
 
-    fn on_packet(&mut self, at: Instant, device: Side, _is_entering: bool, bytes: &[u8]) {
+    fn on_packet(&mut self, at: Instant, device: Side, _is_ingress: bool, bytes: &[u8]) {
         if let Some(capture) = &mut self.capture {
             capture.write(at, device, bytes);
         }

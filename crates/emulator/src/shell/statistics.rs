@@ -1,51 +1,51 @@
-//! What an emulated network did so far.
+//! Statistics of an emulated network.
 
-use crate::crossing::Carried;
-use crate::emulator::{Emulator, Refusals};
+use crate::bridge::BridgeStats;
+use crate::emulator::{Emulator, Rejections};
 use earlybird_sim::{Counters, Link, LinkId};
 use earlybird_units::Instant;
 
-/// An emulated network at a moment.
+/// The state of an emulated network.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Time since it began.
+    /// Time since the start.
     pub at: Instant,
-    /// Its links, in their order.
-    pub links: Vec<LinkState>,
-    /// What was not let in.
-    pub refusals: Refusals,
-    /// What came of what was.
-    pub carried: Carried,
+    /// Its links, in order.
+    pub links: Vec<LinkSnapshot>,
+    /// Packets that were rejected.
+    pub rejections: Rejections,
+    /// Statistics of the delivery.
+    pub stats: BridgeStats,
 }
 
-/// A link at a moment.
+/// The state of a link.
 #[derive(Clone, Debug)]
-pub struct LinkState {
+pub struct LinkSnapshot {
     /// Its name.
     pub name: String,
-    /// What passed it since the beginning.
+    /// Counters since the start.
     pub total: Counters,
-    /// Packets that wait now.
+    /// Packets in the queue now.
     pub waiting: usize,
-    /// The most that ever waited.
+    /// The largest number of packets in the queue.
     pub most_waiting: usize,
-    /// How long packets that went on had waited, on average, in milliseconds.
+    /// Mean queueing delay of transmitted packets, in milliseconds.
     pub mean_wait_ms: f64,
 }
 
 impl Snapshot {
-    pub(super) fn new(at: Instant, emulator: &mut Emulator, carried: &Carried) -> Self {
+    pub(super) fn new(at: Instant, emulator: &mut Emulator, stats: &BridgeStats) -> Self {
         let count = emulator.network().links().count() as u32;
         let links = (0..count).map(|number| {
             let waiting = emulator.backlog(at, LinkId(number));
-            LinkState::new(emulator.network().link(LinkId(number)), waiting)
+            LinkSnapshot::new(emulator.network().link(LinkId(number)), waiting)
         });
         let links = links.collect();
-        Self { at, links, refusals: emulator.refusals(), carried: carried.clone() }
+        Self { at, links, rejections: emulator.rejections(), stats: stats.clone() }
     }
 }
 
-impl LinkState {
+impl LinkSnapshot {
     fn new(link: &Link, waiting: usize) -> Self {
         Self {
             name: link.settings().name.clone(),

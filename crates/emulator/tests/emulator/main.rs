@@ -1,5 +1,5 @@
-//! Packets of real networks on simulated links: in a test's own time, and between two namespaces of this machine.
+//! Real packets over simulated links: with a manual clock, and between two namespaces.
 
-mod carrying;
-mod crossing;
-mod line;
+mod bridge;
+mod forwarding;
+mod links;

@@ -22,7 +22,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let per_second = arguments.next().map_or(Ok(1.0), |text| text.parse())?;
     let (soak, span) = (Soak::lasting(seconds, per_second), Duration::from_secs((seconds / LOOKS).max(1)));
     let mut growth = Growth::default();
-    let look = |at: Instant, progress: &Progress| tell(at, growth.look(), progress);
+    let look = |at: Instant, progress: &Progress| tell(at, growth.poll(), progress);
     let progress = if is_real { soak.perform(span, look)? } else { soak.simulate(span, look)? };
     let has_grown = growth.has_grown().ok_or("too short to tell")?;
     eprintln!("memory {}", if has_grown { "has grown" } else { "has not grown" });

@@ -11,7 +11,7 @@ pub use ours::serve;
 use crate::line::{Harm, Line};
 use crate::rig::{MTU, Rig};
 use earlybird_emulator::Side;
-use earlybird_emulator::shell::place;
+use earlybird_emulator::shell::host_config;
 use earlybird_units::Duration;
 use programs::{Program, Report};
 use std::io;
@@ -49,7 +49,7 @@ impl Family {
 
     /// Returns the address of the programs.
     fn kernel(self) -> IpAddr {
-        let place = place(Side::Near, MTU);
+        let place = host_config(Side::Near, MTU);
         match self {
             Self::V4 => place.v4.into(),
             Self::V6 => place.v6.into(),
@@ -126,7 +126,7 @@ impl Trial {
         router.set(c"/proc/sys/net/ipv6/conf/all/forwarding", "1")?;
         let outcome = self.transfer(&rig, program);
         let end = rig.stop()?;
-        Ok(Outcome { lost: end.dropped + end.carried.undelivered, ..outcome? })
+        Ok(Outcome { lost: end.dropped + end.stats.undelivered, ..outcome? })
     }
 
     fn transfer(&self, rig: &Rig, program: &Path) -> io::Result<Outcome> {

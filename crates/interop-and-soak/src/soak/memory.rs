@@ -21,7 +21,7 @@ const SLACK: u64 = 2_000_000;
 
 impl Growth {
     /// Takes a look; gives the bytes.
-    pub fn look(&mut self) -> u64 {
+    pub fn poll(&mut self) -> u64 {
         let bytes = resident();
         self.0.push(bytes);
         bytes

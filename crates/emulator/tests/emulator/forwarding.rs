@@ -1,7 +1,7 @@
-//! What goes in comes out: when the links say, on the other side, and byte for byte.
+//! Packets are delivered at the right time, to the right side, unchanged.
 
-use crate::line::{line, link};
-use earlybird_emulator::{Emulator, Refusals, Side, Ways};
+use crate::links::{link, pair};
+use earlybird_emulator::{Emulator, FlowRoutes, Rejections, Side};
 use earlybird_sim::{
     CodelSettings, CorrelatedBernoulli, Discipline, Duplication, Impairments, LinkId, LinkSettings, PacketFilter,
     QueueLimit,
@@ -15,14 +15,14 @@ fn millis(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// 1 Mb/s and 20 ms.
+/// 1 Mbit/s and 20 ms.
 fn slow() -> LinkSettings {
     link(1_000_000, 20)
 }
 
 fn emulator(there: LinkSettings) -> Emulator {
-    let (network, way) = line(there, slow());
-    Emulator::new(network, Ways::all(way), ())
+    let (network, route) = pair(there, slow());
+    Emulator::new(network, FlowRoutes::all(route), ())
 }
 
 /// A segment to port 80.
@@ -49,9 +49,9 @@ fn deliveries(emulator: &mut Emulator, now: Instant) -> Vec<(Instant, Side, Vec<
 }
 
 #[test]
-fn packets_come_out_when_the_link_says() {
+fn delivery_times_match_the_link() {
     let mut emulator = emulator(slow());
-    // 1250 bytes at 1 Mb/s take 10 ms.
+    // 1250 bytes take 10 ms at 1 Mbit/s.
     let [first, second] = [1, 2].map(|byte| packet(&[byte; 1210], Ecn::NotCapable));
     emulator.offer(millis(5), Side::Near, &first);
     emulator.offer(millis(5), Side::Near, &second);
@@ -65,14 +65,14 @@ fn packets_come_out_when_the_link_says() {
 }
 
 proptest! {
-    /// Whatever is lost, doubled and kept waiting, what comes out went in, and nothing is kept that is gone.
+    /// Under loss, duplication and queueing, delivered packets are unchanged and nothing leaks.
     #[test]
-    fn bytes_stay_what_they_were(payloads in vec(vec(any::<u8>(), 0..300), 1..100), limit in 2_u32..30) {
-        let (mut network, way) = line(LinkSettings { limit: QueueLimit::Packets(limit), ..slow() }, slow());
+    fn packets_are_unchanged(payloads in vec(vec(any::<u8>(), 0..300), 1..100), limit in 2_u32..30) {
+        let (mut network, route) = pair(LinkSettings { limit: QueueLimit::Packets(limit), ..slow() }, slow());
         let chance = CorrelatedBernoulli::new(0.3, 0.0, SeedTree::new(2).random());
         let doubled = Duplication { chance, filter: PacketFilter::default() };
         network.set_impairments(LinkId(0), Impairments::new(None, Some(doubled)));
-        let mut emulator = Emulator::new(network, Ways::all(way), ());
+        let mut emulator = Emulator::new(network, FlowRoutes::all(route), ());
         let mut came = Vec::new();
         for (number, payload) in payloads.iter().enumerate() {
             emulator.offer(millis(number as u64), Side::Near, &packet(payload, Ecn::NotCapable));
@@ -82,19 +82,19 @@ proptest! {
         let mut rest = payloads.iter().map(|payload| packet(payload, Ecn::NotCapable));
         let mut last = Vec::new();
         for (_, _, bytes) in &came {
-            // In order, some left out, some twice.
+            // In order, with losses and duplicates.
             prop_assert!(*bytes == last || rest.any(|sent| sent == *bytes));
             last.clone_from(bytes);
         }
         let total = emulator.network().link(LinkId(0)).total;
         let doubled = emulator.network().impairments(LinkId(0)).packets_duplicated;
         prop_assert_eq!(came.len() as u64, total.packets_out() + doubled);
-        prop_assert_eq!(emulator.bytes_under_way(), 0);
+        prop_assert_eq!(emulator.bytes_in_flight(), 0);
     }
 }
 
 #[test]
-fn a_queue_marks_the_packets_of_those_who_understand_it() {
+fn ecn_capable_packets_are_marked() {
     let codel =
         CodelSettings { target: Duration::from_millis(1), interval: Duration::from_millis(10), mtu: 100, ecn: true };
     let mut emulator = emulator(LinkSettings { discipline: Discipline::Codel(codel), ..slow() });
@@ -108,11 +108,11 @@ fn a_queue_marks_the_packets_of_those_who_understand_it() {
 }
 
 #[test]
-fn what_belongs_to_no_flow_is_counted_and_goes_nowhere() {
-    let (network, way) = line(slow(), slow());
-    let mut ways = Ways::default();
-    ways.add(80, way);
-    let mut emulator = Emulator::new(network, ways, ());
+fn unrouted_packets_are_counted() {
+    let (network, route) = pair(slow(), slow());
+    let mut routes = FlowRoutes::default();
+    routes.add(80, route);
+    let mut emulator = Emulator::new(network, routes, ());
     let known = packet(&[], Ecn::NotCapable);
     let stranger = {
         let mut bytes = known.clone();
@@ -123,11 +123,11 @@ fn what_belongs_to_no_flow_is_counted_and_goes_nowhere() {
     for bytes in [&known, &stranger, &to_all, &Vec::new(), &vec![0; 9]] {
         emulator.offer(Instant::ZERO, Side::Near, bytes);
     }
-    assert_eq!(emulator.refusals(), Refusals { strangers: 4, overflows: 0 });
+    assert_eq!(emulator.rejections(), Rejections { unrouted: 4, overflows: 0 });
     assert_eq!(deliveries(&mut emulator, millis(1_000)).len(), 1);
 }
 
-/// Puts a UDP header between IP's and TCP's.
+/// Inserts a UDP header between those of IP and TCP.
 fn within_udp(packet: &[u8]) -> Vec<u8> {
     let mut bytes = [&packet[..20], &[0x27, 0x0f, 0x27, 0x0f, 0, 0, 0, 0], &packet[20..]].concat();
     bytes[9] = 17;
@@ -135,12 +135,12 @@ fn within_udp(packet: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_carrier_takes_no_time_and_hides_no_flow() {
-    let (network, way) = line(slow(), slow());
-    let mut ways = Ways::default();
-    ways.add(80, way);
-    let mut emulator = Emulator::new(network, ways, ()).within_udp();
-    // 1250 bytes at 1 Mb/s take 10 ms, whatever carries them.
+fn udp_encapsulation_is_transparent() {
+    let (network, route) = pair(slow(), slow());
+    let mut routes = FlowRoutes::default();
+    routes.add(80, route);
+    let mut emulator = Emulator::new(network, routes, ()).within_udp();
+    // 1250 bytes take 10 ms at 1 Mbit/s; the UDP header does not count.
     let carried = within_udp(&packet(&[1; 1210], Ecn::NotCapable));
     emulator.offer(millis(0), Side::Near, &carried);
     assert_eq!(deliveries(&mut emulator, millis(100)), [(millis(30), Side::Far, carried)]);
@@ -149,5 +149,5 @@ fn a_carrier_takes_no_time_and_hides_no_flow() {
     for bytes in &stranger {
         emulator.offer(millis(200), Side::Near, bytes);
     }
-    assert_eq!(emulator.refusals().strangers, 4);
+    assert_eq!(emulator.rejections().unrouted, 4);
 }

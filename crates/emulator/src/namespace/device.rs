@@ -1,15 +1,15 @@
-//! Network devices, set up by their system calls (`netdevice(7)`): a process that was just forked cannot call `ip`.
+//! Configures network devices with ioctls (`netdevice(7)`): a forked process cannot run `ip`, as it must not allocate.
 
-use super::Place;
+use super::HostConfig;
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType, socket};
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// The device's name in its namespace.
+/// The name of the device.
 const DEVICE: &str = "eb0";
-/// Bits of the networks that the hosts are in.
+/// Prefix length and network mask of the host's networks.
 const PREFIX_V6: u32 = 64;
 const NETMASK_V4: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
 
@@ -54,9 +54,9 @@ struct RouteRequestV6 {
 /// `RTF_UP` of `linux/route.h`.
 const ROUTE_IS_UP: u16 = 1;
 
-/// Makes the device in an empty network, and lets everything go there.
-pub(super) fn furnish(place: Place) -> io::Result<OwnedFd> {
-    let device = furnish_router(place)?;
+/// Creates the device in an empty namespace, with the default route.
+pub(super) fn configure(host: HostConfig) -> io::Result<OwnedFd> {
+    let device = configure_router(host)?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     add_default_route_v4(&v4)?;
     if let Some(v6) = socket_v6() {
@@ -65,26 +65,26 @@ pub(super) fn furnish(place: Place) -> io::Result<OwnedFd> {
     Ok(device)
 }
 
-/// Makes the device in an empty network, of which it is one way among others.
-pub(super) fn furnish_router(place: Place) -> io::Result<OwnedFd> {
-    let device = add(place)?;
+/// Creates the device in an empty namespace, and enables the loopback device.
+pub(super) fn configure_router(host: HostConfig) -> io::Result<OwnedFd> {
+    let device = add(host)?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     call(&v4, libc::SIOCSIFFLAGS, &mut request("lo", up()))?;
     Ok(device)
 }
 
-/// Makes the device and gives it its addresses.
-pub(super) fn add(place: Place) -> io::Result<OwnedFd> {
+/// Creates the device and assigns its addresses.
+pub(super) fn add(host: HostConfig) -> io::Result<OwnedFd> {
     let device = rustix::fs::open(c"/dev/net/tun", OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let packets = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     call(&device, libc::TUNSETIFF, &mut request(DEVICE, Value { flags: packets }))?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: place.mtu.into() }))?;
-    call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(place.v4) }))?;
+    call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: host.mtu.into() }))?;
+    call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(host.v4) }))?;
     call(&v4, libc::SIOCSIFNETMASK, &mut request(DEVICE, Value { address: address(NETMASK_V4) }))?;
     call(&v4, libc::SIOCSIFFLAGS, &mut request(DEVICE, up()))?;
     if let Some(v6) = socket_v6() {
-        let mut address = AddressRequestV6 { address: place.v6.octets(), prefix: PREFIX_V6, index: index(&v4)? };
+        let mut address = AddressRequestV6 { address: host.v6.octets(), prefix: PREFIX_V6, index: index(&v4)? };
         call(&v6, libc::SIOCSIFADDR, &mut address)?;
     }
     Ok(device)
@@ -94,16 +94,16 @@ fn up() -> Value {
     Value { flags: (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short }
 }
 
-/// A machine without IPv6 is a machine too.
+/// Returns `None` on a machine without IPv6, which is supported.
 fn socket_v6() -> Option<OwnedFd> {
     socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()
 }
 
-/// Returns the device's number.
+/// Returns the index of the device.
 fn index(v4: &OwnedFd) -> io::Result<libc::c_int> {
     let mut request = request(DEVICE, Value { room: [0; 24] });
     call(v4, libc::SIOCGIFINDEX, &mut request)?;
-    // SAFETY: this call writes the number.
+    // SAFETY: this ioctl writes the index.
     Ok(unsafe { request.value.number })
 }
 
@@ -127,7 +127,7 @@ fn add_default_route_v6(v6: &OwnedFd, index: libc::c_int) -> io::Result<()> {
 fn add_default_route_v4(v4: &OwnedFd) -> io::Result<()> {
     let mut name = [0_u8; 16];
     name[..DEVICE.len()].copy_from_slice(DEVICE.as_bytes());
-    // SAFETY: all of it are numbers and pointers, for which zeros mean nothing.
+    // SAFETY: consists of numbers and pointers, for which zero means unset.
     let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
     for place in [&mut route.rt_dst, &mut route.rt_genmask] {
         place.sa_family = libc::AF_INET as libc::sa_family_t;
@@ -152,18 +152,18 @@ fn address(address: Ipv4Addr) -> libc::sockaddr_in {
     }
 }
 
-/// Returns how many packets the device dropped that hosts sent over it, of what `/proc/net/dev` says.
+/// Returns the number of dropped packets of the device, from the contents of `/proc/net/dev`.
 pub(super) fn dropped(counts: &str) -> Option<u64> {
-    /// Of sixteen numbers eight are of what was received; the fourth of the others is this one (`net/core/net-procfs.c`).
+    /// Eight receive counters precede the transmit counters, of which `drop` is the fourth (`net/core/net-procfs.c`).
     const DROPPED: usize = 11;
     let mut lines = counts.lines().filter_map(|line| line.split_once(':'));
     let (_, numbers) = lines.find(|(name, _)| name.trim() == DEVICE)?;
     numbers.split_whitespace().nth(DROPPED)?.parse().ok()
 }
 
-/// Makes a system call whose request has the layout that it reads.
+/// Calls an ioctl whose request has the layout that the kernel expects.
 fn call<T>(file: &OwnedFd, number: libc::c_ulong, request: &mut T) -> io::Result<()> {
-    // SAFETY: each call above goes with the structure that the kernel reads for it, which lives as long as the call.
+    // SAFETY: each caller passes the structure that the kernel expects for this ioctl, and it outlives the call.
     if unsafe { libc::ioctl(file.as_raw_fd(), number as _, std::ptr::from_mut(request)) } < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -1,17 +1,17 @@
-//! The kernel's own hosts over emulated links. What needs rights that the machine does not give is skipped with the reason.
+//! The kernel's stacks over emulated links. Skipped with a message where privileges are missing.
 
-use crate::line::{line, link};
-use earlybird_emulator::{Carried, Crossing, Emulator, Namespace, Place, Watch, Ways};
+use crate::links::{link, pair};
+use earlybird_emulator::{Bridge, BridgeObserver, BridgeStats, Emulator, FlowRoutes, HostConfig, Namespace};
 use earlybird_units::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-fn place(number: u8) -> Place {
+fn place(number: u8) -> HostConfig {
     let v4 = [10, 77, 0, number].into();
-    Place { v4, v6: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(), mtu: 1500 }
+    HostConfig { v4, v6: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(), mtu: 1500 }
 }
 
-/// Returns two hosts, if they can be had.
+/// Returns two hosts, if namespaces are available.
 fn hosts() -> Option<[Namespace; 2]> {
     match (Namespace::new(place(1)), Namespace::new(place(2))) {
         (Ok(near), Ok(far)) => Some([near, far]),
@@ -22,7 +22,7 @@ fn hosts() -> Option<[Namespace; 2]> {
     }
 }
 
-/// Returns a socket of a host.
+/// Returns a bound socket of a host.
 fn socket(host: &Namespace, address: IpAddr) -> UdpSocket {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = host.socket(family, SocketType::DGRAM).expect("a socket in a namespace that is there");
@@ -30,7 +30,7 @@ fn socket(host: &Namespace, address: IpAddr) -> UdpSocket {
     socket.into()
 }
 
-/// Sends datagrams from the near to the far socket, and those that come there back; notes how long they took.
+/// Sends datagrams from the near to the far socket and back, and records round-trip times.
 struct Echo {
     near: UdpSocket,
     far: UdpSocket,
@@ -40,8 +40,8 @@ struct Echo {
 
 const DATAGRAMS: usize = 20;
 
-impl Watch for Echo {
-    fn look(&mut self, now: Instant, _: &mut Emulator, _: &Carried) -> bool {
+impl BridgeObserver for Echo {
+    fn poll(&mut self, now: Instant, _: &mut Emulator, _: &BridgeStats) -> bool {
         let mut buffer = [0; 100];
         if let Ok((_, from)) = self.far.recv_from(&mut buffer) {
             self.far.send_to(b"back", from).expect("an answer");
@@ -62,27 +62,27 @@ impl Watch for Echo {
 }
 
 #[test]
-fn a_round_trip_takes_the_time_that_the_links_say() {
+fn round_trip_times_match_the_links() {
     let Some([near, far]) = hosts() else { return };
     for (here, there) in [(place(1).v4.into(), place(2).v4.into()), (place(1).v6.into(), place(2).v6.into())] {
-        let (network, way) = line(link(10_000_000, 20), link(10_000_000, 15));
-        let mut emulator = Emulator::new(network, Ways::all(way), ());
+        let (network, route) = pair(link(10_000_000, 20), link(10_000_000, 15));
+        let mut emulator = Emulator::new(network, FlowRoutes::all(route), ());
         let [one, other] = [&near, &far].map(|host| host.device().try_clone().expect("a file more"));
-        let mut crossing = Crossing::new(one, other);
+        let mut bridge = Bridge::new(one, other);
         let (near, far) = (socket(&near, here), socket(&far, there));
         let mut echo = Echo { near, far, sent: None, times: Vec::new() };
-        crossing.run(&mut emulator, &mut echo).expect("the devices are there");
+        bridge.run(&mut emulator, &mut echo).expect("the devices are there");
         assert_eq!(echo.times.len(), DATAGRAMS);
         echo.times.sort_unstable();
-        // 33 or 53 bytes at 10 Mb/s take less than 0.1 ms; this machine takes what it takes.
+        // 33 or 53 bytes take less than 0.1 ms at 10 Mbit/s; the rest is overhead of this machine.
         let [shortest, median] = [echo.times[0], echo.times[DATAGRAMS / 2]];
         assert!(shortest >= Duration::from_millis(35) && median < Duration::from_millis(45), "{:?}", echo.times);
-        assert!(crossing.carried().timing.packets() >= 2 * DATAGRAMS as u64 && crossing.carried().undelivered == 0);
+        assert!(bridge.stats().delays.packets() >= 2 * DATAGRAMS as u64 && bridge.stats().undelivered == 0);
     }
 }
 
 #[test]
-fn packets_that_wait_too_long_at_a_device_are_counted() {
+fn device_drops_are_counted() {
     const SENT: usize = 2000;
     let Some([near, far]) = hosts() else { return };
     let here = socket(&near, place(1).v4.into());
@@ -95,7 +95,7 @@ fn packets_that_wait_too_long_at_a_device_are_counted() {
     let lengths = std::iter::from_fn(|| rustix::io::read(near.device(), &mut packet).ok());
     let waited = lengths.filter(|len| is_ours(*len)).count();
     assert!(waited > 0 && waited < SENT);
-    // Hosts of IPv6 ask for routers of their own accord, and some of that may be lost here too.
+    // IPv6 hosts send router solicitations, some of which may be dropped here, too.
     let dropped = near.dropped().unwrap() as usize;
     assert!((SENT - waited..SENT - waited + 20).contains(&dropped), "{dropped} of {SENT}, {waited} waited");
 }

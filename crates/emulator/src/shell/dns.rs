@@ -1,4 +1,5 @@
-//! Who resolves names for the command: not a server at this machine's loopback address, which in another network is another's.
+//! The DNS resolver of the command: a resolver at this machine's loopback address is not reachable from another network
+//! namespace.
 
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -9,10 +10,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Lets a command find this file where programs look for resolvers, and nobody else.
-pub(super) fn resolve_by(command: &mut Command, file: &Path) -> io::Result<()> {
+/// Mounts a file over `/etc/resolv.conf` in a mount namespace of the command.
+pub(super) fn use_resolver(command: &mut Command, file: &Path) -> io::Result<()> {
     let file = CString::new(file.as_os_str().as_bytes())?;
-    // SAFETY: three system calls of a process that was just forked, which allocate nothing.
+    // SAFETY: three system calls in a forked process, without allocation.
     unsafe {
         command.pre_exec(move || {
             unshare_unsafe(UnshareFlags::NEWNS)?;
