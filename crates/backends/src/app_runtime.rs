@@ -200,7 +200,7 @@ impl<H: Hosts> AppRuntime<H> {
     fn take_samples(&mut self, now: Instant) {
         let gauges: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.gauges(id))).collect();
         for (flow, gauges) in gauges {
-            self.recorder.sample_flow(now, flow, &gauges);
+            self.recorder.on_probe(now, flow, &gauges);
         }
     }
 
@@ -349,7 +349,7 @@ impl<H: Hosts> AppRuntime<H> {
     fn finish(&mut self) {
         let ends: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.end(self.end, id))).collect();
         for (flow, end) in ends {
-            self.recorder.end_flow(flow, &end);
+            self.recorder.on_end(flow, &end);
         }
     }
 }

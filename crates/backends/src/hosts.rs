@@ -1,7 +1,6 @@
 //! The hosts of a run, whoever carries their bytes.
 
-use earlybird_experiment::{FlowEnd, FlowGauges};
-use earlybird_sim::FlowId;
+use earlybird_sim::{FlowEnd, FlowGauges, FlowId};
 use earlybird_tcp::TraceEvent;
 use earlybird_traffic::{ConnectionId, Part};
 use earlybird_units::{Duration, Instant};

@@ -5,12 +5,10 @@ use crate::media::MediaLog;
 use crate::plan::{GroupPlan, Plan};
 use crate::playout::PlayoutLog;
 use crate::repair_times::RepairLog;
-use crate::samples::{FlowEnd, FlowGauges};
 use crate::series::Series;
-use earlybird_datagram as datagram;
 use earlybird_scenario::Scenario;
-use earlybird_sim::{DropCause, ExternalState, FlowId, LinkId, Observer, Packet, PacketEvent};
-use earlybird_tcp::{Connection, LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
+use earlybird_sim::{DropCause, FlowEnd, FlowGauges, FlowId, LinkId, Observer, Packet, PacketEvent};
+use earlybird_tcp::{LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
 use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -176,24 +174,6 @@ impl Recorder {
         self.series.put_in_order();
     }
 
-    /// Takes a sample of a flow's sender.
-    pub fn sample_flow(&mut self, at: Instant, id: FlowId, gauges: &FlowGauges) {
-        if !self.flow(id).is_web {
-            self.series.sample_flow(at, id.0, gauges);
-        }
-    }
-
-    /// Takes what one of a flow's connections counted.
-    pub fn end_flow(&mut self, id: FlowId, end: &FlowEnd) {
-        let flow = self.flow(id);
-        flow.limited += end.limited;
-        flow.min_rtt = [flow.min_rtt, end.min_rtt].into_iter().flatten().min();
-        flow.statistics += end.statistics;
-        flow.real_time = end.real_time;
-        flow.early_responses += end.early_responses;
-        flow.bytes_delivered += end.bytes_delivered;
-    }
-
     /// Keeps why a media flow closed its window.
     fn note_loss_reaction(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
         let cut = match event {
@@ -283,34 +263,20 @@ impl Observer for Recorder {
         }
     }
 
-    fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
-        self.end_flow(flow, &FlowEnd::of(at, opener, Some(listener)));
+    fn on_end(&mut self, id: FlowId, end: &FlowEnd) {
+        let flow = self.flow(id);
+        flow.limited += end.limited;
+        flow.min_rtt = [flow.min_rtt, end.min_rtt].into_iter().flatten().min();
+        flow.statistics += end.statistics;
+        flow.real_time = end.real_time;
+        flow.early_responses += end.early_responses;
+        flow.bytes_delivered += end.bytes_delivered;
     }
 
-    fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
-        let flow = self.flow(flow);
-        flow.statistics.segments_sent += sender.sent();
-        flow.statistics.retransmissions += sender.repeated();
-        flow.bytes_delivered += received;
-    }
-
-    fn on_guest_end(&mut self, flow: FlowId, sender: &ExternalState, received: u64) {
-        let ExternalState { statistics, min_rtt, .. } = *sender;
-        self.end_flow(flow, &FlowEnd { statistics, min_rtt, bytes_delivered: received, ..FlowEnd::default() });
-    }
-
-    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &ExternalState) {
-        let gauges = FlowGauges { cwnd: Some(sender.cwnd), srtt: sender.srtt, ..FlowGauges::default() };
-        self.sample_flow(at, flow, &gauges);
-    }
-
-    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
-        self.sample_flow(at, flow, &opener.into());
-    }
-
-    fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {
-        if let Some(gauges) = sender.gauges() {
-            self.series.sample_rate(at, flow.0, &gauges);
+    fn on_probe(&mut self, at: Instant, id: FlowId, gauges: &FlowGauges) {
+        // A web flow has many short connections at once: their samples would not form a series.
+        if !self.flow(id).is_web {
+            self.series.sample_flow(at, id.0, gauges);
         }
     }
 

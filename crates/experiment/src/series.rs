@@ -1,8 +1,7 @@
 //! Time series in long form: time, subject, quantity, value.
 
-use crate::samples::FlowGauges;
 use crate::table::Table;
-use earlybird_datagram::tfrc;
+use earlybird_sim::FlowGauges;
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug, Default)]
@@ -25,6 +24,8 @@ impl Series {
         let seconds = |span: Option<Duration>| span.map(Duration::as_secs_f64);
         let control = &gauges.control;
         let values = [
+            ("allowed_rate_bps", gauges.allowed_rate),
+            ("loss_event_rate", gauges.loss_event_rate),
             ("cwnd", gauges.cwnd),
             ("ssthresh", gauges.ssthresh),
             ("in_flight", gauges.in_flight),
@@ -43,14 +44,6 @@ impl Series {
             if let Some(value) = value {
                 self.push(at, flow, quantity, value);
             }
-        }
-    }
-
-    pub(crate) fn sample_rate(&mut self, at: Instant, flow: u32, gauges: &tfrc::Gauges) {
-        self.push(at, flow, "allowed_rate_bps", gauges.rate * 8.0);
-        self.push(at, flow, "loss_event_rate", gauges.loss_event_rate);
-        if let Some(rtt) = gauges.rtt {
-            self.push(at, flow, "srtt_s", rtt.as_secs_f64());
         }
     }
 

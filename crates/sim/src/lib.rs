@@ -9,6 +9,7 @@ mod endpoint;
 mod event_queue;
 mod events;
 mod external_stack;
+mod flow_stats;
 mod forwarding;
 mod ids;
 mod impairment;
@@ -31,6 +32,7 @@ mod world;
 
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings, HeaderSize};
 pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalStack, ExternalState};
+pub use flow_stats::{FlowEnd, FlowGauges};
 pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, NodeId, RouteId};
 pub use impairment::{CorrelatedBernoulli, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};

@@ -1,9 +1,8 @@
-//! What a world tells while it runs.
+//! Callbacks for everything that happens in a run.
 
-use crate::external_stack::ExternalState;
+use crate::flow_stats::{FlowEnd, FlowGauges};
 use crate::ids::{FlowId, LinkId};
 use crate::packet::Packet;
-use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::Instant;
@@ -11,172 +10,101 @@ use earlybird_units::Instant;
 /// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// A rule of [`LinkSettings::losses`](crate::LinkSettings::losses), in front of the queue.
+    /// A loss rule of [`LinkSettings::losses`](crate::LinkSettings::losses), before the queue.
     Loss,
-    /// The queue had no room, or meant to slow the sender down.
+    /// The queue was full, or its discipline (AQM) dropped the packet.
     Queue,
 }
 
-/// What happened to a packet.
+/// An event in the life of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
-    /// An endpoint sent it for the first time.
+    /// An endpoint sent the packet for the first time.
     Sent,
-    /// An endpoint sent its data once more.
+    /// An endpoint sent the packet's data again.
     Retransmitted,
-    /// A link let it in.
+    /// A link accepted the packet.
     Entered(LinkId),
-    /// A link dropped it.
+    /// A link dropped the packet.
     Dropped(LinkId, DropCause),
-    /// A link let it out twice.
+    /// A link delivered the packet twice.
     Duplicated(LinkId),
-    /// It reached its endpoint.
+    /// The packet reached its endpoint.
     Arrived,
 }
 
-/// Watches a world. Every method does nothing unless it is written, and then costs nothing.
+/// Observes a run. Observers change nothing. The default methods do nothing and cost nothing.
 pub trait Observer {
-    /// Whether [`Self::on_packet`] is of any use, apart from drops, which are always told.
+    /// Whether [`Self::on_packet`] is called for all events. Drops are always reported.
     const PACKETS: bool = false;
-    /// Whether [`Self::on_state`] is of any use.
+    /// Whether [`Self::on_state`] is called.
     const STATES: bool = false;
 
-    /// Something happened to a packet. On links that no other link joins, this is told ahead of time.
+    /// Called for each event of a packet. On links that only one other link feeds, the call comes ahead of time `at`.
     fn on_packet(&mut self, _at: Instant, _event: PacketEvent, _packet: &Packet) {}
-    /// A connection that its application opened may have changed its state: after each arrival at it and each timer.
+    /// Called after each arrival and each timer at the end that opened a connection. Its state may have changed.
     fn on_state(&mut self, _at: Instant, _flow: FlowId, _arrived: Option<&Packet>, _connection: &Connection) {}
-    /// A sender made a decision.
+    /// Called for each decision of a sender.
     fn on_trace(&mut self, _at: Instant, _flow: FlowId, _event: TraceEvent) {}
-    /// A unit of media was written: `bytes` of the flow's stream end behind it.
+    /// Called when the application writes a unit of media of `bytes` bytes.
     fn on_unit(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
-    /// The receiver of a flow with units has `bytes` of its stream in order.
+    /// Called when the receiver of a flow with units has the first `bytes` bytes of the stream in order.
     fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
-    /// All of a unit sent as datagrams has arrived.
+    /// Called when all parts of a unit that is sent as frames or datagrams have arrived.
     fn on_unit_delivered(&mut self, _at: Instant, _flow: FlowId, _unit: u32) {}
-    /// The listener of a flow played a unit, lost one, or did something else that is worth counting.
+    /// Called for each event of the flow's receiver application, such as a unit played or lost.
     fn on_playout(&mut self, _at: Instant, _flow: FlowId, _event: Playout) {}
-    /// The encoder of a flow, or who streams for it, did something that is worth counting.
+    /// Called for each event of the flow's encoder.
     fn on_encoding(&mut self, _at: Instant, _flow: FlowId, _event: Encoding) {}
-    /// The moment set by `World::mark_at` has come; the open connections have received so many bytes.
+    /// Called at the time set by `World::mark_at`, with the bytes that each open connection has received.
     fn on_mark(&mut self, _received: &[(FlowId, u64)]) {}
-    /// A connection came to its end, or the run did: the side that opened it, and the other one.
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, _listener: &Connection) {}
-    /// The run came to its end for a flow of datagrams.
-    fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &datagram::Endpoint, _received: u64) {}
-    /// The run came to its end for a flow of a stack from outside: how its sender stands, and what its receiver got.
-    fn on_guest_end(&mut self, _flow: FlowId, _sender: &ExternalState, _received: u64) {}
-    /// It is time for a sample of a flow's opener …
-    fn on_flow_probe(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection) {}
-    /// … of a stack from outside …
-    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &ExternalState) {}
-    /// … of the sender of a flow of datagrams …
-    fn on_datagrams_probe(&mut self, _at: Instant, _flow: FlowId, _sender: &datagram::Endpoint) {}
-    /// … and of a link.
+    /// Called at the end of each connection, or of the run.
+    fn on_end(&mut self, _flow: FlowId, _end: &FlowEnd) {}
+    /// Called once per sampling period for each open connection.
+    fn on_probe(&mut self, _at: Instant, _flow: FlowId, _gauges: &FlowGauges) {}
+    /// Called once per sampling period for each link, with the number of packets in its queue.
     fn on_link_probe(&mut self, _at: Instant, _link: LinkId, _backlog: usize) {}
 }
 
 impl Observer for () {}
 
-/// Makes the same call to both observers of a pair.
-macro_rules! forward_to_both {
-    ($self:ident, $each:ident => $call:expr) => {{
-        {
-            let $each = &mut $self.0;
-            $call;
+/// Implements all methods of [`Observer`] by calls to each of the given `Option<&mut impl Observer>`.
+// One list of methods serves pairs and `Option`, so that no method can be forgotten in one of them.
+macro_rules! forward_all {
+    ($self:ident => $targets:tt) => {
+        forward_all!(@ $self $targets on_packet(at, event, packet): (at: Instant, event: PacketEvent, packet: &Packet));
+        forward_all!(@ $self $targets on_state(at, flow, arrived, connection):
+            (at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection));
+        forward_all!(@ $self $targets on_trace(at, flow, event): (at: Instant, flow: FlowId, event: TraceEvent));
+        forward_all!(@ $self $targets on_unit(at, flow, bytes): (at: Instant, flow: FlowId, bytes: u64));
+        forward_all!(@ $self $targets on_delivered(at, flow, bytes): (at: Instant, flow: FlowId, bytes: u64));
+        forward_all!(@ $self $targets on_unit_delivered(at, flow, unit): (at: Instant, flow: FlowId, unit: u32));
+        forward_all!(@ $self $targets on_playout(at, flow, event): (at: Instant, flow: FlowId, event: Playout));
+        forward_all!(@ $self $targets on_encoding(at, flow, event): (at: Instant, flow: FlowId, event: Encoding));
+        forward_all!(@ $self $targets on_mark(received): (received: &[(FlowId, u64)]));
+        forward_all!(@ $self $targets on_end(flow, end): (flow: FlowId, end: &FlowEnd));
+        forward_all!(@ $self $targets on_probe(at, flow, gauges): (at: Instant, flow: FlowId, gauges: &FlowGauges));
+        forward_all!(@ $self $targets on_link_probe(at, link, backlog): (at: Instant, link: LinkId, backlog: usize));
+    };
+    (@ $self:ident [$($target:expr),+] $name:ident $values:tt: ($($value:ident: $kind:ty),+)) => {
+        fn $name(&mut $self, $($value: $kind),+) {
+            $(if let Some(observer) = $target {
+                observer.$name $values;
+            })+
         }
-        let $each = &mut $self.1;
-        $call;
-    }};
+    };
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const PACKETS: bool = A::PACKETS || B::PACKETS;
     const STATES: bool = A::STATES || B::STATES;
 
-    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
-        forward_to_both!(self, each => each.on_packet(at, event, packet));
-    }
-
-    fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
-        forward_to_both!(self, each => each.on_state(at, flow, arrived, connection));
-    }
-
-    fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
-        forward_to_both!(self, each => each.on_trace(at, flow, event));
-    }
-
-    fn on_unit(&mut self, at: Instant, flow: FlowId, bytes: u64) {
-        forward_to_both!(self, each => each.on_unit(at, flow, bytes));
-    }
-
-    fn on_delivered(&mut self, at: Instant, flow: FlowId, bytes: u64) {
-        forward_to_both!(self, each => each.on_delivered(at, flow, bytes));
-    }
-
-    fn on_unit_delivered(&mut self, at: Instant, flow: FlowId, unit: u32) {
-        forward_to_both!(self, each => each.on_unit_delivered(at, flow, unit));
-    }
-
-    fn on_playout(&mut self, at: Instant, flow: FlowId, event: Playout) {
-        forward_to_both!(self, each => each.on_playout(at, flow, event));
-    }
-
-    fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
-        forward_to_both!(self, each => each.on_encoding(at, flow, event));
-    }
-
-    fn on_mark(&mut self, received: &[(FlowId, u64)]) {
-        forward_to_both!(self, each => each.on_mark(received));
-    }
-
-    fn on_end(&mut self, at: Instant, flow: FlowId, opener: &Connection, listener: &Connection) {
-        forward_to_both!(self, each => each.on_end(at, flow, opener, listener));
-    }
-
-    fn on_datagrams_end(&mut self, flow: FlowId, sender: &datagram::Endpoint, received: u64) {
-        forward_to_both!(self, each => each.on_datagrams_end(flow, sender, received));
-    }
-
-    fn on_guest_end(&mut self, flow: FlowId, sender: &ExternalState, received: u64) {
-        forward_to_both!(self, each => each.on_guest_end(flow, sender, received));
-    }
-
-    fn on_guest_probe(&mut self, at: Instant, flow: FlowId, sender: &ExternalState) {
-        forward_to_both!(self, each => each.on_guest_probe(at, flow, sender));
-    }
-
-    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, opener: &Connection) {
-        forward_to_both!(self, each => each.on_flow_probe(at, flow, opener));
-    }
-
-    fn on_datagrams_probe(&mut self, at: Instant, flow: FlowId, sender: &datagram::Endpoint) {
-        forward_to_both!(self, each => each.on_datagrams_probe(at, flow, sender));
-    }
-
-    fn on_link_probe(&mut self, at: Instant, link: LinkId, backlog: usize) {
-        forward_to_both!(self, each => each.on_link_probe(at, link, backlog));
-    }
+    forward_all!(self => [Some(&mut self.0), Some(&mut self.1)]);
 }
 
 impl<A: Observer> Observer for Option<A> {
     const PACKETS: bool = A::PACKETS;
     const STATES: bool = A::STATES;
 
-    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
-        if let Some(observer) = self {
-            observer.on_packet(at, event, packet);
-        }
-    }
-
-    fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection) {
-        if let Some(observer) = self {
-            observer.on_state(at, flow, arrived, connection);
-        }
-    }
-
-    fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
-        if let Some(observer) = self {
-            observer.on_trace(at, flow, event);
-        }
-    }
+    forward_all!(self => [self.as_mut()]);
 }

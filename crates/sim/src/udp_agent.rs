@@ -3,6 +3,7 @@
 //! They lie apart from TCP's connections, and are called and not copied into the way of every packet: most packets are TCP's.
 
 use crate::external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent};
+use crate::flow_stats::{FlowEnd, FlowGauges};
 use crate::packet::{Content, Packet};
 use crate::packet_pool::SlotId;
 use crate::payloads::Payloads;
@@ -113,6 +114,22 @@ impl UdpAgent {
         match self {
             Self::Own(endpoint) => endpoint.received(),
             Self::External(external) => external.connection.received(),
+        }
+    }
+
+    /// Returns the values of a sender for time series, if it has any.
+    pub(crate) fn gauges(&self) -> Option<FlowGauges> {
+        match self {
+            Self::Own(sender) => sender.gauges().map(FlowGauges::from),
+            Self::External(sender) => Some(FlowGauges::from(&sender.connection.state())),
+        }
+    }
+
+    /// Returns the counters of a sender whose receiver has got `received` bytes.
+    pub(crate) fn flow_end(&self, received: u64) -> FlowEnd {
+        match self {
+            Self::Own(sender) => FlowEnd::of_datagrams(sender, received),
+            Self::External(sender) => FlowEnd::of_external(&sender.connection.state(), received),
         }
     }
 

@@ -7,6 +7,7 @@ mod udp_io;
 
 use crate::endpoint::{Agent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{EventKind, SimEvent};
+use crate::flow_stats::FlowEnd;
 use crate::forwarding::Forwarder;
 use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
 use crate::network::Network;
@@ -323,8 +324,12 @@ impl<O: Observer> World<O> {
         let Forwarder { now, network, observer, .. } = &mut self.forwarder;
         for endpoint in self.endpoints.iter().step_by(2).filter(|endpoint| endpoint.is_in_use) {
             match &endpoint.agent {
-                Agent::Tcp(connection) => observer.on_flow_probe(now.at, endpoint.flow, connection),
-                Agent::Udp(sender) => sender.report_probe(now.at, endpoint.flow, observer),
+                Agent::Tcp(connection) => observer.on_probe(now.at, endpoint.flow, &connection.into()),
+                Agent::Udp(sender) => {
+                    if let Some(gauges) = sender.gauges() {
+                        observer.on_probe(now.at, endpoint.flow, &gauges);
+                    }
+                }
             }
         }
         for (number, link) in network.links.iter_mut().enumerate() {
@@ -414,10 +419,11 @@ impl<O: Observer> World<O> {
         match (&opener.agent, &listener.agent) {
             _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
-                self.forwarder.observer.on_end(self.forwarder.now.at, opener.flow, sender, receiver);
+                let end = FlowEnd::of(self.forwarder.now.at, sender, Some(receiver));
+                self.forwarder.observer.on_end(opener.flow, &end);
             }
             (Agent::Udp(sender), receiver) => {
-                sender.report_end(opener.flow, receiver.received(), &mut self.forwarder.observer);
+                self.forwarder.observer.on_end(opener.flow, &sender.flow_end(receiver.received()));
             }
             (Agent::Tcp(_), Agent::Udp(_)) => {}
         }

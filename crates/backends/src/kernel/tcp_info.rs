@@ -1,7 +1,7 @@
 //! What the kernel counts of a connection, in the words of reports.
 
 use super::socket::TcpInfo;
-use earlybird_experiment::{FlowEnd, FlowGauges};
+use earlybird_sim::{FlowEnd, FlowGauges};
 use earlybird_tcp::{LimitedTimes, Statistics};
 use earlybird_units::Duration;
 

@@ -16,7 +16,7 @@ fn data_follow_the_first_round_trip_and_then_take_the_way_once(
     // A round trip for the handshake, and half of one for the data.
     near(delays[0], 3.0 * DELAY, 1.5);
     delays[FIRST..].iter().for_each(|delay| near(*delay, DELAY, 0.5));
-    assert_eq!((seen.delivered.len(), seen.received, seen.timeouts.len()), (500, 500 * BYTES, 0));
+    assert_eq!((seen.delivered.len(), seen.end.bytes_delivered, seen.timeouts.len()), (500, 500 * BYTES, 0));
     // UDP's payload is at least 1200 bytes in the packets that open a connection (RFC 9000 §14.1), and then grows to quinn's limit.
     let sizes: Vec<u32> = seen.packets.iter().map(|packet| packet.1).collect();
     assert_eq!(sizes[0], 1200 + 28);
@@ -39,7 +39,7 @@ fn datagrams_are_never_repaired() {
     let seen = units_without(Carriage::Datagrams, 2, 300, 1);
     let late = seen.late();
     assert_eq!((late.len(), late[0].1), (1, f64::INFINITY));
-    assert_eq!((seen.delivered.len(), seen.sender.statistics.retransmissions), (499, 0));
+    assert_eq!((seen.delivered.len(), seen.end.statistics.retransmissions), (499, 0));
 }
 
 #[rstest]
@@ -50,9 +50,9 @@ fn a_transfer_fills_the_link(#[case] carriage: Carriage, #[case] control: Contro
     // A queue of a bandwidth-delay product: 125 kB.
     let forward = link(10_000_000, QueueLimit::Packets(84), Vec::new());
     let seen = run(carriage, control, forward, 60, |path| Box::new(Bulk::new(path, None)));
-    let share = seen.received as f64 * 8.0 / (60.0 * 10e6);
+    let share = seen.end.bytes_delivered as f64 * 8.0 / (60.0 * 10e6);
     assert!((0.88..0.98).contains(&share), "{share}");
-    assert!(seen.sender.cwnd > 84.0 && seen.sender.srtt.is_some());
+    assert!(seen.windows.last().is_some_and(|cwnd| *cwnd > 84.0) && seen.srtt.is_some());
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn a_unit_larger_than_a_datagram_is_there_when_all_its_parts_are() {
     let forward = link(100_000_000, QueueLimit::Unlimited, Vec::new());
     let media = |path| -> Box<dyn Application> { Box::new(Media::new(path, timetable.clone())) };
     let seen = run(Carriage::Datagrams, Control::Cubic, forward, 20, media);
-    assert_eq!((seen.delivered.len(), seen.received), (50, 50 * 5000));
+    assert_eq!((seen.delivered.len(), seen.end.bytes_delivered), (50, 50 * 5000));
 }

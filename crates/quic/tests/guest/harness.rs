@@ -2,8 +2,8 @@
 
 use earlybird_quic::{Carriage, Control, LARGEST_PAYLOAD, stack};
 use earlybird_sim::{
-    Carrier, ExternalSettings, ExternalState, FlowId, FlowSettings, GroupId, LinkSettings, Loss, LossRule, Network,
-    Observer, Packet, PacketEvent, QueueLimit, World,
+    Carrier, ExternalSettings, FlowEnd, FlowGauges, FlowId, FlowSettings, GroupId, LinkSettings, Loss, LossRule,
+    Network, Observer, Packet, PacketEvent, QueueLimit, World,
 };
 use earlybird_tcp::TraceEvent;
 use earlybird_traffic::{Application, Media, PathId, Timetable};
@@ -23,8 +23,8 @@ pub(crate) struct Seen {
     pub(crate) back: Vec<(Instant, u32, bool)>,
     /// The sender's congestion window every 10 ms, in packets of the size that it has found.
     pub(crate) windows: Vec<f64>,
-    pub(crate) sender: ExternalState,
-    pub(crate) received: u64,
+    pub(crate) srtt: Option<Duration>,
+    pub(crate) end: FlowEnd,
 }
 
 impl Observer for Seen {
@@ -58,12 +58,13 @@ impl Observer for Seen {
         self.delivered.push((unit, at));
     }
 
-    fn on_guest_probe(&mut self, _at: Instant, _flow: FlowId, sender: &ExternalState) {
-        self.windows.push(sender.cwnd);
+    fn on_probe(&mut self, _at: Instant, _flow: FlowId, gauges: &FlowGauges) {
+        self.windows.extend(gauges.cwnd);
+        self.srtt = gauges.srtt;
     }
 
-    fn on_guest_end(&mut self, _flow: FlowId, sender: &ExternalState, received: u64) {
-        (self.sender, self.received) = (*sender, received);
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.end = *end;
     }
 }
 

@@ -24,7 +24,7 @@ fn the_third_packet_behind_a_hole_means_loss() {
     let late = seen.late();
     // Three periods later the third packet behind it left; its acknowledgement came a round trip later, and the data once more.
     near(late[0].1, 3.0 * 2.0 + 3.0 * DELAY, 0.5);
-    assert_eq!((late.len(), seen.sender.statistics.retransmissions, seen.timeouts.len()), (1, 1, 0));
+    assert_eq!((late.len(), seen.end.statistics.retransmissions, seen.timeouts.len()), (1, 1, 0));
     conforms(
         Area::Recovery,
         "QUIC (quinn)",
@@ -119,7 +119,7 @@ fn a_pacer_that_waits_longer_than_a_round_trip_is_no_timeout() {
     // Packets that are lost one by one are found by those behind them, and leave a window of two packets at last.
     let seen = bulk(Carriage::Stream, &(30..200).step_by(5).collect::<Vec<_>>());
     near(seen.smallest_window(), 2.0, 0.1);
-    assert_eq!((seen.timeouts.len(), seen.sender.statistics.retransmissions), (0, 32), "{:?}", seen.timeouts);
+    assert_eq!((seen.timeouts.len(), seen.end.statistics.retransmissions), (0, 32), "{:?}", seen.timeouts);
 }
 
 #[test]

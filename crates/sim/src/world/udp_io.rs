@@ -3,12 +3,11 @@
 use super::World;
 use crate::endpoint::Agent;
 use crate::external_stack::ExternalEvent;
-use crate::ids::{EndpointId, FlowId};
+use crate::ids::EndpointId;
 use crate::observer::Observer;
-use crate::udp_agent::{UdpAgent, UdpEvent};
+use crate::udp_agent::UdpEvent;
 use earlybird_datagram as datagram;
 use earlybird_tcp::TraceEvent;
-use earlybird_units::Instant;
 
 impl<O: Observer> World<O> {
     /// The same as [`World::serve`] for an agent over UDP, which stays to the end.
@@ -43,24 +42,6 @@ impl<O: Observer> World<O> {
             }
             // A sender is told nothing by itself, and a receiver waits for nothing of the application.
             ExternalEvent::Delivered(_) | ExternalEvent::Timeout { .. } => {}
-        }
-    }
-}
-
-impl UdpAgent {
-    /// Tells an observer where a sender stands …
-    pub(super) fn report_probe<O: Observer>(&self, at: Instant, flow: FlowId, observer: &mut O) {
-        match self {
-            Self::Own(sender) => observer.on_datagrams_probe(at, flow, sender),
-            Self::External(sender) => observer.on_guest_probe(at, flow, &sender.connection.state()),
-        }
-    }
-
-    /// … and where it ended, and how much came of what it sent.
-    pub(super) fn report_end<O: Observer>(&self, flow: FlowId, received: u64, observer: &mut O) {
-        match self {
-            Self::Own(sender) => observer.on_datagrams_end(flow, sender, received),
-            Self::External(sender) => observer.on_guest_end(flow, &sender.connection.state(), received),
         }
     }
 }

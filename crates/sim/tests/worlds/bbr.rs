@@ -3,9 +3,10 @@
 use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, add_flow, link, lossy, ns2, rfc, seconds};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    EndpointSettings, FlowId, LinkSettings, Loss, LossRule, Observer, PacketFilter, QueueLimit, RateChanges, World,
+    EndpointSettings, FlowGauges, FlowId, LinkSettings, Loss, LossRule, Observer, PacketFilter, QueueLimit,
+    RateChanges, World,
 };
-use earlybird_tcp::{BbrParameters, BbrState, Config, Connection, Control, Recovery};
+use earlybird_tcp::{BbrParameters, BbrState, Config, Control, Recovery};
 use earlybird_traffic::{Application, Bulk, ConnectionId, Io, Media, PathId, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use std::sync::Arc;
@@ -77,8 +78,8 @@ pub(crate) struct Visits {
 }
 
 impl Observer for Visits {
-    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, connection: &Connection) {
-        let gauges = connection.gauges();
+    fn on_probe(&mut self, at: Instant, flow: FlowId, gauges: &FlowGauges) {
+        let gauges = &gauges.control;
         let Some(state) = gauges.bbr_state.filter(|_| flow == FlowId(0)) else { return };
         self.last_bandwidth = gauges.bandwidth.unwrap_or(0.0);
         if self.states.last().is_none_or(|(_, last)| *last != state) {

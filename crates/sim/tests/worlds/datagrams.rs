@@ -2,10 +2,10 @@
 
 use crate::dumbbell::{BUDGET, DuplexLink, link, lossy, seconds};
 use earlybird_conformance::{Area, conforms};
-use earlybird_datagram::{Config, Control, Endpoint};
+use earlybird_datagram::{Config, Control};
 use earlybird_sim::{
-    Carrier, Content, DatagramSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule,
-    Observer, Packet, PacketEvent, QueueLimit, World,
+    Carrier, Content, DatagramSettings, FlowEnd, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss,
+    LossRule, Observer, Packet, PacketEvent, QueueLimit, World,
 };
 use earlybird_traffic::{Application, ConnectionId, Io, PathId};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -59,8 +59,8 @@ impl Observer for Units {
         self.delivered.push((unit, at));
     }
 
-    fn on_datagrams_end(&mut self, _flow: FlowId, sender: &Endpoint, received: u64) {
-        (self.sent, self.received) = (sender.sent(), received);
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        (self.sent, self.received) = (end.statistics.segments_sent, end.bytes_delivered);
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::dumbbell::{DuplexLink, ns2, rfc};
 use crate::viewers::{FRAMES, Show, audio, channel, deadline, show, watch};
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{FlowId, LossRule, Observer};
-use earlybird_tcp::{Config, Connection, Control, CubicConfig, Delivery, RealTime, Recovery};
+use earlybird_sim::{FlowEnd, FlowId, LossRule, Observer};
+use earlybird_tcp::{Config, Control, CubicConfig, Delivery, RealTime, Recovery};
 use earlybird_units::{Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -56,8 +56,8 @@ impl Observer for Count {
         self.units_late += u64::from(matches!(event, earlybird_traffic::Playout::Late(_)));
     }
 
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, _listener: &Connection) {
-        self.discarded = opener.real_time_statistics().frames_discarded;
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.discarded = end.real_time[0].frames_discarded;
     }
 }
 

@@ -3,9 +3,11 @@
 use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, rfc, seconds};
 use crate::event_driven::CODEL;
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{CodelSettings, Counters, Discipline, FlowId, LinkSettings, Observer, PieSettings, QueueLimit};
-use earlybird_tcp::{Config, Connection, EcnMode};
-use earlybird_units::{Duration, Instant};
+use earlybird_sim::{
+    CodelSettings, Counters, Discipline, FlowEnd, FlowId, LinkSettings, Observer, PieSettings, QueueLimit,
+};
+use earlybird_tcp::{Config, EcnMode};
+use earlybird_units::Duration;
 
 /// What the senders counted.
 #[derive(Debug, Default)]
@@ -16,11 +18,11 @@ struct Senders {
 }
 
 impl Observer for Senders {
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, listener: &Connection) {
-        let statistics = opener.statistics();
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        let statistics = &end.statistics;
         self.retransmissions += statistics.retransmissions;
         self.mark_responses += statistics.mark_responses;
-        self.received += listener.received();
+        self.received += end.bytes_delivered;
     }
 }
 

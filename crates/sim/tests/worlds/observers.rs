@@ -96,6 +96,7 @@ impl Diary {
 
 impl Observer for Diary {
     const PACKETS: bool = true;
+    const STATES: bool = true;
 
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         let entry = match event {
@@ -110,9 +111,9 @@ impl Observer for Diary {
         }
     }
 
-    fn on_end(&mut self, _at: Instant, flow: FlowId, opener: &Connection, _listener: &Connection) {
+    fn on_state(&mut self, _at: Instant, flow: FlowId, _arrived: Option<&Packet>, opener: &Connection) {
         if self.only.is_none_or(|only| only == flow) {
-            self.cwnd += opener.cwnd();
+            self.cwnd = opener.cwnd();
         }
     }
 }

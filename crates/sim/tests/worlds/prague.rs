@@ -3,8 +3,10 @@
 use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, add_flow, link, rfc, seconds};
 use crate::event_driven::dual_pi2;
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{Counters, EndpointSettings, FlowId, LinkSettings, Observer, QueueLimit, World};
-use earlybird_tcp::{Config, Connection, Control, CubicConfig, EcnMode, PragueParameters, Recovery};
+use earlybird_sim::{
+    Counters, EndpointSettings, FlowEnd, FlowGauges, FlowId, LinkSettings, Observer, QueueLimit, World,
+};
+use earlybird_tcp::{Config, Control, CubicConfig, EcnMode, PragueParameters, Recovery};
 use earlybird_traffic::Bulk;
 use earlybird_units::{Duration, Instant};
 
@@ -40,14 +42,14 @@ struct Senders {
 }
 
 impl Observer for Senders {
-    fn on_flow_probe(&mut self, at: Instant, flow: FlowId, connection: &Connection) {
-        let rtt = connection.timer().smoothed.filter(|_| flow == FlowId(0) && at >= seconds(FROM));
+    fn on_probe(&mut self, at: Instant, flow: FlowId, gauges: &FlowGauges) {
+        let rtt = gauges.srtt.filter(|_| flow == FlowId(0) && at >= seconds(FROM));
         self.rtts.extend(rtt.map(|rtt| 1e3 * rtt.as_secs_f64()));
     }
 
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, _listener: &Connection) {
-        self.retransmissions.push(opener.statistics().retransmissions);
-        self.mark_responses += opener.statistics().mark_responses;
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.retransmissions.push(end.statistics.retransmissions);
+        self.mark_responses += end.statistics.mark_responses;
     }
 }
 

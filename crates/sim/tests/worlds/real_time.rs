@@ -186,11 +186,13 @@ struct Count {
 }
 
 impl Observer for Count {
+    const STATES: bool = true;
+
     fn on_unit_delivered(&mut self, _at: Instant, _flow: FlowId, unit: u32) {
         self.delivered.push(unit);
     }
 
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, opener: &Connection, _listener: &Connection) {
+    fn on_state(&mut self, _at: Instant, _flow: FlowId, _arrived: Option<&Packet>, opener: &Connection) {
         self.statistics = opener.real_time_statistics();
         self.losses_reported = opener.losses_reported();
     }

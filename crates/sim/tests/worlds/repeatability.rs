@@ -2,8 +2,8 @@
 
 use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Diary;
-use earlybird_sim::{FlowId, Loss, LossRule, Network, Observer, QueueLimit, RouteId, World};
-use earlybird_tcp::{AgeReference, Config, Connection, Control, PertFlags, Trigger};
+use earlybird_sim::{FlowEnd, FlowId, Loss, LossRule, Network, Observer, QueueLimit, RouteId, World};
+use earlybird_tcp::{AgeReference, Config, Control, PertFlags, Trigger};
 use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
 use earlybird_units::{Instant, SeedTree};
 
@@ -107,8 +107,8 @@ fn a_chain_computed_ahead_gives_what_a_chain_of_events_gives() {
 struct Shares(Vec<u64>);
 
 impl Observer for Shares {
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
-        self.0.push(listener.received());
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.0.push(end.bytes_delivered);
     }
 }
 

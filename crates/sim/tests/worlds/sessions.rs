@@ -1,8 +1,8 @@
 //! Web sessions: a request over one connection, the answer over another, a pause.
 
 use crate::dumbbell::{BUDGET, DuplexLink, add_flow, link, ns2, rfc, seconds};
-use earlybird_sim::{EndpointSettings, FlowId, Observer, QueueLimit, World};
-use earlybird_tcp::{Config, Connection};
+use earlybird_sim::{EndpointSettings, FlowEnd, FlowId, Observer, QueueLimit, World};
+use earlybird_tcp::Config;
 use earlybird_traffic::{Sites, WebParameters, WebSession};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 struct Sizes(Vec<u64>);
 
 impl Observer for Sizes {
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
-        self.0.push(listener.received());
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.0.push(end.bytes_delivered);
     }
 }
 

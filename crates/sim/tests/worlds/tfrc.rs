@@ -4,13 +4,12 @@ use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, 
 use crate::marking::codel;
 use earlybird_conformance::{Area, conforms};
 use earlybird_datagram::tfrc::throughput;
-use earlybird_datagram::{Config, Control, Endpoint};
+use earlybird_datagram::{Config, Control};
 use earlybird_sim::{Carrier, Packet, PacketEvent};
 use earlybird_sim::{
-    DatagramSettings, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule, Observer, QueueLimit,
-    World,
+    DatagramSettings, FlowEnd, FlowGauges, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule,
+    Observer, QueueLimit, World,
 };
-use earlybird_tcp::Connection;
 use earlybird_traffic::{Application, Bulk, Media, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
@@ -46,16 +45,12 @@ impl Observer for Totals {
         self.at_mark = received.iter().map(|(_, bytes)| *bytes).collect();
     }
 
-    fn on_end(&mut self, _at: Instant, _flow: FlowId, _opener: &Connection, listener: &Connection) {
-        self.at_end.push(listener.received());
+    fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
+        self.at_end.push(end.bytes_delivered);
     }
 
-    fn on_datagrams_end(&mut self, _flow: FlowId, _sender: &Endpoint, received: u64) {
-        self.at_end.push(received);
-    }
-
-    fn on_datagrams_probe(&mut self, _at: Instant, _flow: FlowId, sender: &Endpoint) {
-        self.rates.extend(sender.gauges().map(|gauges| gauges.rate));
+    fn on_probe(&mut self, _at: Instant, _flow: FlowId, gauges: &FlowGauges) {
+        self.rates.extend(gauges.allowed_rate.map(|bits| bits / 8.0));
     }
 }
 
