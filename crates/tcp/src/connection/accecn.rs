@@ -2,7 +2,7 @@
 
 use super::{Connection, SegmentMeta};
 use crate::policy::acking::AckDue;
-use crate::send::ace::{AceReader, FIRST_COUNT, OPENING_MARKED, count_in, flags_of};
+use crate::send::rate::ace::{INITIAL_COUNT, SYN_MARKED, count_in, flags_of};
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Segment};
 
@@ -23,14 +23,14 @@ fn handshake_flags(opening: Ecn) -> Flags {
         Ecn::NotCapable => 0b010,
         Ecn::Capable1 => 0b011,
         Ecn::Capable0 => 0b100,
-        Ecn::Congested => OPENING_MARKED,
+        Ecn::Congested => SYN_MARKED,
     })
 }
 
 impl EcnEcho {
     /// Begins after the peer's opening segment, with what leaves before any data came.
     fn new(opening: Ecn) -> Self {
-        let flags = flags_of(FIRST_COUNT + u8::from(opening == Ecn::Congested));
+        let flags = flags_of(INITIAL_COUNT + u8::from(opening == Ecn::Congested));
         Self { flags, opening, was_marked: false }
     }
 
@@ -44,9 +44,8 @@ impl Connection {
     /// Begins to count. The peer's opening segment says in an answer what became of ours.
     pub(super) fn begin_counting(&mut self, syn: &Segment) {
         self.echo = EcnEcho::new(syn.ecn);
-        self.sender.marks.told = AceReader::new();
         if syn.flags.contains(Flags::ACK) {
-            self.sender.marks.told.on_handshake(syn.flags);
+            self.sender.on_ace_handshake(syn.flags);
         }
     }
 
@@ -67,7 +66,7 @@ impl Connection {
     /// Learns from a pure ACK of our answer whether that came marked (RFC 9768 §3.2.2.1).
     pub(super) fn learn_handshake_mark(&mut self, segment: &Segment) {
         if self.counts_marks() && !segment.takes_sequence_space() && segment.options.sack.is_empty() {
-            self.sender.marks.told.on_handshake(segment.flags);
+            self.sender.on_ace_handshake(segment.flags);
         }
     }
 

@@ -22,7 +22,7 @@ impl Connection {
     #[inline]
     pub(super) fn tell_circumstances(&mut self, now: Instant, segment: &Segment) {
         if self.receiver.asks_for_circumstances() {
-            let timer = self.sender.timer.value();
+            let timer = self.sender.loss().timer().value();
             let stamps = segment.options.timestamps.filter(|_| self.peer.timestamps);
             self.receiver.circumstances = Circumstances {
                 is_pushed: segment.flags.contains(Flags::PSH),

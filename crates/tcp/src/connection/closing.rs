@@ -74,7 +74,7 @@ impl Connection {
     }
 
     pub(super) fn finish(&mut self, sides: Sides, now: Instant) {
-        self.sender.timer.stop();
+        self.sender.stop_timer();
         self.events.tell(Event::Closed);
         self.ending = Some(Ending::InOrder);
         if sides.first == FirstToClose::Us {
@@ -148,7 +148,7 @@ impl Connection {
         self.due.opening = false;
         self.due.probe = false;
         self.lifetime.wakes = Instant::NEVER;
-        self.sender.timer.stop();
+        self.sender.stop_timer();
         self.receiver.skip_nothing();
     }
 
@@ -167,10 +167,12 @@ impl Connection {
                 if sides.first == FirstToClose::Nobody {
                     sides.first = FirstToClose::Us;
                 }
-                self.sender.queue.fin_queued = true;
+                self.sender.queue_fin();
             }
             // With Fast Open the FIN may have left.
-            State::SynSent | State::SynReceived if !self.sender.queue.ends() => self.sender.queue.fin_queued = true,
+            State::SynSent | State::SynReceived if !self.sender.buffer().queue().is_finished() => {
+                self.sender.queue_fin()
+            }
             State::Listen => self.stop(Ending::Aborted),
             State::SynSent | State::SynReceived | State::Transfer(_) | State::TimeWait | State::Closed => {}
         }

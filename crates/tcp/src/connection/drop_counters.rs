@@ -60,8 +60,8 @@ impl Connection {
     /// Returns what came and was not believed.
     pub fn drop_counters(&self) -> DropCounters {
         DropCounters {
-            echoes: self.sender.impossible_echoes,
-            sack_blocks: self.sender.scoreboard.refused_blocks(),
+            echoes: self.sender.account().impossible_echoes(),
+            sack_blocks: self.sender.buffer().scoreboard().refused_blocks(),
             ..self.guard.drop_counters
         }
     }

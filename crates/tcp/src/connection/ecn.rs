@@ -3,8 +3,8 @@
 
 use super::Connection;
 use crate::policy::choice::EcnMode;
-use crate::send::ace::count_in;
-use crate::send::ecn::Feedback;
+use crate::send::rate::ace::count_in;
+use crate::send::rate::ecn::Feedback;
 use earlybird_wire::{Ecn, Flags, Segment};
 
 /// RFC 3168 §6.1.1: ECE and CWR offer, ECE alone accepts.
@@ -25,7 +25,7 @@ fn agreed_feedback(flags: Flags) -> Feedback {
 impl Connection {
     /// Returns the flags of an opening segment that offer ECN, or accept it (RFC 3168 §6.1.1).
     pub(super) fn ecn_offer(&self, is_answer: bool) -> Flags {
-        match (self.config.ecn, is_answer, self.sender.marks.feedback) {
+        match (self.config.ecn, is_answer, self.sender.rate().ecn().feedback()) {
             (EcnMode::Classic, false, _) => Flags::ECE | Flags::CWR,
             (EcnMode::Accurate, false, _) => Flags::ACE,
             (_, true, Feedback::Classic) => Flags::ECE,
@@ -42,12 +42,7 @@ impl Connection {
             EcnMode::Classic => classic_feedback(syn.flags),
             EcnMode::Accurate => agreed_feedback(syn.flags),
         };
-        self.sender.marks.feedback = feedback;
-        self.sender.marks.codepoint = match feedback {
-            Feedback::None => Ecn::NotCapable,
-            Feedback::Accurate if self.sender.control.is_scalable() => Ecn::Capable1,
-            Feedback::Classic | Feedback::Accurate => Ecn::Capable0,
-        };
+        self.sender.negotiate_ecn(feedback);
         if feedback == Feedback::Accurate {
             self.begin_counting(syn);
         }
@@ -55,12 +50,12 @@ impl Connection {
 
     /// Returns whether both sides count marks.
     pub(super) fn counts_marks(&self) -> bool {
-        self.sender.marks.feedback == Feedback::Accurate
+        self.sender.rate().ecn().feedback() == Feedback::Accurate
     }
 
     /// Takes note of a mark on a segment.
     pub(super) fn note_mark(&mut self, segment: &Segment) {
-        match self.sender.marks.feedback {
+        match self.sender.rate().ecn().feedback() {
             Feedback::None => {}
             Feedback::Classic => self.note_echo(segment),
             Feedback::Accurate => self.count_mark(segment),
@@ -83,12 +78,13 @@ impl Connection {
     /// Lets a queue mark a segment: new data only, not retransmissions, window probes and pure ACKs (RFC 3168 §6.1.4 to
     /// §6.1.6). The first one after a reduction tells of it.
     pub(super) fn make_markable(&mut self, segment: &mut Segment, end: u64) {
-        let is_probe = end > self.sender.scoreboard.acknowledged() + self.sender.peer_window.size;
-        if self.sender.marks.codepoint == Ecn::NotCapable || segment.len == 0 || is_probe {
+        let is_probe =
+            end > self.sender.buffer().scoreboard().acknowledged() + self.sender.buffer().peer_window().size();
+        if self.sender.rate().ecn().codepoint() == Ecn::NotCapable || segment.len == 0 || is_probe {
             return;
         }
-        segment.ecn = self.sender.marks.codepoint;
-        if core::mem::take(&mut self.sender.marks.reduction_untold) {
+        segment.ecn = self.sender.rate().ecn().codepoint();
+        if self.sender.take_cwr() {
             segment.flags |= Flags::CWR;
         }
     }

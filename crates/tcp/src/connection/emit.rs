@@ -5,7 +5,7 @@ use super::stray_reset::StrayReset;
 use super::{Connection, SegmentMeta};
 use crate::policy::acking::AckDue;
 use crate::scoreboard::clock;
-use crate::send::resegmentation::Piece;
+use crate::send::buffer::resegmentation::Piece;
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, Timestamps};
 
@@ -58,7 +58,7 @@ impl Connection {
         }
         if self.receiver.due == AckDue::Now {
             Some(self.emit_bare(now, Flags::ACK, segment))
-        } else if self.due.is_last() || self.sender.persist.is_empty_due() {
+        } else if self.due.is_last() || self.sender.loss().persist().is_empty_due() {
             self.emit_last(now, segment)
         } else {
             None
@@ -68,7 +68,7 @@ impl Connection {
     /// Emits what goes where there is nothing else.
     #[cold]
     fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<SegmentMeta> {
-        let asks = core::mem::take(&mut self.due.probe) | self.sender.persist.take_empty();
+        let asks = core::mem::take(&mut self.due.probe) | self.sender.take_empty_probe();
         if asks { Some(self.emit_probe(now, segment)) } else { self.emit_rejection(segment) }
     }
 
@@ -76,7 +76,7 @@ impl Connection {
     /// (RFC 9293 §3.10.7.4). One that asks whether the peer is there looks the same (§3.8.4: SEG.SEQ = SND.NXT-1).
     #[inline(never)]
     fn emit_probe(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
-        self.emit(now, Flags::ACK, self.sender.scoreboard.una_position() - 1, 0, segment);
+        self.emit(now, Flags::ACK, self.sender.buffer().scoreboard().una_position() - 1, 0, segment);
         SegmentMeta::NOTHING
     }
 
@@ -88,7 +88,7 @@ impl Connection {
 
     #[inline(never)]
     pub(super) fn emit_bare(&mut self, now: Instant, flags: Flags, segment: &mut Segment) -> SegmentMeta {
-        self.emit(now, flags, self.sender.scoreboard.end_position(), 0, segment);
+        self.emit(now, flags, self.sender.buffer().scoreboard().end_position(), 0, segment);
         SegmentMeta::NOTHING
     }
 
@@ -112,7 +112,7 @@ impl Connection {
         if let Some(limit) = self.config.lifetimes.user_timeout {
             self.lifetime.wakes = self.lifetime.wakes.min(now + limit);
         }
-        let frame = self.sender.frame(*number);
+        let frame = self.sender.buffer().frame(*number);
         SegmentMeta {
             number: Some(*number),
             is_retransmission: *is_retransmission,
@@ -146,7 +146,7 @@ impl Connection {
     /// Adds what the receiver has to say beyond a number and a window, where there is room for it.
     #[inline(never)]
     fn tell_more(&mut self, owed: AckDue, origin: SeqNum, segment: &mut Segment) {
-        if segment.len > 0 && !self.sender.queue.has_room_beside(segment.len) {
+        if segment.len > 0 && !self.sender.buffer().size().has_room_for_options(segment.len) {
             // It goes alone, right behind.
             self.receiver.due = owed;
             return;

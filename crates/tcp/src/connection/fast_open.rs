@@ -90,7 +90,7 @@ impl Connection {
     /// Data on a SYN may reach the application of the server twice (RFC 7413 §2.1): it is for the application to allow that.
     /// Frames never ride on a SYN.
     pub fn open_fast(&mut self, offer: FastOpenOffer) {
-        if self.state == State::SynSent && self.sender.scoreboard.smax() == 0 {
+        if self.state == State::SynSent && self.sender.buffer().scoreboard().smax() == 0 {
             self.fast = Some(Box::new(Fast::Client { offer, outcome: FastOpenOutcome::default() }));
         }
     }
@@ -156,13 +156,13 @@ impl Connection {
 
     /// Returns the round trip of an answer that data may follow at once, if it was sent only once.
     pub(super) fn early_rtt(&self, now: Instant) -> Option<Duration> {
-        self.may_send_early().then(|| self.sender.answered_rtt(now))
+        self.may_send_early().then(|| self.sender.syn_ack_rtt(now))
     }
 
     /// Puts onto an opening segment what Fast Open adds to it: the first time only (RFC 7413 §4.2.1). Gives the length of the
     /// data.
     pub(super) fn add_fast_open(&mut self, is_retransmission: bool, options: &mut Options) -> u64 {
-        let carried = self.sender.queue.unsent.min(self.room_on_syn());
+        let carried = self.sender.buffer().queue().unsent().min(self.room_on_syn());
         match self.fast.as_deref_mut() {
             Some(Fast::Client { outcome, .. }) if is_retransmission => outcome.was_repeated = true,
             Some(Fast::Client { offer, outcome }) => {
@@ -186,7 +186,7 @@ impl Connection {
     /// Returns the position behind the last byte that was ever sent, on the SYN too.
     pub(super) fn sent_end(&self) -> u64 {
         let carried = self.fast_open().map_or(0, |outcome| outcome.carried);
-        self.sender.scoreboard.end_position().max(1 + carried)
+        self.sender.buffer().scoreboard().end_position().max(1 + carried)
     }
 
     /// Learns what the server's answer says of the SYN, and that it took its data up to stream position `ack`. Gives how many
@@ -200,7 +200,7 @@ impl Connection {
             outcome.cookie = answer.options.fast_open().filter(|option| has_asked && !option.is_request());
         }
         let FastOpenOutcome { accepted, carried, .. } = *outcome;
-        self.sender.on_opening_carried(accepted);
+        self.sender.on_syn_data_accepted(accepted);
         carried - accepted
     }
 }

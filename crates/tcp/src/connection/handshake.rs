@@ -43,7 +43,7 @@ impl Connection {
     pub(super) fn on_syn_sent_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
         let accepted = self.opening_accepted(segment);
         if accepted.is_some() && self.is_echo_foreign(cx.now, segment) {
-            self.sender.impossible_echoes += 1;
+            self.sender.on_impossible_echo();
             self.reject_opening(cx.now, segment);
             return AcceptedRange::default();
         }
@@ -81,7 +81,7 @@ impl Connection {
     fn is_echo_foreign(&self, now: Instant, segment: &Segment) -> bool {
         let reads = self.config.refuses_foreign_echoes && self.config.timestamps;
         let stamps = segment.options.timestamps.filter(|stamps| reads && stamps.echo != 0);
-        stamps.is_some_and(|stamps| !self.sender.has_told(now, stamps.echo.wrapping_sub(self.timestamp_offset)))
+        stamps.is_some_and(|stamps| !self.sender.is_possible_echo(now, stamps.echo.wrapping_sub(self.timestamp_offset)))
     }
 
     pub(super) fn on_syn_received_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
@@ -91,7 +91,7 @@ impl Connection {
             // The answer was lost, or is late: nobody can know which of several is acknowledged (Karn's rule).
             if self.may_answer(cx.now) {
                 self.due.opening = true;
-                self.sender.timer.cancel_measurement();
+                self.sender.on_syn_repeated();
             }
         } else if is_opening || self.admitted(cx.now, segment).is_some() {
             // Both sides opened at once if it is a SYN: RFC 9293 figure 7 takes it, though it starts before the window.
@@ -143,18 +143,20 @@ impl Connection {
             last_ack_sent: 0,
         };
         self.learn_ecn(syn);
-        self.sender.timer.samples_each_ack |= timestamps;
+        if timestamps {
+            self.sender.use_timestamps();
+        }
         let peer_mss = options.mss.map_or(self.config.ip.default_mss(), NonZeroU16::get);
-        self.sender.on_mss(u64::from(peer_mss), timestamps);
+        self.sender.negotiate_mss(u64::from(peer_mss), timestamps);
         let real_time = &self.config.real_time;
         let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
-        self.sender.give_up_sent(steps_over);
+        self.sender.set_may_abandon_sent(steps_over);
         self.receiver.on_syn();
         self.receiver.scale_window(self.peer.scales_window);
         if self.config.real_time.skip_notice && !self.peer.skip_notice {
             self.receiver.skip_nothing();
         }
-        if !self.peer.sack && self.sender.recovery.needs_sack() {
+        if !self.peer.sack && self.sender.loss().recovery().needs_sack() {
             self.sender.do_without_sack(&self.config);
         }
     }
@@ -162,15 +164,16 @@ impl Connection {
     fn establish(&mut self, cx: &mut Cx<'_>, segment: &Segment, ack: u64) {
         let left = self.learn_fast_open(segment, ack);
         let rtt = if self.is_fast_server() { self.early_rtt(cx.now) } else { self.settle_opening(cx.now, segment) };
-        self.sender.learn_window(u64::from(segment.window) << self.established_shift(segment));
-        self.sender.watch.last_progress = cx.now;
+        self.sender.set_window(u64::from(segment.window) << self.established_shift(segment));
         let echoed = rtt.filter(|_| self.peer.timestamps);
         self.sender.on_opened(cx, echoed);
-        self.sender.repeat_carried(left);
+        self.sender.resend_syn_data(left);
         self.sender.open_path(cx.now, rtt);
-        self.sender.on_peer(self.peer.sack);
+        if self.peer.sack {
+            self.sender.use_sack();
+        }
         let mut sides = Sides::default();
-        if self.sender.queue.ends() {
+        if self.sender.buffer().queue().is_finished() {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
         }
         self.state = State::Transfer(sides);
@@ -181,8 +184,7 @@ impl Connection {
 
     /// Takes the opening segment off the scoreboard, and gives its round trip if that is known.
     fn settle_opening(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
-        let scoreboard = &mut self.sender.scoreboard;
-        scoreboard.apply(scoreboard.end_position(), self.local_origin, &segment.options.sack, false, now).rtt
+        self.sender.on_syn_acked(now, self.local_origin, &segment.options.sack)
     }
 
     /// The window in a SYN is never scaled (RFC 7323 §2.2).
@@ -197,9 +199,9 @@ impl Connection {
         let is_answer = self.state == State::SynReceived;
         let flags = if is_answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
         let is_retransmission = if self.is_fast_server() {
-            self.sender.send_answer_early(flags, now)
+            self.sender.send_syn_ack_early(flags, now)
         } else {
-            self.sender.send_opening(flags, now)
+            self.sender.send_syn(flags, now)
         };
         if !is_retransmission {
             self.begin_wait(now);

@@ -34,7 +34,7 @@ impl Connection {
             return false;
         }
         self.config.mss = whole;
-        self.sender.queue.set_whole(u64::from(whole));
+        self.sender.set_segment_size(u64::from(whole));
         self.due.opening = true;
         true
     }
@@ -62,7 +62,7 @@ impl Connection {
 
     /// Returns the stream position of a number that is sent and not acknowledged (RFC 5927 §4.1).
     fn outstanding_position(&self, seq: SeqNum) -> Option<u64> {
-        let scoreboard = &self.sender.scoreboard;
+        let scoreboard = &self.sender.buffer().scoreboard();
         let position = seq.unwrap_near(self.local_origin, scoreboard.una_position())?;
         (scoreboard.una_position()..scoreboard.end_position()).contains(&position).then_some(position)
     }

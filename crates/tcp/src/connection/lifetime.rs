@@ -7,7 +7,7 @@ use super::closing::Ending;
 use super::events::Event;
 use super::state::{ReceiveSide, SendSide, Sides, State};
 use crate::policy::lifetimes::KeepAlive;
-use crate::send::rto::TimeoutKind;
+use crate::send::sender::TimeoutKind;
 use crate::trace::Cx;
 use earlybird_units::{Duration, Instant};
 
@@ -115,7 +115,7 @@ impl Connection {
     /// The retransmission timer ran out, or the persist timer.
     #[cold]
     pub(super) fn on_expiry(&mut self, now: Instant, expiry: TimeoutKind) {
-        let first = self.sender.scoreboard.segment(self.sender.scoreboard.una());
+        let first = self.sender.buffer().scoreboard().segment(self.sender.buffer().scoreboard().una());
         let warns = first.is_some_and(|(_, sent)| sent.transmissions == 1 + RETRANSMISSIONS_BEFORE_WARNING);
         if expiry == TimeoutKind::Loss {
             self.due.opening = matches!(self.state, State::SynSent | State::SynReceived);
@@ -123,7 +123,7 @@ impl Connection {
                 self.events.tell(Event::Unanswered);
             }
         }
-        if self.sender.persist.is_first() {
+        if self.sender.loss().persist().is_first() {
             self.lifetime.blocked = now;
         }
         if self.sender.waits_for_window() {
@@ -150,10 +150,10 @@ impl Connection {
 
     /// Returns when the peer has left something unacknowledged, or a closed window unopened, for too long.
     fn patience(&self) -> Option<(Instant, Limit)> {
-        let progress = self.sender.watch.last_progress;
-        let is_outstanding = self.sender.scoreboard.outstanding() > 0;
+        let progress = self.sender.loss().activity().last_progress;
+        let is_outstanding = self.sender.buffer().scoreboard().outstanding() > 0;
         let (first_probe, last_probe) = self.lifetime.probes;
-        let stuck_since = if self.sender.persist.is_running() {
+        let stuck_since = if self.sender.loss().persist().is_running() {
             Some(self.lifetime.blocked.max(progress))
         } else {
             is_outstanding.then_some(progress)

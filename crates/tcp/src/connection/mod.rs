@@ -36,7 +36,6 @@ use self::lifetime::Lifetime;
 use self::state::State;
 use crate::config::Config;
 use crate::receive::Receiver;
-use crate::send::rto::TimeoutKind;
 use crate::send::sender::Sender;
 use crate::trace::Cx;
 use alloc::boxed::Box;
@@ -210,15 +209,12 @@ impl Connection {
         if self.lifetime.wakes <= cx.now {
             self.on_limit(cx.now);
         }
-        self.sender.overcome_cork(cx.now);
-        if let Some(pacer) = &mut self.sender.pacer {
-            pacer.on_timeout(cx.now);
-        }
+        self.sender.on_send_deadlines(cx.now);
         // One timer at a time (RFC 8985 §8).
         let recovery = self.recovery_deadline();
         if recovery <= cx.now {
             self.sender.on_recovery_deadline(cx);
-        } else if recovery == Instant::NEVER && self.sender.timer.deadline() <= cx.now {
+        } else if recovery == Instant::NEVER && self.sender.loss().timer().deadline() <= cx.now {
             self.on_rto(cx);
         }
     }
@@ -227,8 +223,8 @@ impl Connection {
     fn on_rto(&mut self, cx: &mut Cx<'_>) {
         let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
         if is_opening && self.is_fast_server() {
-            self.sender.on_answer_lost(cx, self.lifetime.heard);
-            self.on_expiry(cx.now, TimeoutKind::Loss);
+            let expiry = self.sender.on_early_timeout(cx, self.lifetime.heard);
+            self.on_expiry(cx.now, expiry);
         } else {
             let expiry = self.sender.on_timeout(cx, self.lifetime.heard);
             self.on_expiry(cx.now, expiry);
@@ -244,7 +240,7 @@ impl Connection {
         let sender = if self.sender.has_more_deadlines() {
             self.sender.first_deadline(matches!(self.state, State::Transfer(_)))
         } else {
-            self.sender.timer.deadline()
+            self.sender.loss().timer().deadline()
         };
         let first = self.lifetime.wakes.min(receiver).min(sender);
         (first < Instant::NEVER).then_some(first)
@@ -256,7 +252,7 @@ impl Connection {
     }
 
     fn recovery_deadline(&self) -> Instant {
-        if matches!(self.state, State::Transfer(_)) { self.sender.recovery_deadline() } else { Instant::NEVER }
+        if matches!(self.state, State::Transfer(_)) { self.sender.loss().deadline() } else { Instant::NEVER }
     }
 
     /// Returns the next segment to send, if there is one.
@@ -280,7 +276,7 @@ impl Connection {
             return Some(self.emit_first(cx.now, segment));
         }
         if !self.may_send_data() {
-            self.sender.end_limits(cx.now);
+            self.sender.stop_busy_time(cx.now);
         } else if self.sender.has_nothing_to_send() {
             self.sender.note_idle(cx.now);
         } else {

@@ -2,7 +2,8 @@
 
 use super::Connection;
 use super::events::Event;
-use crate::send::snack::Skip;
+use crate::send::partial::SnackReport;
+use crate::send::partial::snack::Skip;
 use earlybird_wire::SkipNotice;
 
 impl Connection {
@@ -14,8 +15,8 @@ impl Connection {
         if !self.peer.skip_notice {
             return None;
         }
-        let first = first.unwrap_near(self.local_origin, self.sender.scoreboard.una_position());
-        let skip = self.sender.read_notice(total, first, u64::from(segments), ack)?;
+        let first = first.unwrap_near(self.local_origin, self.sender.buffer().scoreboard().una_position());
+        let skip = self.sender.read_snack(SnackReport { total, first, segments: u64::from(segments), ack })?;
         self.events.tell(Event::LossReported);
         Some(skip)
     }

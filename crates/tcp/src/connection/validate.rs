@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::{AcceptedRange, Connection};
-use crate::send::ack::AckInfo;
+use crate::send::sender::AckInfo;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
@@ -74,7 +74,7 @@ impl Connection {
         if segment.len == 0 {
             return if is_next { self.take_acknowledgement(cx, segment, nxt) } else { None };
         }
-        let is_repetition = segment.ack == self.local_origin.at(self.sender.scoreboard.una_position());
+        let is_repetition = segment.ack == self.local_origin.at(self.sender.buffer().scoreboard().una_position());
         if !is_repetition || !segment.options.sack.is_empty() {
             return None;
         }
@@ -137,9 +137,9 @@ impl Connection {
     /// that only sends. It mostly goes forward and has no blocks.
     #[inline(never)]
     fn take_acknowledgement(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<AcceptedRange> {
-        let una = self.sender.scoreboard.una_position();
+        let una = self.sender.buffer().scoreboard().una_position();
         let ack = segment.ack.unwrap_near(self.local_origin, una)?;
-        if ack < una || ack > self.sender.scoreboard.end_position() {
+        if ack < una || ack > self.sender.buffer().scoreboard().end_position() {
             return None;
         }
         self.lifetime.heard = cx.now;
@@ -229,13 +229,15 @@ impl Connection {
     /// its way (RFC 5961 §5.2).
     #[inline]
     fn heard<'a>(&mut self, segment: &'a Segment, start: u64) -> Option<AckInfo<'a>> {
-        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.scoreboard.una_position());
-        let ack = ack.filter(|ack| ack + self.sender.peer_window.largest >= self.sender.scoreboard.acknowledged());
+        let ack = segment.ack.unwrap_near(self.local_origin, self.sender.buffer().scoreboard().una_position());
+        let ack = ack.filter(|ack| {
+            ack + self.sender.buffer().peer_window().largest() >= self.sender.buffer().scoreboard().acknowledged()
+        });
         let Some(ack) = ack else {
             self.guard.drop_counters.acks_behind += 1;
             return None;
         };
-        if ack > self.sender.scoreboard.end_position() {
+        if ack > self.sender.buffer().scoreboard().end_position() {
             self.guard.drop_counters.acks_ahead += 1;
             return None;
         }
@@ -251,7 +253,7 @@ impl Connection {
             ack,
             start,
             window: u64::from(segment.window) << self.peer.window_shift,
-            is_bare: !segment.takes_sequence_space(),
+            is_pure: !segment.takes_sequence_space(),
             flags: segment.flags,
             origin: self.local_origin,
             sack: if self.peer.sack { &segment.options.sack } else { &SackBlocks::NONE },

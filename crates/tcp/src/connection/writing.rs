@@ -25,9 +25,7 @@ impl Connection {
         }
         let taken = bytes.min(self.room());
         self.wants_room |= taken < bytes;
-        self.sender.note_gap();
-        self.sender.queue.unsent = self.sender.queue.unsent.saturating_add(taken);
-        self.sender.recovery.on_write();
+        self.sender.write(taken);
         Ok(taken)
     }
 
@@ -43,14 +41,14 @@ impl Connection {
 
     /// Returns the bytes that were written and never sent.
     pub fn notsent(&self) -> u64 {
-        self.sender.queue.unsent
+        self.sender.buffer().queue().unsent()
     }
 
     /// Returns the bytes that were written and not acknowledged.
     fn held(&self) -> u64 {
-        let queue = &self.sender.queue;
-        let sent = queue.fin_at.unwrap_or(self.sender.scoreboard.end_position()).saturating_sub(1);
-        (sent - self.acknowledged().min(sent)).saturating_add(queue.unsent)
+        let queue = self.sender.buffer().queue();
+        let sent = queue.fin_at().unwrap_or(self.sender.buffer().scoreboard().end_position()).saturating_sub(1);
+        (sent - self.acknowledged().min(sent)).saturating_add(queue.unsent())
     }
 
     /// Changes the limits of what is held: [`Config::send_buffer`](crate::Config::send_buffer) and
@@ -80,7 +78,7 @@ impl Connection {
     /// Keeps back what does not fill a segment until more is written, the cork is taken off, this side closes, or 200 ms are
     /// over.
     pub fn cork(&mut self, is_corked: bool) {
-        self.sender.cork(is_corked);
+        self.sender.set_corked(is_corked);
     }
 
     /// Ends a record: what is written later goes into segments of its own, and the last one of the record says PSH.
@@ -91,7 +89,7 @@ impl Connection {
     pub(super) fn is_open_for_writing(&self) -> bool {
         match self.state {
             State::Transfer(sides) => sides.send == SendSide::Open,
-            State::Listen | State::SynSent | State::SynReceived => !self.sender.queue.ends(),
+            State::Listen | State::SynSent | State::SynReceived => !self.sender.buffer().queue().is_finished(),
             State::TimeWait | State::Closed => false,
         }
     }

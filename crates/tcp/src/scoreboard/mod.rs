@@ -33,8 +33,8 @@ impl Sent {
         self.end - u64::from(self.flags.contains(Flags::FIN))
     }
 
-    fn delivered(&self, number: u64) -> Delivered {
-        Delivered { number, departed: self.departed, transmissions: u32::from(self.transmissions) }
+    fn delivered(&self, number: u64) -> DeliveredSegment {
+        DeliveredSegment { number, departed: self.departed, transmissions: u32::from(self.transmissions) }
     }
 }
 
@@ -103,14 +103,14 @@ pub(crate) struct Scoreboard {
     reordering: u64,
     last_in_order_at: Instant,
     lists_delivered: bool,
-    delivered: Vec<Delivered>,
+    delivered: Vec<DeliveredSegment>,
     /// One past the highest segment when one was last sent again.
     repeated_below: u64,
 }
 
 /// A segment that the peer has now got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Delivered {
+pub(crate) struct DeliveredSegment {
     pub(crate) number: u64,
     /// When it was last sent.
     pub(crate) departed: Instant,
@@ -132,7 +132,7 @@ impl Scoreboard {
     }
 
     /// Returns the segments that the last ACK delivered, by its number or by SACK: each segment once, lowest first.
-    pub(crate) fn delivered(&self) -> &[Delivered] {
+    pub(crate) fn delivered(&self) -> &[DeliveredSegment] {
         &self.delivered
     }
 

@@ -1,25 +1,18 @@
-//! The sending half: what is written and outstanding, what an ACK of it means, and the timer that watches over it.
+//! The sending half of a connection: five parts with a state of their own, and the sender that composes them.
+//!
+//! | part | decides | state |
+//! |---|---|---|
+//! | [`buffer`] | how data are cut into segments | unsent data, scoreboard, the receiver's window |
+//! | [`loss`] | what is lost, and what is sent again | recovery, timers, spurious-loss detection |
+//! | [`rate`] | how much and how fast may be sent | congestion control, pacing, ECN |
+//! | [`partial`] | which frames are abandoned | real-time policies, the peer's SNACKs |
+//! | [`account`] | nothing | counters |
+//!
+//! A part has no access to the others: it is passed what it needs. Only [`sender`] has access to all of them.
 
-mod abandon;
-pub(crate) mod ace;
-pub(crate) mod ack;
-pub(crate) mod busy_time;
-mod cwnd_reduction;
-mod cwnd_validation;
-pub(crate) mod ecn;
-mod frames;
-mod nagle_cork;
-pub(crate) mod pacer;
-mod path_model;
-pub(crate) mod persist;
-mod queue;
-mod rate_sampler;
-pub(crate) mod resegmentation;
-mod restart_after_idle;
-pub(crate) mod rto;
+pub(crate) mod account;
+pub(crate) mod buffer;
+pub(crate) mod loss;
+pub(crate) mod partial;
+pub(crate) mod rate;
 pub(crate) mod sender;
-pub(crate) mod snack;
-mod syn_data;
-pub(crate) mod timer;
-mod undo;
-mod window;

@@ -16,40 +16,60 @@ use crate::scoreboard::{Acknowledgement, Scoreboard};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 
-/// What an ACK means for the window and the timer.
+/// The meaning of an ACK for the window and the timer.
+///
+/// Most schemes need six of these. `ProbeRepaired` serves RACK-TLP, and three serve ns-2's Vegas, which does the usual steps in an
+/// order of its own: they cannot be expressed by the others without changing a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// The window moved forward outside recovery: grow.
+    /// The cumulative ACK advanced outside recovery: the window grows.
     Progress,
-    /// A hole was repaired, another remains.
-    Partial,
-    /// The same for a sender without SACK (`NewReno`): the window gives back `surplus` segments, the timer restarts or runs on.
-    PartialWithout { surplus: f64, restarts_timer: bool },
-    /// All that was outstanding when recovery began is acknowledged.
-    Recovered,
-    /// The same, and the window gives back `surplus` segments.
-    RecoveredWithout { surplus: f64 },
-    /// The `duplicates`-th duplicate – 0: time – revealed a loss among `flight` segments: shrink, and retransmit.
+    /// The first hole was repaired, and another remains. `NewReno`: the window gives back `surplus` segments.
+    Partial { surplus: f64, timer: PartialTimer },
+    /// All that was outstanding when recovery began is acknowledged. `NewReno` of the RFCs: the window gives back `surplus`
+    /// segments against a burst.
+    Recovered { surplus: f64 },
+    /// The `duplicates`-th duplicate, or its age if 0, revealed a loss among `flight` segments: the window is reduced.
     Loss { duplicates: u32, flight: u64 },
-    /// A probe has repaired a loss among `flight` segments already: shrink (RFC 8985 §7.4).
-    Repaired { flight: u64 },
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },
-    /// [`Self::Progress`] as a recovery tells it that has clocks of its own and lets the window inflate.
-    Deflated(Deflated),
-    /// [`Self::Loss`] by such a clock, which makes the retransmission timer back off.
-    FineLoss(Missing),
-    /// A duplicate after a loss lets the window inflate.
-    Inflated,
-    /// Nothing new.
+    /// RACK-TLP: a probe has repaired a loss among `flight` segments already (RFC 8985 §7.4): the window is reduced.
+    ProbeRepaired { flight: u64 },
+    /// Vegas: [`Self::Progress`] with the round trip of its own clock; the inflation ends before the round trip is measured.
+    VegasProgress(VegasProgress),
+    /// Vegas: a duplicate after a loss inflates the window, as ns-2's agent does; the schemes of Reno keep the inflation apart.
+    VegasInflate,
+    /// Vegas: [`Self::Loss`] by its own clock, after which the retransmission timer backs off.
+    VegasLoss(Missing),
+    /// The ACK changes nothing.
     Nothing,
 }
 
-/// The window moved forward after so many `duplicates`; `nxt` is the next segment, `rtt` the round trip that recovery measured.
+impl Outcome {
+    /// A repaired hole of a scheme with SACK: the window needs no deflation, and the next timer runs without back-off.
+    pub(crate) const PARTIAL: Self = Self::Partial { surplus: 0.0, timer: PartialTimer::RestartAndEndBackOff };
+    /// The end of recovery of a scheme that leaves the window as it is.
+    pub(crate) const RECOVERED: Self = Self::Recovered { surplus: 0.0 };
+}
+
+/// The effect of a partial ACK on the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartialTimer {
+    /// It runs on (the "impatient" variant of RFC 6582 §4, after the first partial ACK).
+    Continue,
+    /// It is restarted.
+    Restart,
+    /// It is restarted, and the next one has no back-off.
+    RestartAndEndBackOff,
+}
+
+/// Progress of ns-2's Vegas after so many `duplicates`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Deflated {
+pub(crate) struct VegasProgress {
     pub(crate) duplicates: u32,
+    /// The next segment to send.
     pub(crate) nxt: u64,
+    /// The round trip that the scheme measured.
     pub(crate) rtt: Option<Duration>,
 }
 

@@ -3,7 +3,7 @@
 
 use super::counting::Rules;
 use super::reno::Reno;
-use super::{Arrival, Limits, LossRecovery, Outcome};
+use super::{Arrival, Limits, LossRecovery, Outcome, PartialTimer};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
@@ -48,11 +48,12 @@ impl NewReno {
     }
 
     fn on_partial(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
-        let restarts_timer = !(self.flags.is_impatient && self.has_partial);
+        let is_later = self.flags.is_impatient && self.has_partial;
+        let timer = if is_later { PartialTimer::Continue } else { PartialTimer::Restart };
         self.has_partial = true;
         self.reno.due = Some(scoreboard.una());
         let surplus = self.deflate(arrival.ack.advanced.cast_signed());
-        Outcome::PartialWithout { surplus, restarts_timer }
+        Outcome::Partial { surplus, timer }
     }
 
     /// Deflates the window by `acked` segments less the one that goes out again, and gives what the inflation did not
@@ -75,11 +76,11 @@ impl NewReno {
     fn on_full(&mut self, limits: &Limits, scoreboard: &Scoreboard) -> Outcome {
         self.has_partial = false;
         let outcome = self.reno.on_progress();
-        if outcome != Outcome::Recovered {
+        if outcome != Outcome::RECOVERED {
             return outcome;
         }
         let bound = scoreboard.outstanding().max(1) + 1;
-        Outcome::RecoveredWithout { surplus: (limits.cwnd - bound as f64).max(0.0) }
+        Outcome::Recovered { surplus: (limits.cwnd - bound as f64).max(0.0) }
     }
 }
 

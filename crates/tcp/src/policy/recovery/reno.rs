@@ -53,7 +53,7 @@ impl Reno {
         self.limited = 0;
         self.is_held = false;
         // RFC 5681 §3.2 step 6 deflates to ssthresh; ns-2 lets the same ACK grow the window.
-        if was_recovering && self.rules == Rules::Rfc { Outcome::Recovered } else { Outcome::Progress }
+        if was_recovering && self.rules == Rules::Rfc { Outcome::RECOVERED } else { Outcome::Progress }
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {

@@ -168,11 +168,11 @@ impl LossRecovery for Rfc6675 {
         if self.recovering && self.recovery_point.is_some_and(|point| scoreboard.una() >= point) {
             self.recovering = false;
             self.forget_duplicates();
-            Outcome::Recovered
+            Outcome::RECOVERED
         } else if self.recovering {
             self.forget_duplicates();
             self.look_for_losses(scoreboard);
-            if ack.advanced > 0 { Outcome::Partial } else { Outcome::Duplicate { counted: None } }
+            if ack.advanced > 0 { Outcome::PARTIAL } else { Outcome::Duplicate { counted: None } }
         } else if ack.advanced > 0 {
             self.forget_duplicates();
             Outcome::Progress

@@ -92,14 +92,14 @@ impl Sack1 {
             self.recovering = false;
             self.recover = None;
             self.on_progress(scoreboard);
-            return Outcome::Recovered;
+            return Outcome::RECOVERED;
         }
         if ack.advanced == 0 {
             return Outcome::Duplicate { counted: None };
         }
         // The partial ACK and the retransmission that caused it have both left the network.
         self.pipe -= 1;
-        Outcome::Partial
+        Outcome::PARTIAL
     }
 
     fn next_hole(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {

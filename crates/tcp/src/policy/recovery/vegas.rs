@@ -1,7 +1,7 @@
 //! Vegas' recovery as ns-2's agent has it (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine timer per segment
 //! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
 
-use super::{Arrival, Deflated, Limits, LossRecovery, Outcome};
+use super::{Arrival, Limits, LossRecovery, Outcome, VegasProgress};
 use crate::policy::control::Missing;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::Scoreboard;
@@ -113,7 +113,7 @@ impl Vegas {
         if self.worried > 0 {
             self.check_next(arrival, scoreboard);
         }
-        Outcome::Deflated(Deflated { duplicates, nxt, rtt })
+        Outcome::VegasProgress(VegasProgress { duplicates, nxt, rtt })
     }
 
     fn measure(&self, now: Instant, number: u64) -> Option<Duration> {
@@ -144,7 +144,7 @@ impl Vegas {
         let duplicates = self.duplicates;
         if !self.is_expired(arrival.now, scoreboard) && duplicates != DUPLICATE_THRESHOLD {
             return if duplicates > DUPLICATE_THRESHOLD {
-                Outcome::Inflated
+                Outcome::VegasInflate
             } else {
                 Outcome::Duplicate { counted: Some(duplicates) }
             };
@@ -166,7 +166,7 @@ impl Vegas {
         if transmissions == 1 {
             self.duplicates = DUPLICATE_THRESHOLD;
         }
-        Outcome::FineLoss(missing)
+        Outcome::VegasLoss(missing)
     }
 }
 

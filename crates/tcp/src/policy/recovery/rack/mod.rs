@@ -8,7 +8,7 @@ mod window;
 use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
 use crate::scoreboard::clock::timestamp;
 use crate::scoreboard::ranges::Ranges;
-use crate::scoreboard::{Acknowledgement, Delivered, Scoreboard};
+use crate::scoreboard::{Acknowledgement, DeliveredSegment, Scoreboard};
 use earlybird_units::{Duration, Instant};
 use probe::{Probe, ProbeNews};
 use sent::{SentAt, Transmissions};
@@ -129,7 +129,7 @@ impl Rack {
         }
         // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
         // comes sooner than any round trip.
-        let is_sure = |delivered: &Delivered| {
+        let is_sure = |delivered: &DeliveredSegment| {
             let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < scoreboard.una());
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
             let is_soon = |smallest| now - delivered.departed < smallest;
@@ -279,11 +279,11 @@ impl Rack {
         let probed = self.probe.on_ack(ack, scoreboard);
         match (self.phase, before) {
             (Phase::Open, _) if self.found_loss => self.enter(scoreboard, ack.advanced),
-            (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::Recovered,
+            (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::RECOVERED,
             (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
-                Outcome::Repaired { flight: scoreboard.outstanding() + ack.advanced }
+                Outcome::ProbeRepaired { flight: scoreboard.outstanding() + ack.advanced }
             }
-            (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::Partial,
+            (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::PARTIAL,
             _ if ack.advanced > 0 => Outcome::Progress,
             _ => Outcome::Duplicate { counted: None },
         }

@@ -2,7 +2,7 @@
 
 use super::super::Timing;
 use super::RackConfig;
-use crate::scoreboard::{Acknowledgement, Delivered, Scoreboard};
+use crate::scoreboard::{Acknowledgement, DeliveredSegment, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Probe {
     }
 
     /// Learns that a segment arrived: one sent once measures the round trip.
-    pub(super) fn on_delivered(&mut self, delivered: &Delivered) {
+    pub(super) fn on_delivered(&mut self, delivered: &DeliveredSegment) {
         self.is_measured |= delivered.transmissions == 1;
     }
 

@@ -1,6 +1,6 @@
 //! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
 
-use crate::scoreboard::{Delivered, Scoreboard};
+use crate::scoreboard::{DeliveredSegment, Scoreboard};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
@@ -42,11 +42,11 @@ impl Transmissions {
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
-        delivered: &[Delivered],
-        is_sure: impl Fn(&Delivered) -> bool,
+        delivered: &[DeliveredSegment],
+        is_sure: impl Fn(&DeliveredSegment) -> bool,
         una: Option<u64>,
     ) {
-        let counts_before = |other: &Delivered, last: &Delivered| match una {
+        let counts_before = |other: &DeliveredSegment, last: &DeliveredSegment| match una {
             Some(una) => other.number >= una && last.number < una,
             None => other.departed < last.departed,
         };
@@ -67,7 +67,7 @@ impl Transmissions {
     }
 
     /// Most arrive in the order of sending, and overtake nothing.
-    fn overtake(&mut self, delivered: &Delivered) {
+    fn overtake(&mut self, delivered: &DeliveredSegment) {
         let arrived = SentAt { departed: delivered.departed, number: delivered.number };
         if self.later.pop_front_if(|first| *first == arrived).is_none() {
             self.overtake_earlier(arrived);

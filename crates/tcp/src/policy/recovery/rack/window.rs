@@ -2,7 +2,7 @@
 
 use super::RackConfig;
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
-use crate::scoreboard::{Delivered, Scoreboard};
+use crate::scoreboard::{DeliveredSegment, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl ReorderingWindow {
         self.smallest.value()
     }
 
-    pub(super) fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+    pub(super) fn on_delivered(&mut self, now: Instant, delivered: &DeliveredSegment) {
         let was_sent_once = delivered.transmissions == 1;
         if was_sent_once {
             self.smallest.on_rtt(now, now - delivered.departed);

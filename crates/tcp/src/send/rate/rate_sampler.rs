@@ -1,26 +1,26 @@
-//! How fast the path delivers: rate samples (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+//! Samples of the delivery rate, for controls that model the path (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 //!
-//! Beside the scoreboard, for controls that want it: each outstanding segment remembers where delivery stood when it was sent.
+//! Each outstanding segment has a record of the state of delivery at the time it was sent.
 
 use crate::policy::control::path::{LostSegment, RateSample};
-use crate::scoreboard::Delivered;
+use crate::scoreboard::DeliveredSegment;
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
-/// Where an outstanding segment is.
+/// The state of an outstanding segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum SegmentState {
     #[default]
     InFlight,
     Lost,
     Delivered,
 }
 
-/// Where delivery stood when a segment was sent (the draft's `P`).
+/// The state of delivery when a segment was sent (the draft's `P`).
 #[derive(Clone, Copy, Debug, Default)]
-struct Sending {
+struct SendRecord {
     number: u64,
-    place: Place,
+    state: SegmentState,
     is_app_limited: bool,
     sent: Instant,
     first_sent: Instant,
@@ -30,20 +30,20 @@ struct Sending {
     tx_in_flight: u64,
 }
 
-/// What an ACK delivered.
+/// The segments that an ACK delivered.
 #[derive(Clone, Copy, Debug, Default)]
-struct News {
+struct AckSample {
     segments: u64,
-    /// The one of them that was sent last.
-    newest: Sending,
-    /// The shortest of those that were sent once.
+    /// The record of the one that was sent last.
+    newest: SendRecord,
+    /// The shortest round trip of those that were sent once.
     rtt: Option<Duration>,
 }
 
-impl News {
-    /// Adds a segment, which is the one to measure by if it was sent last.
+impl AckSample {
+    /// Adds a segment. The one that was sent last is the one to measure by.
     #[inline]
-    fn add(&mut self, sending: &Sending, rtt: Option<Duration>) {
+    fn add(&mut self, sending: &SendRecord, rtt: Option<Duration>) {
         if self.segments == 0 || (sending.sent, sending.number) > (self.newest.sent, self.newest.number) {
             self.newest = *sending;
         }
@@ -55,31 +55,31 @@ impl News {
 /// The sampler of one sender (the draft's `C`). All volumes count segments.
 #[derive(Clone, Debug)]
 pub(crate) struct RateSampler {
-    /// By number, from `una` on.
-    sendings: VecDeque<Sending>,
+    /// The records by number, from `una` on.
+    records: VecDeque<SendRecord>,
     una: u64,
     in_flight: u64,
-    /// Lost and not sent again since.
+    /// Segments that are lost and were not retransmitted since.
     missing: u64,
     delivered: u64,
     delivered_at: Instant,
-    /// When the segment delivered last was sent; after a rest, when the first one was.
+    /// When the segment delivered last was sent; after an idle period, when the first one was.
     first_sent: Instant,
     lost: u64,
-    /// What is sent before so much is delivered is limited by the application.
+    /// Segments sent before so many are delivered are limited by the application.
     app_limited_until: Option<u64>,
-    /// Before so much is delivered, the window was full in the last round trip.
+    /// Until so many are delivered, the window was full in the last round trip.
     full_until: u64,
-    shortest_rtt: Duration,
-    /// What the last ACK delivered.
-    news: News,
+    min_rtt: Duration,
+    /// The segments that the last ACK delivered.
+    acked: AckSample,
 }
 
 impl RateSampler {
-    /// Makes a sampler for the segments behind the opening one.
+    /// Makes a sampler for the segments behind the SYN.
     pub(crate) fn new() -> Self {
         Self {
-            sendings: VecDeque::new(),
+            records: VecDeque::new(),
             una: 1,
             in_flight: 0,
             missing: 0,
@@ -89,8 +89,8 @@ impl RateSampler {
             lost: 0,
             app_limited_until: None,
             full_until: 0,
-            shortest_rtt: Duration::MAX,
-            news: News::default(),
+            min_rtt: Duration::MAX,
+            acked: AckSample::default(),
         }
     }
 
@@ -102,36 +102,36 @@ impl RateSampler {
         self.app_limited_until.is_some()
     }
 
-    /// Looks for a gap in the stream, when an ACK or the application is about to end it: nothing was left to send although
-    /// the window had room (`CheckIfApplicationLimited`).
+    /// Marks the samples as limited by the application if nothing is left to send although the window has room
+    /// (`CheckIfApplicationLimited`). To be called before an ACK, a write or a timer can end such a gap.
     #[inline]
-    pub(crate) fn note_gap(&mut self, has_data: bool, cwnd: impl FnOnce() -> f64) {
+    pub(crate) fn check_app_limited(&mut self, has_data: bool, cwnd: impl FnOnce() -> f64) {
         if !has_data && self.missing == 0 && (self.in_flight.cast_signed() as f64) < cwnd() {
             self.mark_app_limited();
         }
     }
 
-    /// `MarkConnectionAppLimited`.
+    /// Marks the samples of what is in flight as limited by the application (`MarkConnectionAppLimited`).
     pub(crate) fn mark_app_limited(&mut self) {
         self.app_limited_until = Some((self.delivered + self.in_flight).max(1));
     }
 
-    /// Segment `number` is sent, for the first time or again (`OnPacketSent`).
+    /// Takes note that segment `number` is sent, for the first time or again (`OnPacketSent`).
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, cwnd: f64) {
         let Some(index) = number.checked_sub(self.una).map(|index| index as usize) else { return };
         if self.in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        if let Some(before) = self.sendings.get(index).map(|sending| sending.place) {
+        if let Some(before) = self.records.get(index).map(|sending| sending.state) {
             self.leave(before);
         }
         self.in_flight += 1;
         if (self.in_flight + 1).cast_signed() as f64 > cwnd {
             self.full_until = self.delivered + self.in_flight;
         }
-        let sending = Sending {
+        let sending = SendRecord {
             number,
-            place: Place::InFlight,
+            state: SegmentState::InFlight,
             is_app_limited: self.is_app_limited(),
             sent: now,
             first_sent: self.first_sent,
@@ -140,29 +140,29 @@ impl RateSampler {
             lost: self.lost,
             tx_in_flight: self.in_flight,
         };
-        match self.sendings.get_mut(index) {
-            Some(place) => *place = sending,
-            None => self.sendings.push_back(sending),
+        match self.records.get_mut(index) {
+            Some(slot) => *slot = sending,
+            None => self.records.push_back(sending),
         }
     }
 
-    /// A segment is no longer where it was.
-    fn leave(&mut self, place: Place) {
-        match place {
-            Place::InFlight => self.in_flight -= 1,
-            Place::Lost => self.missing -= 1,
-            Place::Delivered => {}
+    /// Takes a segment out of the counter of its state.
+    fn leave(&mut self, state: SegmentState) {
+        match state {
+            SegmentState::InFlight => self.in_flight -= 1,
+            SegmentState::Lost => self.missing -= 1,
+            SegmentState::Delivered => {}
         }
     }
 
-    fn sending(&mut self, number: u64) -> Option<&mut Sending> {
-        self.sendings.get_mut(number.checked_sub(self.una)? as usize)
+    fn sending(&mut self, number: u64) -> Option<&mut SendRecord> {
+        self.records.get_mut(number.checked_sub(self.una)? as usize)
     }
 
     /// Takes note that a segment counts as lost; `None` if it is not in flight.
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
-        let sending = self.sending(number).filter(|sending| sending.place == Place::InFlight)?;
-        sending.place = Place::Lost;
+        let sending = self.sending(number).filter(|sending| sending.state == SegmentState::InFlight)?;
+        sending.state = SegmentState::Lost;
         let sending = *sending;
         self.in_flight -= 1;
         self.missing += 1;
@@ -176,23 +176,24 @@ impl RateSampler {
         })
     }
 
-    /// Takes note of what an ACK delivered while it moved the window to `una`.
-    pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[Delivered], una: u64) {
-        self.news.segments = 0;
+    /// Takes note of the segments that an ACK delivered while it moved the window to `una`.
+    pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[DeliveredSegment], una: u64) {
+        self.acked.segments = 0;
         for segment in delivered {
-            let Some(sending) = self.sending(segment.number).filter(|sending| sending.place != Place::Delivered) else {
+            let Some(sending) = self.sending(segment.number).filter(|sending| sending.state != SegmentState::Delivered)
+            else {
                 continue;
             };
-            let place = core::mem::replace(&mut sending.place, Place::Delivered);
+            let state = core::mem::replace(&mut sending.state, SegmentState::Delivered);
             let sending = *sending;
             // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
-            self.news.add(&sending, (segment.transmissions == 1).then(|| now - sending.sent));
-            self.on_delivered(now, place);
+            self.acked.add(&sending, (segment.transmissions == 1).then(|| now - sending.sent));
+            self.on_delivered(now, state);
         }
         while self.una < una
-            && let Some(sending) = self.sendings.pop_front()
+            && let Some(sending) = self.records.pop_front()
         {
-            self.leave(sending.place);
+            self.leave(sending.state);
             self.una += 1;
         }
         self.una = self.una.max(una);
@@ -200,40 +201,40 @@ impl RateSampler {
 
     /// Takes note of an ACK that delivered all that is below `una`, each segment sent once.
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) {
-        self.news.segments = 0;
+        self.acked.segments = 0;
         while self.una < una
-            && let Some(sending) = self.sendings.pop_front()
+            && let Some(sending) = self.records.pop_front()
         {
             self.una += 1;
-            if sending.place != Place::Delivered {
-                self.news.add(&sending, Some(now - sending.sent));
-                self.on_delivered(now, sending.place);
+            if sending.state != SegmentState::Delivered {
+                self.acked.add(&sending, Some(now - sending.sent));
+                self.on_delivered(now, sending.state);
             }
         }
         self.una = self.una.max(una);
     }
 
-    /// A segment that is at `place` is delivered (`UpdateRateSample`).
-    fn on_delivered(&mut self, now: Instant, place: Place) {
-        self.leave(place);
+    /// Takes note that a segment in this state is delivered (`UpdateRateSample`).
+    fn on_delivered(&mut self, now: Instant, state: SegmentState) {
+        self.leave(state);
         self.delivered += 1;
         self.delivered_at = now;
-        self.first_sent = self.news.newest.sent;
+        self.first_sent = self.acked.newest.sent;
     }
 
     /// Returns the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
     pub(crate) fn sample(&mut self, now: Instant, smax: u64) -> Option<RateSample> {
-        let News { segments, newest, rtt } = &self.news;
+        let AckSample { segments, newest, rtt } = &self.acked;
         if *segments == 0 {
             return None;
         }
         let rtt = *rtt;
         self.app_limited_until = self.app_limited_until.filter(|until| self.delivered <= *until);
-        self.shortest_rtt = self.shortest_rtt.min(rtt.unwrap_or(Duration::MAX));
+        self.min_rtt = self.min_rtt.min(rtt.unwrap_or(Duration::MAX));
         let delivered = self.delivered - newest.delivered;
-        // What is sent cannot arrive faster than it was sent, even if ACKs come in bunches.
+        // The longer of send and ACK interval: data cannot arrive faster than they were sent, even if ACKs are compressed.
         let interval = (newest.sent - newest.first_sent).max(now - newest.delivered_at);
-        let is_plausible = interval >= self.shortest_rtt && interval > Duration::ZERO;
+        let is_plausible = interval >= self.min_rtt && interval > Duration::ZERO;
         Some(RateSample {
             delivery_rate: is_plausible.then(|| delivered.cast_signed() as f64 / interval.as_secs_f64()),
             delivered,
@@ -271,8 +272,10 @@ mod tests {
 
     /// An ACK that delivers these segments, all sent once.
     fn ack(sampler: &mut RateSampler, millis: u64, numbers: &[u64], una: u64) -> Option<RateSample> {
-        let list: Vec<_> =
-            numbers.iter().map(|number| Delivered { number: *number, departed: at(0), transmissions: 1 }).collect();
+        let list: Vec<_> = numbers
+            .iter()
+            .map(|number| DeliveredSegment { number: *number, departed: at(0), transmissions: 1 })
+            .collect();
         sampler.on_ack(at(millis), &list, una);
         sampler.sample(at(millis), 0)
     }
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_in_order_leaves_what_the_long_way_does() {
+    fn an_ack_in_order_has_the_effect_of_the_general_path() {
         let mut long = sender(5);
         for (millis, una) in [(60, 2), (61, 5), (90, 6)] {
             let mut short = long.clone();
@@ -316,14 +319,14 @@ mod tests {
             let numbers: Vec<_> = (long.una..una).collect();
             let sample = ack(&mut long, millis, &numbers, una);
             assert_eq!(short.sample(at(millis), 0), sample);
-            // What was told is told.
-            (short.news, long.news) = (News::default(), News::default());
+            // The sample was taken, so its inputs need not be equal any more.
+            (short.acked, long.acked) = (AckSample::default(), AckSample::default());
             assert_eq!(alloc::format!("{short:?}"), alloc::format!("{long:?}"));
         }
     }
 
     #[test]
-    fn acks_in_a_bunch_show_no_more_than_was_sent() {
+    fn compressed_acks_show_no_higher_rate_than_that_of_sending() {
         let mut sampler = sender(5);
         ack(&mut sampler, 50, &[1], 2);
         (6..=9).for_each(|number| sampler.on_sent(at(50 + 40 * (number - 5)), number, 100.0));
@@ -333,12 +336,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_shorter_than_the_shortest_round_trip_is_not_believed() {
+    fn an_interval_shorter_than_the_shortest_round_trip_makes_no_rate() {
         let mut sampler = sender(2);
         ack(&mut sampler, 50, &[1], 2);
         sampler.on_lost(2);
         sampler.on_sent(at(60), 2, 100.0);
-        let again = Delivered { number: 2, departed: at(60), transmissions: 2 };
+        let again = DeliveredSegment { number: 2, departed: at(60), transmissions: 2 };
         sampler.on_ack(at(65), &[again], 3);
         let sample = sampler.sample(at(65), 0).unwrap();
         assert_eq!((sample.delivery_rate, sample.rtt, sample.delivered), (None, None, 1));
@@ -362,10 +365,10 @@ mod tests {
     #[test]
     fn a_gap_makes_samples_limited_by_the_application_until_it_has_left_the_path() {
         let mut sampler = sender(2);
-        sampler.note_gap(true, || 100.0);
-        sampler.note_gap(false, || 2.0);
+        sampler.check_app_limited(true, || 100.0);
+        sampler.check_app_limited(false, || 2.0);
         assert!(!sampler.is_app_limited(), "there were data, or the window was full");
-        sampler.note_gap(false, || 100.0);
+        sampler.check_app_limited(false, || 100.0);
         sampler.on_sent(at(30), 3, 100.0);
         ack(&mut sampler, 60, &[1, 2], 3);
         assert!(sampler.is_app_limited());

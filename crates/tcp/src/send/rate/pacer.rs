@@ -3,38 +3,38 @@
 use crate::policy::quantum::send_quantum;
 use earlybird_units::{Duration, Instant};
 
-/// Holds segments back until they may leave.
+/// Holds segments back until they may be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// When the next quantum may leave (`C.next_send_time`).
+    /// When the next quantum may be sent (`C.next_send_time`).
     release: Instant,
-    /// Full segments that may still leave with the last quantum.
+    /// The full segments that may still be sent with the last quantum.
     left: f64,
     /// Whether a segment was held back.
-    holds: bool,
+    is_holding: bool,
 }
 
 impl Pacer {
-    /// Asks to send a segment now: says whether it is too early.
+    /// Returns whether it is too early to send a segment.
     pub(crate) fn holds(&mut self, now: Instant) -> bool {
-        self.holds = now < self.release && self.left <= 0.0;
-        self.holds
+        self.is_holding = now < self.release && self.left <= 0.0;
+        self.is_holding
     }
 
-    /// Returns the time at which a segment that was held back may leave; [`Instant::NEVER`] if none was.
+    /// Returns the time at which a segment that was held back may be sent; [`Instant::NEVER`] if none was.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        if self.holds { self.release } else { Instant::NEVER }
+        if self.is_holding { self.release } else { Instant::NEVER }
     }
 
-    /// Forgets the deadline once it has come.
+    /// Clears the deadline once it has come.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        self.holds &= now < self.release;
+        self.is_holding &= now < self.release;
     }
 
-    /// Takes note that a segment left: `size` in full segments, the rate in full segments per second. Time that was not
-    /// used is not made up for.
+    /// Takes note that a segment is sent: `size` in full segments, `rate` in full segments per second.
     pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64) {
+        // Time that was not used is lost: sending faster later would be the burst that pacing avoids.
         if now >= self.release {
             (self.release, self.left) = (now, send_quantum(rate));
         }
@@ -49,7 +49,7 @@ mod tests {
     use alloc::vec::Vec;
     use earlybird_conformance::{Area, conforms};
 
-    /// Sends whenever it may; gives the times of the departures in microseconds.
+    /// Returns the times in microseconds at which a sender with unlimited data sends.
     fn departures(pacer: &mut Pacer, start: u64, count: usize, size: f64, rate: f64) -> Vec<u64> {
         let mut now = Instant::from_nanos(start * 1000);
         let mut times = Vec::new();
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_is_not_made_up_for() {
+    fn an_idle_period_is_not_made_up_for() {
         let mut pacer = Pacer::default();
         departures(&mut pacer, 0, 4, 1.0, 1000.0);
         assert_eq!(departures(&mut pacer, 100_000, 4, 1.0, 1000.0), [100_000, 100_000, 102_000, 102_000]);
     }
 
     #[test]
-    fn it_asks_to_be_woken_only_while_something_is_held_back() {
+    fn there_is_a_deadline_only_while_something_is_held_back() {
         let mut pacer = Pacer::default();
         let at = Instant::from_nanos;
         pacer.on_sent(at(0), 2.0, 1000.0);

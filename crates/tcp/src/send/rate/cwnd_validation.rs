@@ -1,48 +1,33 @@
-//! How much of the congestion window was used: what was never tried says nothing about the path, so the window grows no
-//! further (the idea of RFC 7661, with the rule of Linux's `tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
+//! Congestion window validation: a window that was not used tells nothing about the path, so it does not grow (the idea of
+//! RFC 7661, with the rule of Linux's `tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
 
-use super::sender::Sender;
-
-/// The use of the window in the last round trip: from the sending of one segment to its acknowledgement.
+/// How much of the window was used in the last round trip: from the sending of a segment to its acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CwndValidation {
-    /// The window was full at some time.
+pub(super) struct CwndValidation {
+    /// Whether the window was full at some time.
     is_full: bool,
-    /// The most segments that were outstanding.
+    /// The largest number of outstanding segments.
     peak: u64,
     /// The round trip ends when everything below this number is acknowledged.
     until: u64,
 }
 
 impl CwndValidation {
-    fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
+    /// Takes note that a new segment was sent.
+    #[inline]
+    pub(super) fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
         let outstanding = smax - una;
         let is_full = (outstanding + 1).cast_signed() as f64 > cwnd;
+        // Linux remembers a full window for a whole round trip, even if a smaller flight follows.
         if una >= self.until || is_full || (!self.is_full && outstanding > self.peak) {
             *self = Self { is_full, peak: outstanding, until: smax };
         }
     }
-}
 
-impl Sender {
-    /// A new segment was sent.
+    /// Returns whether enough of the window was used for it to grow. `headroom` is how many times the flight the window may be.
     #[inline]
-    pub(super) fn note_use(&mut self) {
-        if self.usage.is_none() {
-            return;
-        }
-        let cwnd = self.cwnd();
-        if let Some(usage) = &mut self.usage {
-            usage.on_sent(self.scoreboard.una(), self.scoreboard.smax(), cwnd);
-        }
-    }
-
-    /// Returns whether enough of the window was used for it to grow, if that is watched.
-    #[inline]
-    pub(super) fn is_window_used(&self) -> Option<bool> {
-        let used =
-            |usage: &CwndValidation| usage.is_full || self.control.cwnd() < self.control.headroom() * usage.peak as f64;
-        self.usage.as_ref().map(used)
+    pub(super) fn is_used(&self, cwnd: impl FnOnce() -> f64, headroom: impl FnOnce() -> f64) -> bool {
+        self.is_full || cwnd() < headroom() * self.peak as f64
     }
 }
 

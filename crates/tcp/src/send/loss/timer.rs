@@ -1,4 +1,4 @@
-//! The retransmission timer: when it runs, for how long, and what it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
+//! The retransmission timer: when it runs, for how long, and which round trips it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
 
 use crate::policy::choice::{RtoConfig, RtoRule};
 use crate::policy::rto::{Estimator, RtoEstimator};
@@ -12,18 +12,18 @@ pub(crate) struct RetransmissionTimer {
     back_off: u64,
     /// Expiries in a row after which the timeout was not doubled.
     linear: u8,
-    /// The floor acts before the back-off, the ceiling after (ns-2's `rtt_timeout`). It changes more seldom than it is asked for.
+    /// The timeout with floor, back-off and ceiling. It is kept because it is read more often than it changes.
     timeout: Duration,
     started: Instant,
-    /// [`Instant::NEVER`] while it stands still.
+    /// [`Instant::NEVER`] while the timer is stopped.
     deadline: Instant,
     /// The one segment whose round trip is being measured: number and send time.
     measuring: Option<(u64, Instant)>,
     /// Highest number ever measured: no segment is measured twice.
     measured: Option<u64>,
-    /// Every ACK that goes forward measures, not one segment at a time.
-    pub(crate) samples_each_ack: bool,
-    shortest: Option<Duration>,
+    /// Whether every ACK that advances measures a round trip, instead of one segment at a time.
+    samples_each_ack: bool,
+    min_rtt: Option<Duration>,
 }
 
 /// The timer's values, for traces and series.
@@ -37,14 +37,14 @@ pub struct TimerValue {
     pub smoothed: Option<Duration>,
 }
 
-/// So many times any timeout has reached its ceiling.
-const MOST_DOUBLINGS: u32 = 16;
+/// The doublings after which any timeout has reached its ceiling.
+const MAX_DOUBLINGS: u32 = 16;
 
 /// Expiries in a row that do not double the timeout of a thin stream (`TCP_THIN_LINEAR_RETRIES` of Linux's `net/tcp.h`).
-const LINEAR: u8 = 6;
+const MAX_LINEAR: u8 = 6;
 
-/// RFC 6298 (5.7).
-const AFTER_LOST_OPENING: Duration = Duration::from_secs(3);
+/// The timeout after a SYN was lost (RFC 6298 (5.7)).
+const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 
 impl RetransmissionTimer {
     pub(crate) fn new(estimator: Estimator, limits: RtoConfig) -> Self {
@@ -59,77 +59,83 @@ impl RetransmissionTimer {
             measuring: None,
             measured: None,
             samples_each_ack: limits.rule == RtoRule::Linux,
-            shortest: None,
+            min_rtt: None,
         };
         timer.set_back_off(1);
         timer
     }
 
-    /// Returns when it runs out; [`Instant::NEVER`] while it stands still.
+    /// Returns when the timer expires; [`Instant::NEVER`] while it is stopped.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
 
+    /// Returns the timer's values, for traces and series.
     pub(crate) fn value(&self) -> TimerValue {
-        TimerValue { timeout: self.timeout, back_off: self.back_off, smoothed: self.smoothed() }
+        TimerValue { timeout: self.timeout, back_off: self.back_off, smoothed: self.srtt() }
     }
 
-    pub(crate) fn smoothed(&self) -> Option<Duration> {
+    /// Returns the smoothed round trip; `None` before the first sample.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
         self.estimator.smoothed()
     }
 
-    /// Sets the back-off, and the timeout that follows from it and from what the estimator says by now.
+    /// Sets the back-off, and the timeout that follows from it and from the estimator.
     #[inline]
     fn set_back_off(&mut self, back_off: u64) {
         self.set_timeout(back_off, self.estimator.base());
     }
 
-    /// Sets both where what the estimator says is known.
+    /// Sets the back-off, and the timeout that follows from it and from `base`.
     #[inline]
     fn set_timeout(&mut self, back_off: u64, base: Option<Duration>) {
         self.back_off = back_off;
+        // ns-2's `rtt_timeout`: the floor acts before the back-off, the ceiling after.
         let base = base.unwrap_or(self.limits.initial).max(self.limits.floor);
         self.timeout = (base * back_off).min(self.limits.ceiling).max(self.limits.tick * 2);
     }
 
+    /// Restarts the timer for its full timeout.
     #[inline]
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = now;
         self.deadline = now + self.timeout;
     }
 
-    /// Runs for a closed window: for the timeout, doubled so many times.
+    /// Starts the timer for a closed window: for the timeout, doubled `doublings` times.
     pub(crate) fn persist(&mut self, now: Instant, doublings: u32) {
         self.started = now;
-        let interval = self.timeout * (1 << doublings.min(MOST_DOUBLINGS));
+        let interval = self.timeout * (1 << doublings.min(MAX_DOUBLINGS));
         self.deadline = now + interval.min(self.limits.ceiling);
     }
 
+    /// Stops the timer.
     pub(crate) fn stop(&mut self) {
         self.deadline = Instant::NEVER;
     }
 
-    /// Learns that segment `number` was sent. New segments start a measurement if none is running.
+    /// Takes note that segment `number` was sent. A new segment starts a measurement if none is running.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_new: bool, was_idle: bool) {
         if is_new && self.measuring.is_none() && self.measured.is_none_or(|measured| number > measured) {
             self.measuring = Some((number, now));
             self.measured = Some(number);
         }
+        // RFC 6298 (5.1). After an idle period ns-2 restarts even a timer that runs.
         if was_idle || self.deadline == Instant::NEVER {
             self.restart(now);
         }
     }
 
-    /// Learns that everything below `una` is acknowledged, and gives the new base timeout if a measurement ended.
+    /// Takes note that everything below `una` is acknowledged; returns the new base timeout if a measurement ended.
     #[inline]
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
         let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
         self.sample(now, sent)
     }
 
-    /// Takes a sample that needs no running measurement (RFC 7323 §4.1).
+    /// Takes a sample that needs no running measurement (RFC 7323 §4.1); returns the new base timeout.
     #[inline]
     pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) -> Option<Duration> {
         self.measuring = None;
@@ -137,58 +143,71 @@ impl RetransmissionTimer {
     }
 
     fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
-        self.shortest = Some(self.shortest.map_or(now - sent, |shortest| shortest.min(now - sent)));
+        self.min_rtt = Some(self.min_rtt.map_or(now - sent, |min_rtt| min_rtt.min(now - sent)));
         self.estimator.on_sample(sent, now);
         let base = self.estimator.base();
         self.linear = 0;
+        // A valid sample ends the back-off (RFC 6298 §5, Karn's algorithm).
         self.set_timeout(1, base);
         base
     }
 
-    /// Returns the shortest round trip that was measured.
-    pub(crate) fn shortest(&self) -> Option<Duration> {
-        self.shortest
+    /// Returns whether every ACK that advances measures a round trip.
+    #[inline]
+    pub(crate) fn samples_each_ack(&self) -> bool {
+        self.samples_each_ack
     }
 
-    /// Returns the mean deviation of round trips.
-    pub(crate) fn variation(&self) -> Option<Duration> {
+    /// Measures a round trip with every ACK that advances, as timestamps allow (RFC 7323 §4).
+    pub(crate) fn set_samples_each_ack(&mut self) {
+        self.samples_each_ack = true;
+    }
+
+    /// Returns the shortest round trip that was measured.
+    pub(crate) fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+
+    /// Returns the mean deviation of round trips (RTTVAR).
+    pub(crate) fn rttvar(&self) -> Option<Duration> {
         self.estimator.variation()
     }
 
-    /// The opening segment timed out before it was acknowledged: start again, with 3 s (RFC 6298 (5.7)). ns-2 keeps its
-    /// doubled timeout.
-    pub(crate) fn on_opening_lost(&mut self) {
-        if self.limits.rule != RtoRule::Coarse && self.limits.initial < AFTER_LOST_OPENING {
-            self.limits.initial = AFTER_LOST_OPENING;
+    /// Sets the initial timeout to 3 s after a SYN was lost (RFC 6298 (5.7)).
+    pub(crate) fn on_syn_lost(&mut self) {
+        // ns-2 (`RtoRule::Coarse`) keeps its doubled timeout.
+        if self.limits.rule != RtoRule::Coarse && self.limits.initial < AFTER_LOST_SYN {
+            self.limits.initial = AFTER_LOST_SYN;
             self.set_back_off(1);
         }
     }
 
+    /// Ends the back-off.
     pub(crate) fn end_back_off(&mut self) {
         self.linear = 0;
         self.set_back_off(1);
     }
 
-    /// The last timeout was needless.
-    pub(crate) fn on_needless(&mut self) {
+    /// Takes note that the last timeout was spurious (RFC 4015 §3.3).
+    pub(crate) fn on_spurious(&mut self) {
         self.estimator.on_needless();
         self.set_back_off(1);
     }
 
-    /// Abandons the running measurement: its segment may have been retransmitted (Karn's rule).
+    /// Cancels the running measurement: its segment may have been retransmitted (Karn's algorithm).
     pub(crate) fn cancel_measurement(&mut self) {
         self.measuring = None;
     }
 
-    /// Abandons a measurement of something below `una`: what was acknowledged was stepped over.
-    pub(crate) fn skip_measurement(&mut self, una: u64) {
+    /// Cancels a measurement of a segment below `una`: the peer skipped it, and never received it.
+    pub(crate) fn cancel_measurement_below(&mut self, una: u64) {
         self.measuring.take_if(|(number, _)| *number < una);
     }
 
-    /// Restarts after an expiry with a timeout that a thin stream's few segments allow, or a doubled one; gives the length of the
-    /// expired timer.
+    /// Restarts the timer after an expiry, with a doubled timeout unless the stream is thin; returns the length of the expired
+    /// timer.
     pub(crate) fn expire(&mut self, now: Instant, is_thin: bool) -> Duration {
-        if !(is_thin && self.limits.linear_when_thin && self.linear < LINEAR) {
+        if !(is_thin && self.limits.linear_when_thin && self.linear < MAX_LINEAR) {
             return self.back_off(now);
         }
         let expired = now - self.started;
@@ -199,7 +218,7 @@ impl RetransmissionTimer {
         expired
     }
 
-    /// Doubles the timeout after an expiry and restarts; gives the length of the expired timer.
+    /// Doubles the timeout and restarts the timer; returns the length of the expired one.
     pub(crate) fn back_off(&mut self, now: Instant) -> Duration {
         let expired = now - self.started;
         // ns-2 (`rfc2988_`): at least up to 64, and on until the ceiling is reached.

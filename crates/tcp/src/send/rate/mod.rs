@@ -1,0 +1,453 @@
+//! How much and how fast may be sent: congestion control and all that shapes its window.
+//!
+//! This part owns the congestion window. Of the segments that are outstanding it reads only the numbers that it is passed.
+
+pub(crate) mod ace;
+mod cwnd_reduction;
+mod cwnd_validation;
+pub(crate) mod ecn;
+mod pacer;
+mod rate_sampler;
+mod restart_after_idle;
+
+use self::cwnd_reduction::CwndReduction;
+use self::cwnd_validation::CwndValidation;
+use self::ecn::{EcnSender, Feedback};
+use self::pacer::Pacer;
+use self::rate_sampler::RateSampler;
+use self::restart_after_idle::decayed;
+use crate::config::Config;
+use crate::policy::control::{CongestionControl, Flight, Marks, Progress, Window};
+use crate::policy::reduction::Arrived;
+use crate::policy::spurious::Reduced;
+use crate::scoreboard::{Acknowledgement, Scoreboard};
+use crate::trace::Cx;
+use alloc::boxed::Box;
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Ecn, Flags};
+
+/// Pacing by the window, as Linux does it (`tcp_pacing_ss_ratio`): below half the slow-start threshold.
+const SLOW_START_GAIN: f64 = 2.0;
+/// The same above (`tcp_pacing_ca_ratio`).
+const AVOIDANCE_GAIN: f64 = 1.2;
+
+/// How much and how fast may be sent.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    control: Box<dyn CongestionControl>,
+    reduction: CwndReduction,
+    ecn: EcnSender,
+    /// Present if a window grows only as far as it is used.
+    validation: Option<CwndValidation>,
+    /// Present if the control models the path.
+    sampler: Option<Box<RateSampler>>,
+    /// Present if segments are sent at a rate.
+    pacer: Option<Pacer>,
+    /// Whether an ACK grows the window by the segments that it acknowledges (RFC 3465), not by one.
+    byte_counting: bool,
+    /// Whether the window decays while nothing is sent.
+    restarts_after_idle: bool,
+    /// The initial window, in segments.
+    initial_window: f64,
+}
+
+/// What an ACK reports of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EcnSignal {
+    /// No mark, or one that changed nothing.
+    None,
+    /// A mark that is to be answered as a loss (RFC 3168 §6.1.2).
+    Echo,
+    /// Marks for which a scalable control has reduced its window.
+    Reduced,
+}
+
+/// The state of a recovery after an ACK, for a window that is reduced in proportion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repair {
+    /// Segments that are estimated to be in the network.
+    pub(crate) pipe: u64,
+    /// Outstanding segments that are not `SACKed`.
+    pub(crate) not_sacked: u64,
+    /// Whether the ACK revealed a loss.
+    pub(crate) found_loss: bool,
+}
+
+impl Rate {
+    pub(super) fn new(config: &Config, seeds: SeedTree) -> Self {
+        let mut control = config.build_control(seeds);
+        let sampler = control.path_model().map(|_| Box::new(RateSampler::new()));
+        Self {
+            sampler,
+            reduction: CwndReduction::new(config.window_reduction),
+            ecn: EcnSender::default(),
+            validation: config.grows_only_when_used.then(CwndValidation::default),
+            pacer: (config.paces || control.is_paced()).then(Pacer::default),
+            control,
+            byte_counting: config.counts_segments,
+            restarts_after_idle: config.restarts_after_idle,
+            initial_window: f64::from(config.initial_window),
+        }
+    }
+
+    // Accessors.
+
+    /// Returns the congestion control.
+    pub(crate) fn control(&self) -> &dyn CongestionControl {
+        &*self.control
+    }
+
+    #[inline]
+    pub(super) fn control_mut(&mut self) -> &mut dyn CongestionControl {
+        &mut *self.control
+    }
+
+    /// Returns the congestion window in segments: that of the control, unless a reduction is under way.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.reduction.cwnd().unwrap_or_else(|| self.control.cwnd())
+    }
+
+    /// Returns whether the window is on its way down to what a loss left of it.
+    pub(crate) fn is_reducing(&self) -> bool {
+        self.reduction.cwnd().is_some()
+    }
+
+    /// Returns the state of ECN.
+    #[inline]
+    pub(crate) fn ecn(&self) -> &EcnSender {
+        &self.ecn
+    }
+
+    /// Returns whether windows alone decide what may be sent: no pacing, no rate sampler, no gradual reduction.
+    pub(super) fn is_plain(&self) -> bool {
+        self.pacer.is_none() && self.sampler.is_none() && self.reduction.is_immediate()
+    }
+
+    /// Returns whether the control reads rate samples.
+    #[inline]
+    pub(super) fn has_sampler(&self) -> bool {
+        self.sampler.is_some()
+    }
+
+    /// Returns whether segments are sent at a rate.
+    #[inline]
+    pub(super) fn is_paced(&self) -> bool {
+        self.pacer.is_some()
+    }
+
+    /// Returns whether the window decays while nothing is sent.
+    #[inline]
+    pub(super) fn restarts_after_idle(&self) -> bool {
+        self.restarts_after_idle
+    }
+
+    // The handshake.
+
+    /// Opens the window once the handshake is done.
+    pub(super) fn open(&mut self, cx: &mut Cx<'_>, was_syn_lost: bool) {
+        // RFC 5681 §3.1: a lost SYN leaves one segment.
+        self.control.on_established(cx, if was_syn_lost { 1.0 } else { self.initial_window });
+    }
+
+    /// Takes note that the handshake is done, and of its round trip if that could be measured.
+    pub(super) fn open_path(&mut self, now: Instant, rtt: Option<Duration>) {
+        if let Some(model) = self.control.path_model() {
+            model.on_opened(now, rtt);
+        }
+    }
+
+    /// Sets what both sides agreed on about ECN.
+    pub(super) fn negotiate_ecn(&mut self, feedback: Feedback) {
+        self.ecn.negotiate(feedback, self.control.is_scalable());
+    }
+
+    /// Reads from the peer's handshake segment whether ours arrived marked.
+    pub(super) fn on_ace_handshake(&mut self, flags: Flags) {
+        self.ecn.on_ace_handshake(flags);
+    }
+
+    /// Returns, once per reduction, whether CWR is to be sent.
+    pub(super) fn take_cwr(&mut self) -> bool {
+        self.ecn.take_cwr()
+    }
+
+    // Sending.
+
+    /// Takes note that a new segment was sent.
+    #[inline]
+    pub(super) fn on_new_segment(&mut self, scoreboard: &Scoreboard) {
+        if self.validation.is_none() {
+            return;
+        }
+        let cwnd = self.cwnd();
+        if let Some(validation) = &mut self.validation {
+            validation.on_sent(scoreboard.una(), scoreboard.smax(), cwnd);
+        }
+    }
+
+    /// Takes note that a segment was sent, where the window is reduced in proportion.
+    pub(super) fn on_sent(&mut self) {
+        self.reduction.on_sent();
+    }
+
+    /// Decays the window after `idle` without sending; `timeout` is the RTO.
+    pub(super) fn on_idle_period(&mut self, idle: Duration, timeout: Duration) {
+        let before = Window::new(self.control.cwnd(), self.control.ssthresh());
+        if let Some(window) = decayed(before, self.initial_window, idle, timeout) {
+            self.control.on_idle(&window);
+        }
+    }
+
+    /// Returns whether the pacer holds the next segment back.
+    #[inline]
+    pub(super) fn holds_back(&mut self, now: Instant) -> bool {
+        self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now))
+    }
+
+    /// Takes note that `size` full segments are sent, where segments are paced.
+    pub(super) fn pace(&mut self, now: Instant, size: f64, rate: f64) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, size, rate);
+        }
+    }
+
+    /// Returns the pacing rate in full segments per second; `None` before it is known, and without pacing.
+    ///
+    /// For a control without a rate of its own the window is spread over the smoothed round trip, with room to grow.
+    pub(super) fn pacing_rate(&self, srtt: Option<Duration>, outstanding: u64) -> Option<f64> {
+        self.pacer?;
+        self.control.pacing_rate().or_else(|| {
+            let srtt = srtt?.as_secs_f64();
+            let (cwnd, is_far) = (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
+            let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+            (srtt > 0.0).then(|| gain * cwnd.max(outstanding as f64) / srtt)
+        })
+    }
+
+    /// Returns the time at which the pacer lets the next segment go.
+    #[inline]
+    pub(super) fn pacer_deadline(&self) -> Instant {
+        self.pacer.as_ref().map_or(Instant::NEVER, Pacer::deadline)
+    }
+
+    /// Acts on the pacer's deadline.
+    pub(super) fn on_pacer_deadline(&mut self, now: Instant) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_timeout(now);
+        }
+    }
+
+    // The window.
+
+    /// Grows the window for an ACK that advances.
+    #[inline]
+    pub(super) fn grow(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, scoreboard: &Scoreboard) {
+        let progress = self.progress(ack, scoreboard);
+        self.control.on_progress(cx, &progress);
+    }
+
+    /// Returns what an ACK that advances means for the window.
+    #[inline]
+    pub(super) fn progress(&self, ack: &Acknowledgement, scoreboard: &Scoreboard) -> Progress {
+        let is_used = self.is_window_used();
+        Progress {
+            acked: ack.advanced,
+            rtt: ack.rtt,
+            una: scoreboard.una(),
+            nxt: scoreboard.nxt(),
+            smax: scoreboard.smax(),
+            flight: scoreboard.outstanding() + ack.advanced,
+            growth: if is_used == Some(false) { 0.0 } else { self.growth(ack) },
+            is_used,
+        }
+    }
+
+    /// Returns whether enough of the window was used for it to grow; `None` if that is not watched.
+    #[inline]
+    fn is_window_used(&self) -> Option<bool> {
+        let validation = self.validation.as_ref()?;
+        Some(validation.is_used(|| self.control.cwnd(), || self.control.headroom()))
+    }
+
+    /// Returns by how many segments an ACK may grow the window.
+    #[inline]
+    fn growth(&self, ack: &Acknowledgement) -> f64 {
+        // RFC 3465 §2.3: segments that waited behind a retransmitted one are acknowledged at once, although they arrived one by
+        // one. An ACK that measures no round trip covers a retransmission, so only one segment counts.
+        let counts = self.byte_counting && ack.rtt.is_some();
+        if counts { ack.advanced.min(ack.delivered).max(1) as f64 } else { 1.0 }
+    }
+
+    /// Reduces the window for a loss, unless it was reduced for a mark in the same window of data.
+    pub(super) fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, smax: u64) {
+        // Losses and marks of one window of data are one congestion event (RFC 3168 §6.1.2).
+        let mut has_reduced = true;
+        if !self.ecn.has_answered(una) {
+            let cwnd = self.control.cwnd();
+            self.control.on_loss(cx, flight);
+            has_reduced = self.control.cwnd() < cwnd;
+        }
+        self.ecn.on_reduced(smax);
+        self.reduction.on_loss(has_reduced);
+    }
+
+    /// Reduces the window for a retransmission timeout.
+    pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight, smax: u64) {
+        self.control.on_timeout(cx, flight);
+        self.ecn.on_reduced(smax);
+        self.reduction.end();
+    }
+
+    /// Reduces the window for a mark; returns whether it did.
+    pub(super) fn on_congestion_echo(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, smax: u64) -> bool {
+        // Once per window of data (RFC 3168 §6.1.2).
+        if self.ecn.has_reduced(una) {
+            return false;
+        }
+        self.control.on_congestion_mark(cx, flight);
+        self.ecn.on_answered(smax);
+        true
+    }
+
+    /// Returns whether the window was reduced since segment `number` was first sent.
+    pub(super) fn was_reduced_after(&self, number: u64) -> bool {
+        self.ecn.was_reduced_after(number)
+    }
+
+    /// Reduces the window for a loss that the peer skipped; returns whether it is smaller now.
+    pub(super) fn on_skip(&mut self, cx: &mut Cx<'_>, flight: &Flight, smax: u64) -> bool {
+        let cwnd = self.control.cwnd();
+        self.control.on_loss(cx, flight);
+        self.ecn.on_answered(smax);
+        self.control.cwnd() < cwnd
+    }
+
+    /// Restores the window that a spurious retransmission has reduced (RFC 4015 §3.2); returns whether it did.
+    pub(super) fn undo(&mut self, reduced: &Reduced, outstanding: u64, acknowledged: u64) -> bool {
+        self.reduction.end();
+        // Step 8: the congestion was real if a mark was echoed.
+        if reduced.is_marked {
+            return false;
+        }
+        let cwnd = outstanding as f64 + (acknowledged as f64).min(self.initial_window);
+        self.control.undo(&Window { cwnd, ssthresh: reduced.threshold });
+        true
+    }
+
+    /// Returns whether the window falls to its new size at once.
+    #[inline]
+    pub(super) fn reduces_at_once(&self) -> bool {
+        self.reduction.is_immediate()
+    }
+
+    /// Continues a gradual reduction with an ACK during recovery. `ack` is empty if a loss was found by time.
+    pub(super) fn reduce(&mut self, ack: &Acknowledgement, repair: &Repair) {
+        let is_safe = ack.bytes > 0 && !repair.found_loss;
+        let arrived = Arrived { delivered: ack.delivered, in_flight: repair.pipe, is_safe };
+        self.reduction.on_ack(&arrived, repair.not_sacked, self.control.ssthresh());
+    }
+
+    /// Ends a gradual reduction with the recovery.
+    #[inline]
+    pub(super) fn end_reduction(&mut self) {
+        self.reduction.end();
+    }
+
+    // Marks.
+
+    /// Reads what an ACK reports of marks.
+    #[inline]
+    pub(super) fn read_ecn(
+        &mut self,
+        now: Instant,
+        flags: Flags,
+        ack: &Acknowledgement,
+        scoreboard: &Scoreboard,
+        is_recovering: bool,
+    ) -> EcnSignal {
+        match self.ecn.feedback() {
+            Feedback::None => EcnSignal::None,
+            Feedback::Classic if flags.contains(Flags::ECE) => EcnSignal::Echo,
+            Feedback::Classic => EcnSignal::None,
+            Feedback::Accurate => {
+                let marked = self.ecn.read_ace(flags, ack.delivered);
+                let marks = Marks {
+                    delivered: ack.delivered,
+                    marked,
+                    rtt: ack.rtt,
+                    una: scoreboard.una(),
+                    smax: scoreboard.smax(),
+                    is_recovering,
+                };
+                self.answer_marks(now, &marks)
+            }
+        }
+    }
+
+    /// Passes the marks of an ACK to a scalable control; for others they count as an echo.
+    fn answer_marks(&mut self, now: Instant, marks: &Marks) -> EcnSignal {
+        match self.ecn.codepoint() {
+            Ecn::Capable1 if self.control.on_marks(now, marks) => EcnSignal::Reduced,
+            Ecn::Capable0 | Ecn::Congested if marks.marked > 0 => EcnSignal::Echo,
+            _ => EcnSignal::None,
+        }
+    }
+
+    // The model of the path (draft-ietf-ccwg-bbr, "Algorithm Organization").
+
+    /// Checks whether the application limits the sender: before a write, an ACK or a timer lets segments be sent again.
+    pub(super) fn check_app_limited(&mut self, has_data: bool) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.check_app_limited(has_data, || self.control.cwnd());
+        }
+    }
+
+    /// Takes note that segment `number` is sent.
+    #[inline(never)]
+    pub(super) fn sample_sending(&mut self, now: Instant, number: u64) {
+        let Some(sampler) = &mut self.sampler else { return };
+        if sampler.in_flight() == 0
+            && let Some(model) = self.control.path_model()
+        {
+            model.on_restart(now, sampler.is_app_limited());
+        }
+        sampler.on_sent(now, number, self.control.cwnd());
+    }
+
+    /// Enters the segments that an ACK delivered, once recovery has read it.
+    pub(super) fn sample_ack(&mut self, now: Instant, scoreboard: &Scoreboard) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_ack(now, scoreboard.delivered(), scoreboard.una());
+        }
+    }
+
+    /// Enters an ACK of segments that were sent once.
+    pub(super) fn sample_progress(&mut self, now: Instant, una: u64) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_progress(now, una);
+        }
+    }
+
+    /// Passes the rate sample of the last ACK to the control.
+    pub(super) fn update_model(&mut self, now: Instant, smax: u64) {
+        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
+        if let Some(sample) = sampler.sample(now, smax) {
+            model.on_sample(now, &sample);
+        }
+        // A model that sends less than its window allows must not take its own restraint for the rate of the path.
+        if model.is_holding_back() {
+            sampler.mark_app_limited();
+        }
+    }
+
+    /// Passes new losses to the control; `visit_lost` calls its argument with the number of each lost segment.
+    pub(super) fn sample_losses(&mut self, now: Instant, visit_lost: impl FnOnce(&mut dyn FnMut(u64))) {
+        let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
+        visit_lost(&mut |number| {
+            if let Some(lost) = sampler.on_lost(number) {
+                model.on_lost(now, &lost);
+            }
+        });
+    }
+}

@@ -1,0 +1,293 @@
+//! The sender: composes the parts of the sending half. One function per event shows what each part contributes.
+
+mod ack;
+mod real_time;
+mod syn_data;
+mod timeout;
+mod transmit;
+
+pub(crate) use self::ack::AckInfo;
+pub(crate) use self::timeout::TimeoutKind;
+
+use super::account::Account;
+use super::buffer::SendBuffer;
+use super::loss::Loss;
+use super::partial::PartialReliability;
+use super::rate::Rate;
+use super::rate::ecn::Feedback;
+use crate::config::Config;
+use crate::policy::control::{Flight, Handshake};
+use crate::policy::recovery::Limits;
+use crate::trace::Cx;
+use earlybird_units::{Duration, Instant, SeedTree};
+use earlybird_wire::{Flags, SackBlocks, SeqNum};
+
+/// The sending half of a connection.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    buffer: SendBuffer,
+    loss: Loss,
+    rate: Rate,
+    partial: PartialReliability,
+    account: Account,
+    ack_path: AckPath,
+    send_path: SendPath,
+}
+
+/// How closely an ACK must be read. It follows from what was configured and agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPath {
+    /// For progress and duplicates only.
+    Plain,
+    /// Also for RACK, the detection of spurious retransmissions or the rate sampler.
+    Watched,
+    /// Also for frames or marks.
+    Full,
+}
+
+/// What decides which segment is sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SendPath {
+    /// Windows and the bytes that were written, and nothing else observes what is sent: most simulations are so.
+    Plain,
+    /// The recovery alone decides, but other parts observe what is sent.
+    Observed,
+    /// Frames, F-RTO or a FIN may decide before the recovery does.
+    Full,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
+        let (loss, rate) = (Loss::new(config, seeds), Rate::new(config, seeds));
+        let lists_delivered = loss.is_timed() || rate.has_sampler();
+        let mut sender = Self {
+            buffer: SendBuffer::new(config, lists_delivered),
+            loss,
+            rate,
+            partial: PartialReliability::new(config.real_time),
+            account: Account::default(),
+            ack_path: AckPath::Full,
+            send_path: SendPath::Full,
+        };
+        sender.refresh_paths();
+        sender
+    }
+
+    /// Chooses the shortest paths that do what is configured and agreed on. To be called when either changes.
+    fn refresh_paths(&mut self) {
+        let has_marks = self.rate.ecn().feedback() != Feedback::None;
+        let is_watched = self.loss.needs_details() || self.rate.has_sampler();
+        self.ack_path = match (self.buffer.has_frames() || has_marks, is_watched) {
+            (true, _) => AckPath::Full,
+            (false, true) => AckPath::Watched,
+            (false, false) => AckPath::Plain,
+        };
+        // A real FIN may take precedence over the recovery, F-RTO does so after a timeout.
+        let decides_alone = !self.buffer.size().is_real() && !self.buffer.has_frames() && !self.loss.detects_spurious();
+        let is_plain = self.buffer.is_plain() && self.rate.is_plain() && !self.loss.needs_details();
+        self.send_path = match (is_plain, decides_alone) {
+            (true, _) => SendPath::Plain,
+            (false, true) => SendPath::Observed,
+            (false, false) => SendPath::Full,
+        };
+    }
+
+    // The parts, to be read.
+
+    #[inline]
+    pub(crate) fn buffer(&self) -> &SendBuffer {
+        &self.buffer
+    }
+
+    #[inline]
+    pub(crate) fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
+    #[inline]
+    pub(crate) fn rate(&self) -> &Rate {
+        &self.rate
+    }
+
+    pub(crate) fn partial(&self) -> &PartialReliability {
+        &self.partial
+    }
+
+    pub(crate) fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Returns the pacing rate in full segments per second; `None` before it is known, and without pacing.
+    pub(crate) fn pacing_rate(&self) -> Option<f64> {
+        self.rate.pacing_rate(self.loss.timer().srtt(), self.buffer.scoreboard().outstanding())
+    }
+
+    /// Returns what is in flight, where `outstanding` segments count as that.
+    fn flight(&self, outstanding: u64) -> Flight {
+        let scoreboard = self.buffer.scoreboard();
+        let arrived = scoreboard.una() + scoreboard.sacked().total();
+        Flight {
+            outstanding,
+            sent: self.account.statistics().segments_sent,
+            // What the peer skipped was acknowledged, but never arrived.
+            arrived: arrived.saturating_sub(self.partial.snack().skipped()),
+            missing: None,
+        }
+    }
+
+    /// Returns what may be sent now.
+    #[inline]
+    fn limits(&self) -> Limits {
+        self.limits_with(self.buffer.plain_segment())
+    }
+
+    /// Returns what may be sent now, where `plain_segment` of the send buffer is known.
+    #[inline]
+    fn limits_with(&self, plain: Option<u64>) -> Limits {
+        let has_new = plain.is_some() || self.buffer.new_segment().is_some();
+        Limits { cwnd: self.rate.cwnd(), wnd: self.buffer.largest_window(), has_new }
+    }
+
+    /// Returns whether neither new data nor a FIN nor a retransmission can be sent, as on the side that only receives.
+    #[inline]
+    pub(crate) fn has_nothing_to_send(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Returns whether everything written was acknowledged; a FIN may still be outstanding.
+    #[inline]
+    pub(crate) fn is_drained(&self) -> bool {
+        self.buffer.is_drained()
+    }
+
+    // The application.
+
+    /// Appends `bytes` to what is to be sent.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        // Before the write: afterwards there is no gap any more.
+        self.check_app_limited();
+        self.buffer.write(bytes);
+        self.loss.recovery_mut().on_write();
+    }
+
+    /// Queues a FIN behind what was written.
+    pub(crate) fn queue_fin(&mut self) {
+        self.buffer.queue_fin();
+    }
+
+    /// Switches Nagle's algorithm. Switched off, what waits is sent, even behind a cork.
+    pub(crate) fn set_nagle(&mut self, nagle: bool) {
+        self.buffer.set_nagle(nagle);
+        self.refresh_paths();
+    }
+
+    /// Sets whether only full segments may be sent.
+    pub(crate) fn set_corked(&mut self, is_corked: bool) {
+        self.buffer.set_corked(is_corked);
+        self.refresh_paths();
+    }
+
+    /// Ends a record behind what was written: no segment goes beyond it.
+    pub(crate) fn end_record(&mut self) {
+        self.buffer.end_record();
+        self.refresh_paths();
+    }
+
+    /// Checks whether the application limits the sender, for the rate sampler.
+    fn check_app_limited(&mut self) {
+        self.rate.check_app_limited(self.buffer.has_unsent());
+    }
+
+    // The handshake.
+
+    /// Takes note that the peer sends SACK blocks.
+    pub(crate) fn use_sack(&mut self) {
+        self.loss.use_sack();
+    }
+
+    /// Replaces a recovery that needs SACK, which the peer does not support.
+    pub(crate) fn do_without_sack(&mut self, config: &Config) {
+        self.loss.use_recovery_without_sack(config);
+        let lists_delivered = self.loss.is_timed() || self.rate.has_sampler();
+        self.buffer.scoreboard_mut().set_lists_delivered(lists_delivered);
+        self.refresh_paths();
+    }
+
+    /// Measures a round trip with every ACK that advances, as timestamps allow.
+    pub(crate) fn use_timestamps(&mut self) {
+        self.loss.timer_mut().set_samples_each_ack();
+    }
+
+    /// Sets the largest segment size that both sides take, and whether timestamps take room from it.
+    pub(crate) fn negotiate_mss(&mut self, peer_mss: u64, has_timestamps: bool) {
+        self.buffer.negotiate_size(peer_mss, has_timestamps);
+    }
+
+    /// Sets the size of the largest segment with its options, before the handshake is done.
+    pub(crate) fn set_segment_size(&mut self, with_options: u64) {
+        self.buffer.set_size(with_options);
+    }
+
+    /// Sets what both sides agreed on about ECN.
+    pub(crate) fn negotiate_ecn(&mut self, feedback: Feedback) {
+        self.rate.negotiate_ecn(feedback);
+        self.refresh_paths();
+    }
+
+    /// Reads from the peer's handshake segment whether ours arrived marked.
+    pub(crate) fn on_ace_handshake(&mut self, flags: Flags) {
+        self.rate.on_ace_handshake(flags);
+    }
+
+    /// Counts an impossible echo of the handshake.
+    pub(crate) fn on_impossible_echo(&mut self) {
+        self.account.on_impossible_echo();
+    }
+
+    /// Takes the SYN off the scoreboard; returns its round trip if that is known.
+    pub(crate) fn on_syn_acked(&mut self, now: Instant, origin: SeqNum, sack: &SackBlocks) -> Option<Duration> {
+        let end = self.buffer.scoreboard().end_position();
+        self.buffer.apply(end, origin, sack, false, now).rtt
+    }
+
+    /// Sets the receiver's window that the last segment of the handshake advertises.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.buffer.set_window(window);
+    }
+
+    /// Opens the window: the handshake is done.
+    pub(crate) fn on_opened(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
+        self.loss.activity_mut().last_progress = cx.now;
+        let was_lost = self.account.statistics().timeouts > 0;
+        if was_lost {
+            self.loss.timer_mut().on_syn_lost();
+        }
+        self.loss.on_progress(cx, echoed_rtt, self.buffer.scoreboard());
+        self.rate.open(cx, was_lost);
+        let handshake = Handshake { rtt: self.buffer.scoreboard().age(cx.now).last_in_order, was_repeated: was_lost };
+        self.rate.control_mut().on_handshake(cx, &handshake);
+        self.loss.recovery_mut().on_opened(cx.now, handshake.rtt);
+    }
+
+    /// Passes the round trip of the handshake to a control that models the path.
+    pub(crate) fn open_path(&mut self, now: Instant, rtt: Option<Duration>) {
+        self.rate.open_path(now, rtt);
+    }
+
+    /// Returns, once per reduction of the window, whether CWR is to be sent.
+    pub(crate) fn take_cwr(&mut self) -> bool {
+        self.rate.take_cwr()
+    }
+
+    // The path.
+
+    /// Reduces the segment size after a router reported that the segment at `position` is larger than `limit`, options included;
+    /// returns whether the report is credible.
+    pub(crate) fn on_path_limit(&mut self, now: Instant, limit: u64, position: u64) -> bool {
+        let is_credible = self.buffer.limit_to_path(now, limit, position);
+        if is_credible {
+            self.loss.on_path_limit(now, self.buffer.scoreboard_mut());
+        }
+        is_credible
+    }
+}
