@@ -1,14 +1,14 @@
-//! The stack of `earlybird-live` over the links of `earlybird-emulator`, in earnest: what takes seconds is a test, what takes minutes
-//! a program.
+//! Long tests of `earlybird-live` over the links of `earlybird-emulator`. Short versions are tests; the full ones are programs.
 //!
-//! * `interop`: a gigabyte each way between our stack and programs over the kernel's TCP;
-//! * `soak`: connections come and go for a day, and memory does not grow.
+//!
+//! * `interop`: transfers of a gigabyte between our stack and programs over the kernel's TCP;
+//! * `soak`: a day of connections, during which memory must not grow.
 #![forbid(unsafe_code)]
 
 pub mod interop;
-mod line;
-mod rig;
+mod path;
 pub mod soak;
+mod testbed;
 
-pub use line::{Harm, Line};
-pub use rig::{End, MTU, Rig};
+pub use path::{TestImpairments, TestPath};
+pub use testbed::{BridgeResult, MTU, Testbed};

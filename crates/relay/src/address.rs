@@ -239,7 +239,7 @@ impl Options<'_> {
                 &format!("cannot be reached from local={local}: both must be of one version of IP"),
             )),
             Some(local) if !local.is_unspecified() => Ok(local),
-            _ => Err(error(self.text, "needs an address of its own beside this machine's: local=10.78.0.2, send")),
+            _ => Err(error(self.text, "needs a local address that this machine does not have, such as local=10.78.0.2")),
         }
     }
 

@@ -1,16 +1,16 @@
-//! Our stack over TUN and programs over this machine's TCP, with emulated links of 500 Mb/s and 4 ms between: `interop [MEGABYTES
+//! Transfers between our stack and the kernel over emulated links of 500 Mbit/s with an RTT of 4 ms: `interop [MEGABYTES
 //! [FILTER]]` prints a table of all transfers whose row contains FILTER. Needs root.
 
-use earlybird_interop_and_soak::Harm;
-use earlybird_interop_and_soak::interop::{Family, Trial, Way, serve};
+use earlybird_interop_and_soak::TestImpairments;
+use earlybird_interop_and_soak::interop::{Direction, Family, Trial, serve};
 use std::error::Error;
 use std::process::ExitCode;
 
-const HARMS: [(&str, Harm); 4] = [
-    ("none", Harm { lost: 0.0, doubled: 0.0, overtaken: 0.0 }),
-    ("1 % lost", Harm { lost: 0.01, doubled: 0.0, overtaken: 0.0 }),
-    ("5 % lost", Harm { lost: 0.05, doubled: 0.0, overtaken: 0.0 }),
-    ("1 % doubled, 1 % overtaken", Harm { lost: 0.0, doubled: 0.01, overtaken: 0.01 }),
+const IMPAIRMENTS: [(&str, TestImpairments); 4] = [
+    ("none", TestImpairments { lost: 0.0, duplicated: 0.0, reordered: 0.0 }),
+    ("1 % lost", TestImpairments { lost: 0.01, duplicated: 0.0, reordered: 0.0 }),
+    ("5 % lost", TestImpairments { lost: 0.05, duplicated: 0.0, reordered: 0.0 }),
+    ("1 % duplicated, 1 % reordered", TestImpairments { lost: 0.0, duplicated: 0.01, reordered: 0.01 }),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -23,35 +23,35 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let filter = arguments.get(1).map_or("", String::as_str);
     let program = std::env::current_exe()?;
     eprintln!(
-        "| way | over | links | control | seconds | Mb/s | lost | sent again | SHA-256 |\n|---|---|---|---|---|---|---|---|---|"
+        "| direction | over | links | control | seconds | Mb/s | lost | sent again | SHA-256 |\n|---|---|---|---|---|---|---|---|---|"
     );
-    let mut are_whole = true;
+    let mut are_intact = true;
     for (name, trial) in trials(megabytes) {
-        let Trial { way, family, ours, kernel, .. } = &trial;
-        let control = if *way == Way::FromPython { kernel } else { ours };
-        let row = format!("| {way:?} | {family:?} | {name} | {control} |");
+        let Trial { direction, family, ours, kernel, .. } = &trial;
+        let control = if *direction == Direction::FromPython { kernel } else { ours };
+        let row = format!("| {direction:?} | {family:?} | {name} | {control} |");
         if !row.contains(filter) {
             continue;
         }
         let outcome = trial.run(&program)?;
-        let seconds = outcome.took.as_secs_f64();
-        let (rate, lost, repeated) = (megabytes as f64 * 8.0 / seconds, outcome.lost, outcome.repeated);
-        let verdict = if outcome.is_whole() { "equal" } else { "DIFFERENT" };
-        eprintln!("{row} {seconds:.1} | {rate:.0} | {lost} | {repeated} | {verdict} |");
-        are_whole &= outcome.is_whole();
+        let seconds = outcome.duration.as_secs_f64();
+        let (rate, lost, retransmissions) = (megabytes as f64 * 8.0 / seconds, outcome.lost, outcome.retransmissions);
+        let verdict = if outcome.is_intact() { "equal" } else { "DIFFERENT" };
+        eprintln!("{row} {seconds:.1} | {rate:.0} | {lost} | {retransmissions} | {verdict} |");
+        are_intact &= outcome.is_intact();
     }
-    Ok(if are_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if are_intact { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// All transfers, over clean links with CUBIC and over others with what is made for them.
+/// Returns all transfers: CUBIC over links without loss, loss-tolerant controls over others.
 fn trials(megabytes: u64) -> Vec<(&'static str, Trial)> {
     let mut trials = Vec::new();
-    for (name, harm) in HARMS {
-        let (ours, kernel) = if harm.lost > 0.0 { ("tolerant", "bbr") } else { ("cubic", "cubic") };
-        for way in Way::ALL {
+    for (name, impairments) in IMPAIRMENTS {
+        let (ours, kernel) = if impairments.lost > 0.0 { ("tolerant", "bbr") } else { ("cubic", "cubic") };
+        for direction in Direction::ALL {
             for family in Family::ALL {
                 let (ours, kernel) = (ours.to_owned(), kernel.to_owned());
-                trials.push((name, Trial { way, family, harm, ours, kernel, megabytes }));
+                trials.push((name, Trial { direction, family, impairments, ours, kernel, megabytes }));
             }
         }
     }

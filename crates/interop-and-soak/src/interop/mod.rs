@@ -1,26 +1,27 @@
-//! A gigabyte each way between our stack over TUN and programs over this machine's TCP, with emulated links between.
+//! Transfers of a gigabyte in each direction between our stack over TUN and programs over the kernel's TCP, with emulated links
+//! between them.
 //!
-//! The programs are in the near namespace. In the far one the stack has a TUN device, to which the kernel there forwards what comes
-//! over the links, as a router would.
+//! The programs are in the near namespace. In the far one, the kernel forwards packets between the links and the stack's TUN
+//! device, like a router.
 
-mod ours;
-mod programs;
+mod processes;
+mod stack_side;
 
-pub use ours::serve;
+pub use stack_side::serve;
 
-use crate::line::{Harm, Line};
-use crate::rig::{MTU, Rig};
+use crate::path::{TestImpairments, TestPath};
+use crate::testbed::{MTU, Testbed};
 use earlybird_emulator::Side;
 use earlybird_emulator::shell::host_config;
 use earlybird_units::Duration;
-use programs::{Program, Report};
+use processes::{Process, Report};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-/// Who sends to whom.
+/// The direction and programs of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Our client to Python's server.
     ToPython,
     /// Python's client to our server.
@@ -29,34 +30,34 @@ pub enum Way {
     ToCurl,
 }
 
-impl Way {
-    /// All of them.
+impl Direction {
+    /// All directions.
     pub const ALL: [Self; 3] = [Self::ToPython, Self::FromPython, Self::ToCurl];
 }
 
-/// Over which version of the Internet Protocol.
+/// The IP version of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// The older one.
+    /// IPv4.
     V4,
-    /// The newer one.
+    /// IPv6.
     V6,
 }
 
 impl Family {
-    /// Both.
+    /// Both versions.
     pub const ALL: [Self; 2] = [Self::V4, Self::V6];
 
     /// Returns the address of the programs.
     fn kernel(self) -> IpAddr {
-        let place = host_config(Side::Near, MTU);
+        let index = host_config(Side::Near, MTU);
         match self {
-            Self::V4 => place.v4.into(),
-            Self::V6 => place.v6.into(),
+            Self::V4 => index.v4.into(),
+            Self::V6 => index.v6.into(),
         }
     }
 
-    /// Returns an address in the network behind the router: 1 is the router's, 2 the stack's.
+    /// Returns an address in the network behind the router: 1 is the router, 2 the stack.
     const fn behind(self, host: u8) -> IpAddr {
         match self {
             Self::V4 => IpAddr::V4(Ipv4Addr::new(10, 78, 0, host)),
@@ -70,85 +71,86 @@ impl Family {
     }
 }
 
-/// What is tried.
+/// The parameters of a transfer.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Who sends.
-    pub way: Way,
-    /// Over what.
+    /// Direction.
+    pub direction: Direction,
+    /// IP version.
     pub family: Family,
-    /// What happens to packets.
-    pub harm: Harm,
+    /// Impairments of the links.
+    pub impairments: TestImpairments,
     /// Our congestion control: `cubic`, `bbr` or `tolerant`.
     pub ours: String,
-    /// The kernel's.
+    /// The congestion control of the kernel.
     pub kernel: String,
-    /// How much, in millions of bytes.
+    /// Size in megabytes (10⁶ bytes).
     pub megabytes: u64,
 }
 
-/// What came of it.
+/// The result of a transfer.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// From the first packet to the last.
-    pub took: Duration,
-    /// Segments that the sender sent again.
-    pub repeated: u64,
-    /// Packets of both directions that were lost on the links or found a queue full.
+pub struct TrialResult {
+    /// Time from the first packet to the last.
+    pub duration: Duration,
+    /// Retransmitted segments.
+    pub retransmissions: u64,
+    /// Packets of both directions that the links lost or their queues dropped.
     pub lost: u64,
-    /// What was sent, and what was read.
+    /// SHA-256 of what was sent and of what was read.
     pub sha256: [String; 2],
 }
 
-impl Outcome {
-    /// Returns whether what was read is what was sent.
-    pub fn is_whole(&self) -> bool {
+impl TrialResult {
+    /// Returns whether the received data equals the sent data.
+    pub fn is_intact(&self) -> bool {
         self.sha256[0] == self.sha256[1]
     }
 }
 
-/// As fast as losses of a twentieth allow in bearable time, and as the links of an emulator on a shared machine are exact.
+/// The rate: high enough for a gigabyte per trial at 5 % loss, low enough for an emulator on a shared machine.
 const RATE: u64 = 500_000_000;
 const DELAY: Duration = Duration::from_millis(2);
-/// Packets: 24 ms.
+/// Queue limit in packets: 24 ms.
 const QUEUE: usize = 1_000;
 
 impl Trial {
-    /// Runs it; `program` is what runs [`serve`] with the arguments behind its first one, which is `ours`.
+    /// Runs the transfer. `program` must call [`serve`] with its arguments after the first one, which is `ours`.
     ///
     /// # Errors
     ///
-    /// If the machine gives no namespaces with TUN devices, or a program fails.
-    pub fn run(&self, program: &Path) -> io::Result<Outcome> {
-        let rig = Rig::new(&Line { rate: RATE, delay: DELAY, queue: QUEUE, harm: self.harm })?;
-        let router = &rig.sides[Side::Far as usize];
+    /// If namespaces with TUN devices are not available, or a program fails.
+    pub fn run(&self, program: &Path) -> io::Result<TrialResult> {
+        let testbed =
+            Testbed::new(&TestPath { rate: RATE, delay: DELAY, queue: QUEUE, impairments: self.impairments })?;
+        let router = &testbed.sides[Side::Far as usize];
         router.set(c"/proc/sys/net/ipv4/ip_forward", "1")?;
         router.set(c"/proc/sys/net/ipv6/conf/all/forwarding", "1")?;
-        let outcome = self.transfer(&rig, program);
-        let end = rig.stop()?;
-        Ok(Outcome { lost: end.dropped + end.stats.undelivered, ..outcome? })
+        let outcome = self.transfer(&testbed, program);
+        let end = testbed.stop()?;
+        Ok(TrialResult { lost: end.dropped + end.stats.undelivered, ..outcome? })
     }
 
-    fn transfer(&self, rig: &Rig, program: &Path) -> io::Result<Outcome> {
-        let [near, far] = &rig.sides;
-        let ours = || Program::ours(far, program, self);
-        let [sender, reader] = match self.way {
-            Way::ToPython => {
-                let reader = Program::python(near, self)?.until_ready()?;
+    fn transfer(&self, testbed: &Testbed, program: &Path) -> io::Result<TrialResult> {
+        let [near, far] = &testbed.sides;
+        let ours = || Process::ours(far, program, self);
+        let [sender, reader] = match self.direction {
+            Direction::ToPython => {
+                let reader = Process::python(near, self)?.wait_until_ready()?;
                 [ours()?, reader]
             }
-            Way::FromPython => {
-                let reader = ours()?.until_ready()?;
-                [Program::python(near, self)?, reader]
+            Direction::FromPython => {
+                let reader = ours()?.wait_until_ready()?;
+                [Process::python(near, self)?, reader]
             }
-            Way::ToCurl => {
-                let sender = ours()?.until_ready()?;
-                [sender, Program::curl(near, self)?]
+            Direction::ToCurl => {
+                let sender = ours()?.wait_until_ready()?;
+                [sender, Process::curl(near, self)?]
             }
         };
         let began = sender.started.max(reader.started);
         let (read, sent): (Report, Report) = (reader.report()?, sender.report()?);
-        let took = Duration::from_nanos((read.at - began).as_nanos() as u64);
-        Ok(Outcome { took, repeated: sent.repeated, lost: 0, sha256: [sent.sha256, read.sha256] })
+        let duration = Duration::from_nanos((read.at - began).as_nanos() as u64);
+        Ok(TrialResult { duration, retransmissions: sent.retransmissions, lost: 0, sha256: [sent.sha256, read.sha256] })
     }
 }

@@ -1,4 +1,4 @@
-//! Who opens connections, and who takes them.
+//! The client and the server of a soak.
 
 use super::{PORT, Soak};
 use earlybird_live::device::{Device, Path};
@@ -10,111 +10,115 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that several threads see.
+/// A counter that several threads share.
 #[derive(Debug, Default)]
-pub struct Tally(AtomicU64);
+pub struct SharedCounter(AtomicU64);
 
-impl Tally {
+impl SharedCounter {
     fn add(&self, count: u64) {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Returns it.
+    /// Returns its value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What was done so far.
+/// The progress of a soak.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Connections that began.
-    pub opened: Tally,
-    /// Connections whose bytes all came, of which the other side told.
-    pub whole: Tally,
-    /// Connections that were given up on purpose.
-    pub aborted: Tally,
-    /// Connections that ended in another way.
-    pub broken: Tally,
-    /// Bytes that were read.
-    pub bytes: Tally,
+    /// Connections that were opened.
+    pub opened: SharedCounter,
+    /// Connections whose data was complete, as confirmed by the server.
+    pub complete: SharedCounter,
+    /// Connections that the client aborted on purpose.
+    pub aborted: SharedCounter,
+    /// Connections that failed.
+    pub broken: SharedCounter,
+    /// Bytes that the server read.
+    pub bytes: SharedCounter,
 }
 
-/// The byte at a place of a stream.
-const fn byte_at(place: u64) -> u8 {
-    (place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
+/// Returns the byte at an offset of a stream.
+const fn byte_at(index: u64) -> u8 {
+    (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
-/// A connection that is being written.
+/// The state of a connection of the client.
 #[derive(Clone, Copy, Debug)]
-struct Letter {
+struct OpenTransfer {
     written: u64,
     length: u64,
-    /// It is given up when so much was written.
-    gives_up_at: Option<u64>,
+    /// The offset after which it is aborted.
+    abort_at: Option<u64>,
     is_answered: bool,
 }
 
-/// Opens connections, and one that stays.
-pub(super) struct Caller {
+/// Opens connections, one of which is persistent.
+pub(super) struct Client {
     path: Path,
-    pause: Duration,
-    largest: u64,
+    interval: Duration,
+    max_bytes: u64,
     end: Instant,
     next: Instant,
     random: Random,
-    open: HashMap<Id, Letter>,
-    stays: Option<Id>,
+    open: HashMap<Id, OpenTransfer>,
+    persistent: Option<Id>,
     progress: Arc<Progress>,
 }
 
-/// One connection of twenty is given up in mid-stream.
-const GIVEN_UP: u64 = 20;
-/// What the connection that stays gets each time.
-const MORE: u64 = 1_000;
-/// When no connection begins any more, it is looked so often whether the last one is over.
-const LAST_LOOKS: Duration = Duration::from_secs(1);
+/// One of so many connections is aborted in mid-stream.
+const ABORT_ONE_IN: u64 = 20;
+/// Bytes that the persistent connection gets with each new connection.
+const PERSISTENT_BYTES: u64 = 1_000;
+/// How often the client polls whether the last connection has ended.
+const FINAL_POLL: Duration = Duration::from_secs(1);
 
-impl Caller {
+impl Client {
     pub(super) fn new(soak: &Soak, path: Path, progress: &Arc<Progress>) -> Self {
         Self {
             path,
-            pause: soak.pause,
-            largest: soak.largest,
+            interval: soak.interval,
+            max_bytes: soak.max_bytes,
             end: soak.end,
             next: Instant::ZERO,
             random: SeedTree::new(1).random(),
             open: HashMap::new(),
-            stays: None,
+            persistent: None,
             progress: Arc::clone(progress),
         }
     }
 
     fn open<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>) -> Result<(), Error> {
-        let length = 1 + self.random.below(self.largest);
-        let gives_up_at = (self.random.below(GIVEN_UP) == 0).then(|| self.random.below(length));
+        let length = 1 + self.random.below(self.max_bytes);
+        let abort_at = (self.random.below(ABORT_ONE_IN) == 0).then(|| self.random.below(length));
         let id = stack.connect(&Config::linux(), self.path, PORT)?;
         self.progress.opened.add(1);
-        let letter = Letter { written: 0, length, gives_up_at, is_answered: false };
-        // The first one stays: its letter is never at its end.
-        let stays = *self.stays.get_or_insert(id);
-        let letter = if stays == id { Letter { length: MORE, gives_up_at: None, ..letter } } else { letter };
-        self.open.insert(id, letter);
-        if let Some(letter) = self.open.get_mut(&stays).filter(|_| stays != id) {
-            letter.length += MORE;
-            self.write(stack, stays)?;
+        let transfer = OpenTransfer { written: 0, length, abort_at, is_answered: false };
+        // The first connection is persistent: its transfer never completes.
+        let persistent = *self.persistent.get_or_insert(id);
+        let transfer = if persistent == id {
+            OpenTransfer { length: PERSISTENT_BYTES, abort_at: None, ..transfer }
+        } else {
+            transfer
+        };
+        self.open.insert(id, transfer);
+        if let Some(transfer) = self.open.get_mut(&persistent).filter(|_| persistent != id) {
+            transfer.length += PERSISTENT_BYTES;
+            self.write(stack, persistent)?;
         }
         Ok(())
     }
 
     fn write<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, id: Id) -> Result<(), Error> {
-        let Some(letter) = self.open.get_mut(&id) else { return Ok(()) };
-        while letter.written < letter.length {
-            let most = (letter.length - letter.written).min(1 << 14);
-            let bytes: Vec<u8> = (letter.written..letter.written + most).map(byte_at).collect();
+        let Some(transfer) = self.open.get_mut(&id) else { return Ok(()) };
+        while transfer.written < transfer.length {
+            let most = (transfer.length - transfer.written).min(1 << 14);
+            let bytes: Vec<u8> = (transfer.written..transfer.written + most).map(byte_at).collect();
             let count = stack.write(id, &bytes)?;
-            letter.written += count as u64;
-            if letter.gives_up_at.is_some_and(|at| letter.written > at) {
+            transfer.written += count as u64;
+            if transfer.abort_at.is_some_and(|at| transfer.written > at) {
                 self.open.remove(&id);
                 self.progress.aborted.add(1);
                 return stack.abort(id);
@@ -123,36 +127,36 @@ impl Caller {
                 return Ok(());
             }
         }
-        if self.stays == Some(id) { Ok(()) } else { stack.shutdown(id) }
+        if self.persistent == Some(id) { Ok(()) } else { stack.shutdown(id) }
     }
 
-    /// Reads how many bytes the other side had.
+    /// Reads the number of bytes that the server confirms.
     fn read<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, id: Id) -> Result<(), Error> {
         let (mut buffer, mut count) = ([0; 8], 0);
         while let more @ 1.. = stack.read(id, &mut buffer[count..])? {
             count += more;
         }
-        if let Some(letter) = self.open.get_mut(&id) {
-            // One segment: it comes whole.
-            letter.is_answered = count == 8 && u64::from_be_bytes(buffer) == letter.length;
+        if let Some(transfer) = self.open.get_mut(&id) {
+            // Eight bytes are one segment, so that they are not split.
+            transfer.is_answered = count == 8 && u64::from_be_bytes(buffer) == transfer.length;
         }
         Ok(())
     }
 
     fn close<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, id: Id, ending: Ending) -> Result<(), Error> {
-        let letter = self.open.remove(&id);
-        let is_whole = ending == Ending::InOrder && letter.is_some_and(|letter| letter.is_answered);
-        let tally = if is_whole { &self.progress.whole } else { &self.progress.broken };
+        let transfer = self.open.remove(&id);
+        let is_intact = ending == Ending::InOrder && transfer.is_some_and(|transfer| transfer.is_answered);
+        let tally = if is_intact { &self.progress.complete } else { &self.progress.broken };
         tally.add(1);
         stack.close(id)
     }
 
-    fn end_the_one_that_stays<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>) -> Result<(), Error> {
-        self.stays.take().map_or(Ok(()), |id| stack.shutdown(id))
+    fn close_persistent<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>) -> Result<(), Error> {
+        self.persistent.take().map_or(Ok(()), |id| stack.shutdown(id))
     }
 }
 
-impl<D: Device, C: Clock> Application<D, C> for Caller {
+impl<D: Device, C: Clock> Application<D, C> for Client {
     fn on_event(&mut self, stack: &mut Stack<D, C>, id: Id, event: Event) {
         let done = match event {
             Event::Established | Event::Writable => self.write(stack, id),
@@ -165,27 +169,27 @@ impl<D: Device, C: Clock> Application<D, C> for Caller {
 
     fn on_turn(&mut self, stack: &mut Stack<D, C>) -> ControlFlow<(), Option<Instant>> {
         while self.next <= stack.now().min(self.end) {
-            self.next += Duration::from_secs_f64(self.random.exponential(self.pause.as_secs_f64()));
+            self.next += Duration::from_secs_f64(self.random.exponential(self.interval.as_secs_f64()));
             self.open(stack).expect("there is room");
         }
         if self.next <= self.end {
             return ControlFlow::Continue(Some(self.next));
         }
-        self.end_the_one_that_stays(stack).expect("it is there");
-        // What came last is acknowledged again if that was lost: TIME-WAIT is over when no connection is left.
-        let is_over = self.open.is_empty() && stack.connections() == 0;
-        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(Some(stack.now() + LAST_LOOKS)) }
+        self.close_persistent(stack).expect("it is there");
+        // Wait until no connection is left: TIME-WAIT acknowledges retransmitted FINs.
+        let is_stopped = self.open.is_empty() && stack.connections() == 0;
+        if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(Some(stack.now() + FINAL_POLL)) }
     }
 }
 
-/// Takes connections, and says at the end of each how many bytes came.
-pub(super) struct Taker {
+/// Accepts connections, and replies to each with the number of received bytes.
+pub(super) struct Server {
     read: HashMap<Id, u64>,
     progress: Arc<Progress>,
     buffer: Vec<u8>,
 }
 
-impl Taker {
+impl Server {
     pub(super) fn new(progress: &Arc<Progress>) -> Self {
         Self { read: HashMap::new(), progress: Arc::clone(progress), buffer: vec![0; 1 << 16] }
     }
@@ -193,7 +197,8 @@ impl Taker {
     fn read<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, id: Id) -> Result<(), Error> {
         let read = self.read.entry(id).or_default();
         while let count @ 1.. = stack.read(id, &mut self.buffer)? {
-            let is_sound = self.buffer[..count].iter().zip(*read..).all(|(byte, place)| *byte == byte_at(place));
+            // Each stream is a function of the offset, so that misplaced bytes are detected at once.
+            let is_sound = self.buffer[..count].iter().zip(*read..).all(|(byte, index)| *byte == byte_at(index));
             assert!(is_sound, "other bytes come than were sent, behind byte {read}");
             *read += count as u64;
             self.progress.bytes.add(count as u64);
@@ -209,7 +214,7 @@ impl Taker {
     }
 }
 
-impl<D: Device, C: Clock> Application<D, C> for Taker {
+impl<D: Device, C: Clock> Application<D, C> for Server {
     fn on_event(&mut self, stack: &mut Stack<D, C>, id: Id, event: Event) {
         let done = match event {
             Event::Incoming(port) => {

@@ -1,62 +1,67 @@
-//! Connections that come and go, and one that stays: over emulated links, in a time that a test sets or in that of this machine.
+//! Soak tests: many short connections and one persistent one over emulated links, in simulated or real time.
 
 mod applications;
 mod memory;
-mod real;
+mod real_time;
 mod simulated;
 
-pub use applications::{Progress, Tally};
+pub use applications::{Progress, SharedCounter};
 pub use memory::{Growth, resident};
 
-use crate::line::{Harm, Line};
+use crate::path::{TestImpairments, TestPath};
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::Arc;
 
-/// What happens, and for how long.
+/// The parameters of a soak.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Soak {
-    /// The links.
-    pub line: Line,
-    /// Mean time from one connection to the next.
-    pub pause: Duration,
-    /// The most bytes of a connection.
-    pub largest: u64,
-    /// No connection begins afterwards.
+    /// The path.
+    pub path: TestPath,
+    /// Mean interval between new connections.
+    pub interval: Duration,
+    /// The largest transfer, in bytes.
+    pub max_bytes: u64,
+    /// When to stop opening connections.
     pub end: Instant,
 }
 
-/// The port at which connections are taken.
+/// The port of the server.
 const PORT: u16 = 4201;
 
 impl Soak {
-    /// Returns one over 20 Mb/s and 40 ms in which a hundredth of the packets is lost and as many are doubled and overtaken: so many
-    /// connections per second, of a quarter of a megabyte at most.
+    /// Returns a soak over 20 Mbit/s with an RTT of 40 ms, 1 % loss, 1 % duplication and 1 % reordering, with transfers of up to
+    /// 250 kB.
     pub fn lasting(seconds: u64, connections_per_second: f64) -> Self {
-        let harm = Harm { lost: 0.01, doubled: 0.01, overtaken: 0.01 };
+        let impairments = TestImpairments { lost: 0.01, duplicated: 0.01, reordered: 0.01 };
         Self {
-            line: Line { rate: 20_000_000, delay: Duration::from_millis(20), queue: 200, harm },
-            pause: Duration::from_secs_f64(1.0 / connections_per_second),
-            largest: 250_000,
+            path: TestPath { rate: 20_000_000, delay: Duration::from_millis(20), queue: 200, impairments },
+            // Exponential intervals: connections overlap at random.
+            interval: Duration::from_secs_f64(1.0 / connections_per_second),
+            max_bytes: 250_000,
             end: Instant::ZERO + Duration::from_secs(seconds),
         }
     }
 
-    /// Runs it as fast as it goes, over devices in memory; `look` sees what was done so far after each of so long spans.
+    /// Runs it in simulated time, over devices in memory. `on_progress` is called after each `span`.
     ///
     /// # Errors
     ///
-    /// If the system has no descriptor left.
-    pub fn simulate(&self, span: Duration, look: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
-        simulated::run(self, span, look)
+    /// If the process is out of file descriptors.
+    pub fn simulate(&self, span: Duration, on_progress: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
+        simulated::run(self, span, on_progress)
     }
 
-    /// Runs it in real time, over sockets of UDP in two network namespaces.
+    /// Runs it in real time, over UDP sockets in two network namespaces.
     ///
     /// # Errors
     ///
-    /// If the system gives no such namespaces, or a device fails.
-    pub fn perform(&self, span: Duration, look: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
-        real::run(self, span, look)
+    /// If namespaces are not available, or a device fails.
+    pub fn run_in_real_time(
+        &self,
+        span: Duration,
+        on_progress: impl FnMut(Instant, &Progress),
+    ) -> io::Result<Arc<Progress>> {
+        real_time::run(self, span, on_progress)
     }
 }

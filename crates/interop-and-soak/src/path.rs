@@ -1,4 +1,4 @@
-//! A link each way between two sides, and what it does to packets.
+//! An emulated path: one link per direction, with impairments.
 
 use earlybird_emulator::{Emulator, FlowRoute, FlowRoutes};
 use earlybird_sim::{
@@ -7,32 +7,32 @@ use earlybird_sim::{
 };
 use earlybird_units::{Duration, Rate, SeedTree};
 
-/// Shares of the packets to which something happens, each way.
+/// Shares of the packets that are lost, duplicated or reordered, per direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Harm {
-    /// Lost.
+pub struct TestImpairments {
+    /// Share that is lost.
     pub lost: f64,
-    /// Doubled.
-    pub doubled: f64,
-    /// Overtaken by others.
-    pub overtaken: f64,
+    /// Share that is duplicated.
+    pub duplicated: f64,
+    /// Share that is delayed, so that others overtake it.
+    pub reordered: f64,
 }
 
-/// Two links, each the other's way back.
+/// Two equal links, one per direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
-    /// Bits per second.
+pub struct TestPath {
+    /// Rate in bit/s.
     pub rate: u64,
-    /// Propagation time one way.
+    /// Propagation delay per direction.
     pub delay: Duration,
-    /// Packets that may wait.
+    /// Queue limit in packets.
     pub queue: usize,
-    /// What happens to packets.
-    pub harm: Harm,
+    /// Impairments of both directions.
+    pub impairments: TestImpairments,
 }
 
-impl Line {
-    /// Returns an emulator of it.
+impl TestPath {
+    /// Returns an emulator of the path.
     ///
     /// # Panics
     ///
@@ -56,11 +56,11 @@ impl Line {
 
     fn link(&self, seeds: SeedTree) -> LinkSettings {
         let rate = Rate::from_bits_per_second(self.rate).expect("a rate above zero");
-        let loss = Loss::new(LossRule::Bernoulli(self.harm.lost), seeds.child("loss").random());
+        let loss = Loss::new(LossRule::Bernoulli(self.impairments.lost), seeds.child("loss").random());
         LinkSettings {
             delay: self.delay,
             limit: QueueLimit::Packets(self.queue as u32),
-            losses: if self.harm.lost > 0.0 { vec![loss] } else { Vec::new() },
+            losses: if self.impairments.lost > 0.0 { vec![loss] } else { Vec::new() },
             ..LinkSettings::plain("", rate, seeds)
         }
     }
@@ -70,11 +70,16 @@ impl Line {
             (share > 0.0).then(|| CorrelatedBernoulli::new(share, 0.0, seeds.child(name).random()))
         };
         let filter = PacketFilter::default();
-        // Half a round trip late: some packets pass, and no window.
+        // Late by half an RTT: some packets overtake, but less than a window.
         let delay = self.delay;
         Impairments::new(
-            chance(self.harm.overtaken, "overtaken").map(|chance| Reordering { chance, filter, delay, packets: None }),
-            chance(self.harm.doubled, "doubled").map(|chance| Duplication { chance, filter }),
+            chance(self.impairments.reordered, "reordered").map(|chance| Reordering {
+                chance,
+                filter,
+                delay,
+                packets: None,
+            }),
+            chance(self.impairments.duplicated, "duplicated").map(|chance| Duplication { chance, filter }),
         )
     }
 }

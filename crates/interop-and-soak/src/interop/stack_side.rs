@@ -1,7 +1,7 @@
-//! Our side of a transfer.
+//! Our end of a transfer.
 
 use super::Family;
-use crate::rig::MTU;
+use crate::testbed::MTU;
 use earlybird_live::device::{Path, Tun};
 use earlybird_live::{Application, Driver, Error, Event, Id, MonotonicClock, Settings, Stack};
 use earlybird_tcp::{BbrParameters, Config, Control, ListenConfig, RfcState, TolerantParameters};
@@ -14,25 +14,25 @@ use std::ops::ControlFlow;
 pub(super) const PORT: u16 = 4201;
 const DEVICE: &str = "ours";
 
-type Host = Stack<Tun, MonotonicClock>;
+type TunStack = Stack<Tun, MonotonicClock>;
 
-/// Runs our side in the namespace that this process is in: `send|read|page PEER MEGABYTES CONTROL`. Says at the end the SHA-256 of what it
-/// sent or read, and how many segments it sent again.
+/// Runs our end in the current namespace: `send|read|page PEER MEGABYTES CONTROL`. Prints the SHA-256 of what it sent or read,
+/// and the number of retransmissions.
 ///
 /// # Errors
 ///
-/// If the arguments are others, or there is no device.
+/// If the arguments are wrong, or there is no device.
 pub fn serve(arguments: &[String]) -> io::Result<()> {
-    let [role, peer, megabytes, control] = arguments else { return Err(wrong("four arguments")) };
-    let peer: IpAddr = peer.parse().map_err(|_| wrong("an address"))?;
-    let megabytes: u64 = megabytes.parse().map_err(|_| wrong("a number of megabytes"))?;
-    let config = config(control).ok_or_else(|| wrong("cubic, bbr or tolerant"))?;
+    let [role, peer, megabytes, control] = arguments else { return Err(usage_error("four arguments")) };
+    let peer: IpAddr = peer.parse().map_err(|_| usage_error("an address"))?;
+    let megabytes: u64 = megabytes.parse().map_err(|_| usage_error("a number of megabytes"))?;
+    let config = config(control).ok_or_else(|| usage_error("cubic, bbr or tolerant"))?;
     let mut stack = stack()?;
     let transfer = match &**role {
         "send" => Transfer::new(megabytes * 1_000_000),
         "read" => Transfer::new(0),
-        "page" => Transfer { awaits_question: true, ..Transfer::new(megabytes * 1_000_000) },
-        _ => return Err(wrong("send, read or page")),
+        "page" => Transfer { awaits_request: true, ..Transfer::new(megabytes * 1_000_000) },
+        _ => return Err(usage_error("send, read or page")),
     };
     if role == "send" {
         stack.connect(&config, Path::to(peer), PORT).map_err(io::Error::other)?;
@@ -43,7 +43,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
     transfer.run(stack)
 }
 
-fn wrong(expected: &str) -> io::Error {
+fn usage_error(expected: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("expected {expected}"))
 }
 
@@ -56,7 +56,7 @@ fn config(control: &str) -> Option<Config> {
     }
 }
 
-fn stack() -> io::Result<Host> {
+fn stack() -> io::Result<TunStack> {
     let device = Tun::new(DEVICE, MTU)?;
     for (family, prefix) in Family::ALL.into_iter().zip([24, 64]) {
         Tun::add_address(DEVICE, family.behind(1), prefix)?;
@@ -65,8 +65,8 @@ fn stack() -> io::Result<Host> {
     Stack::new(device, MonotonicClock::default(), settings).map_err(io::Error::other)
 }
 
-/// Bytes that were made, and not yet written.
-const BLOCK: usize = 1 << 16;
+/// Bytes per generated block.
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// A transfer in one direction.
 struct Transfer {
@@ -74,7 +74,7 @@ struct Transfer {
     block: Vec<u8>,
     unwritten: usize,
     blocks: u64,
-    awaits_question: bool,
+    awaits_request: bool,
     digest: Sha256,
     connection: Option<Id>,
 }
@@ -83,29 +83,30 @@ impl Transfer {
     fn new(rest: u64) -> Self {
         Self {
             rest,
-            block: vec![0; BLOCK],
+            block: vec![0; BLOCK_BYTES],
             unwritten: 0,
             blocks: 0,
-            awaits_question: false,
+            awaits_request: false,
             digest: Sha256::new(),
             connection: None,
         }
     }
 
-    fn run(mut self, stack: Host) -> io::Result<()> {
+    fn run(mut self, stack: TunStack) -> io::Result<()> {
         let mut driver = Driver::new(stack)?;
         driver.run(&mut self)?;
-        let id = self.connection.ok_or_else(|| io::Error::other("nobody came"))?;
-        let repeated = driver.stack.connection(id).map_err(io::Error::other)?.statistics().retransmissions;
-        writeln!(io::stdout(), "{:x} {repeated}", self.digest.finalize())
+        let id = self.connection.ok_or_else(|| io::Error::other("unused came"))?;
+        let retransmissions = driver.stack.connection(id).map_err(io::Error::other)?.statistics().retransmissions;
+        writeln!(io::stdout(), "{:x} {retransmissions}", self.digest.finalize())
     }
 
-    /// Makes the next block: each begins with its number, so that none is like another.
+    /// Generates the next block. Each is derived from its number, so that no two are equal and a repeated block changes the
+    /// digest.
     fn next_block(&mut self) {
         self.blocks += 1;
-        let count = self.rest.min(BLOCK as u64) as usize;
-        for (place, byte) in self.block[..count].iter_mut().enumerate() {
-            let number = self.blocks.wrapping_mul(BLOCK as u64).wrapping_add(place as u64);
+        let count = self.rest.min(BLOCK_BYTES as u64) as usize;
+        for (index, byte) in self.block[..count].iter_mut().enumerate() {
+            let number = self.blocks.wrapping_mul(BLOCK_BYTES as u64).wrapping_add(index as u64);
             *byte = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8;
         }
         self.block.truncate(count);
@@ -114,7 +115,7 @@ impl Transfer {
         self.digest.update(&self.block);
     }
 
-    fn write(&mut self, stack: &mut Host, id: Id) -> Result<(), Error> {
+    fn write(&mut self, stack: &mut TunStack, id: Id) -> Result<(), Error> {
         loop {
             if self.unwritten == 0 && self.rest == 0 {
                 return stack.shutdown(id);
@@ -130,14 +131,14 @@ impl Transfer {
         }
     }
 
-    /// Reads what came; a question is answered when it is whole.
-    fn read(&mut self, stack: &mut Host, id: Id) -> Result<(), Error> {
+    /// Reads data, or an HTTP request, which is answered when it is complete.
+    fn read(&mut self, stack: &mut TunStack, id: Id) -> Result<(), Error> {
         let mut buffer = [0; 1 << 14];
         while let count @ 1.. = stack.read(id, &mut buffer)? {
-            if !self.awaits_question {
+            if !self.awaits_request {
                 self.digest.update(&buffer[..count]);
             } else if buffer[..count].ends_with(b"\r\n\r\n") {
-                self.awaits_question = false;
+                self.awaits_request = false;
                 let head = format!("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", self.rest);
                 stack.write(id, head.as_bytes())?;
                 self.write(stack, id)?;
@@ -146,14 +147,14 @@ impl Transfer {
         Ok(())
     }
 
-    fn act(&mut self, stack: &mut Host, id: Id, event: Event) -> Result<(), Error> {
+    fn act(&mut self, stack: &mut TunStack, id: Id, event: Event) -> Result<(), Error> {
         self.connection = Some(id);
         match event {
             Event::Incoming(port) => {
                 stack.accept(port);
                 Ok(())
             }
-            Event::Established | Event::Writable if !self.awaits_question && self.is_sending() => self.write(stack, id),
+            Event::Established | Event::Writable if !self.awaits_request && self.is_sending() => self.write(stack, id),
             Event::Readable => self.read(stack, id),
             Event::PeerClosed => stack.shutdown(id),
             _ => Ok(()),
@@ -166,14 +167,15 @@ impl Transfer {
 }
 
 impl Application<Tun, MonotonicClock> for Transfer {
-    fn on_event(&mut self, stack: &mut Host, id: Id, event: Event) {
+    fn on_event(&mut self, stack: &mut TunStack, id: Id, event: Event) {
         self.act(stack, id, event).expect("the connection is there");
     }
 
-    fn on_turn(&mut self, stack: &mut Host) -> ControlFlow<(), Option<Instant>> {
+    fn on_turn(&mut self, stack: &mut TunStack) -> ControlFlow<(), Option<Instant>> {
         let connection = self.connection.and_then(|id| stack.connection(id).ok());
-        let is_over = |state| matches!(state, RfcState::TimeWait | RfcState::Closed);
-        if connection.is_some_and(|connection| is_over(connection.state())) {
+        // Stay until the FIN of the peer is acknowledged: this process owns the stack, and its end would reset the connection.
+        let is_stopped = |state| matches!(state, RfcState::TimeWait | RfcState::Closed);
+        if connection.is_some_and(|connection| is_stopped(connection.state())) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(None)

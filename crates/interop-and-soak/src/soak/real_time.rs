@@ -1,8 +1,8 @@
-//! A soak in real time: two namespaces, a socket of UDP in each, the emulated links between.
+//! A soak in real time: two namespaces, a UDP socket in each, and emulated links between them.
 
-use super::applications::{Caller, Progress, Taker};
+use super::applications::{Client, Progress, Server};
 use super::{PORT, Soak};
-use crate::rig::Rig;
+use crate::testbed::Testbed;
 use earlybird_emulator::Side;
 use earlybird_live::device::{Path, Udp};
 use earlybird_live::{MonotonicClock, Settings, Stack, spawn};
@@ -15,27 +15,32 @@ fn stack(device: Udp, clock: MonotonicClock) -> io::Result<Stack<Udp, MonotonicC
     Stack::new(device, clock, Settings::random(&[])?).map_err(io::Error::other)
 }
 
-pub(super) fn run(soak: &Soak, span: Duration, mut look: impl FnMut(Instant, &Progress)) -> io::Result<Arc<Progress>> {
+pub(super) fn run(
+    soak: &Soak,
+    span: Duration,
+    mut on_progress: impl FnMut(Instant, &Progress),
+) -> io::Result<Arc<Progress>> {
     let (soak, progress) = (*soak, Arc::<Progress>::default());
-    let rig = Rig::new(&soak.line)?;
-    let [near, far] = Side::ALL.map(|side| rig.udp(side));
+    let testbed = Testbed::new(&soak.path)?;
+    let [near, far] = Side::ALL.map(|side| testbed.udp(side));
     let (near, far) = (Udp::from_socket(near?)?, Udp::from_socket(far?)?);
+    // One clock for both stacks, so that their traces can be compared.
     let (path, clock) = (Path::over_udp(far.address()), MonotonicClock::default());
-    let (caller, taker) = (Caller::new(&soak, path, &progress), Taker::new(&progress));
-    // The taker has no end of its own: it goes with the process.
+    let (client, server) = (Client::new(&soak, path, &progress), Server::new(&progress));
+    // The server has no end of its own: it ends with the process.
     let (_, _handle) = spawn(move || {
         let mut stack = stack(far, clock)?;
         stack.listen(PORT, &Config::linux(), ListenConfig::default()).map_err(io::Error::other)?;
-        Ok((stack, taker))
+        Ok((stack, server))
     })?;
-    let (caller, _handle) = spawn(move || Ok((stack(near, clock)?, caller)))?;
+    let (client, _handle) = spawn(move || Ok((stack(near, clock)?, client)))?;
     let mut passed = Duration::ZERO;
-    while !caller.is_finished() {
+    while !client.is_finished() {
         std::thread::sleep(std::time::Duration::from_nanos(span.as_nanos()));
         passed += span;
-        look(Instant::ZERO + passed, &progress);
+        on_progress(Instant::ZERO + passed, &progress);
     }
-    caller.join().map_err(|_| io::Error::other("the caller failed"))??;
-    rig.stop()?;
+    client.join().map_err(|_| io::Error::other("the client failed"))??;
+    testbed.stop()?;
     Ok(progress)
 }
