@@ -1,5 +1,5 @@
 #![no_main]
 
-use earlybird_adversarial::Counts;
+use earlybird_adversarial::Totals;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| earlybird_adversarial::connection(data, &mut Counts::default()));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| earlybird_adversarial::connection(data, &mut Totals::default()));

@@ -1,28 +1,28 @@
-//! Bytes that claim to be packets.
+//! Arbitrary bytes as packets.
 
-use crate::Counts;
+use crate::Totals;
 use crate::packets::{addresses, read, write};
 use earlybird_wire::{Checksums, Icmp, Segment, emit_icmp, parse_icmp};
 
-/// A packet of any bytes, whose checksums are not looked at.
+/// Parses arbitrary bytes, without verifying checksums.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn parse(data: &[u8], counts: &mut Counts) {
-    counts.packet("any bytes");
+/// If an invariant is violated.
+pub fn parse(data: &[u8], totals: &mut Totals) {
+    totals.packet("any bytes");
     if let Err(reason) = read(data, Checksums::Ignore) {
-        counts.refuse(reason);
+        totals.refuse(reason);
     }
 }
 
-/// A sound packet, the first byte of the bytes being its flags and the rest its options.
+/// Parses a valid packet with arbitrary flags (the first byte) and options (the rest).
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn options(data: &[u8], counts: &mut Counts) {
-    counts.packet("any options");
+/// If an invariant is violated.
+pub fn options(data: &[u8], totals: &mut Totals) {
+    totals.packet("any options");
     let Some((&flags, options)) = data.split_first() else {
         return;
     };
@@ -31,26 +31,27 @@ pub fn options(data: &[u8], counts: &mut Counts) {
         unreachable!("an empty segment fits");
     };
     packet[33] = flags;
+    // The data offset is in words of 32 bits; five are the header without options.
     packet[32] = (5 + length as u8 / 4) << 4;
     packet[40..].iter_mut().zip(options).for_each(|(place, byte)| *place = *byte);
     let parsed = read(&packet, Checksums::Ignore).expect("the headers are sound");
     assert!(parsed.payload.is_empty());
 }
 
-/// A report of any bytes about a segment.
+/// Parses arbitrary bytes as an ICMP message.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn icmp(data: &[u8], counts: &mut Counts) {
-    counts.packet("any report");
+/// If an invariant is violated.
+pub fn icmp(data: &[u8], totals: &mut Totals) {
+    totals.packet("any report");
     match parse_icmp(data, Checksums::Ignore) {
         Ok(icmp) => assert_eq!(parse_icmp(&report(&icmp), Checksums::Verify), Ok(icmp)),
-        Err(reason) => counts.refuse(reason),
+        Err(reason) => totals.refuse(reason),
     }
 }
 
-/// Writes the same report anew.
+/// Serialises the message again.
 fn report(icmp: &Icmp) -> Vec<u8> {
     let segment = Segment { seq: icmp.seq, ..Segment::default() };
     let mut report = vec![0; 1280];

@@ -1,10 +1,10 @@
-//! One connection whose peer means no good.
+//! A connection with a malicious peer.
 
-use crate::forge::{self, Expected};
+use crate::forge::{self, NextExpected};
+use crate::oracle::ReceiverOracle;
 use crate::packets::{addresses, read, write};
 use crate::sanity::{check, drain, every_offer};
-use crate::witness::Witness;
-use crate::{Counts, setup};
+use crate::{Totals, random_config};
 use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, Delivery, FastOpenOffer, Identity, KeepAlive, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -12,63 +12,63 @@ use earlybird_wire::{
     Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, Timestamps, Trouble, Unreachable,
 };
 
-/// A connection in any state, and segments, writes, reads, pauses in any order.
+/// Brings a connection into any state, then applies segments, calls and pauses in any order.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn connection(data: &[u8], counts: &mut Counts) {
+/// If an invariant is violated.
+pub fn connection(data: &[u8], totals: &mut Totals) {
     let mut data = Unstructured::new(data);
-    // Where the bytes end, so does the experiment.
-    if let Ok(mut victim) = Victim::new(&mut data, counts) {
-        while !data.is_empty() && victim.suffer(&mut data).is_ok() {}
+    // The experiment ends with its input.
+    if let Ok(mut test) = ConnectionUnderTest::new(&mut data, totals) {
+        while !data.is_empty() && test.step(&mut data).is_ok() {}
     }
 }
 
-/// More segments than anything may make a connection send at once: a window, in pieces for the smallest path.
+/// The largest number of segments that one call may cause: a window, in segments of the smallest path MTU.
 const BURST: usize = 20_000;
 
-struct Victim<'a> {
+struct ConnectionUnderTest<'a> {
     connection: Connection,
     config: Config,
     addresses: Addresses,
     now: Instant,
-    /// What it sent last.
+    /// The last segment that it sent.
     last: Segment,
     written: u64,
-    witness: Witness,
-    counts: &'a mut Counts,
+    oracle: ReceiverOracle,
+    totals: &'a mut Totals,
 }
 
-impl<'a> Victim<'a> {
-    /// Brings a connection to any state.
-    fn new(data: &mut Unstructured<'_>, counts: &'a mut Counts) -> Result<Self> {
-        let config = setup::config(data)?;
+impl<'a> ConnectionUnderTest<'a> {
+    /// Creates a connection and brings it into a state.
+    fn new(data: &mut Unstructured<'_>, totals: &'a mut Totals) -> Result<Self> {
+        let config = random_config::config(data)?;
         let (stage, seeds) = (data.int_in_range(0..=7_u8)?, SeedTree::new(1));
         let connection =
             if stage < 2 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
-        counts.connections += 1;
-        let mut victim = Self {
+        totals.connections += 1;
+        let mut test = Self {
             connection,
             config,
             addresses: addresses(data.arbitrary()?),
             now: Instant::ZERO,
             last: Segment::default(),
             written: 0,
-            witness: Witness::default(),
-            counts,
+            oracle: ReceiverOracle::default(),
+            totals,
         };
         match stage {
-            1 => victim.open_fast(forge::cookie(data)?),
-            7 => victim.accept_fast(forge::cookie(data)?),
+            1 => test.open_fast(forge::cookie(data)?),
+            7 => test.accept_fast(forge::cookie(data)?),
             _ => {}
         }
-        victim.serve();
-        victim.open(stage);
-        Ok(victim)
+        test.serve();
+        test.open(stage);
+        Ok(test)
     }
 
-    /// Has its SYN carry data, or ask for a cookie.
+    /// Puts data or a cookie request on the SYN.
     fn open_fast(&mut self, cookie: FastOpen) {
         let is_experimental = cookie.is_experimental();
         let request = FastOpenOffer::Request { is_experimental };
@@ -78,17 +78,17 @@ impl<'a> Victim<'a> {
         self.written += self.connection.write(2000).unwrap_or(0);
     }
 
-    /// Opens it by a SYN that carries data.
+    /// Opens the connection by a SYN with data.
     fn accept_fast(&mut self, cookie: FastOpen) {
         let syn = Segment { flags: Flags::SYN, len: 700, window: 60_000, ..Segment::default() };
         let cx = &mut Cx { now: self.now, trace: &mut () };
         let (identity, seeds) = (Identity::default(), SeedTree::new(1));
         let (connection, taken) = Connection::accept_fast(cx, &self.config, identity, seeds, &syn, Some(cookie));
-        self.counts.kept += self.witness.keep(&syn, &taken);
+        self.totals.kept += self.oracle.record(&syn, &taken);
         self.connection = connection;
     }
 
-    /// Goes on with the handshake as a genuine peer would.
+    /// Continues the handshake like a correct peer.
     fn open(&mut self, stage: u8) {
         if matches!(stage, 3..=6) {
             let options = every_offer();
@@ -105,7 +105,7 @@ impl<'a> Victim<'a> {
         }
     }
 
-    fn suffer(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+    fn step(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         match data.int_in_range(0..=31_u8)? {
             0..=11 => self.take_forged(data)?,
             12..=15 => self.take_ack(data)?,
@@ -121,7 +121,7 @@ impl<'a> Victim<'a> {
         Ok(())
     }
 
-    /// What its application may do.
+    /// Calls a method of the application's side.
     fn act(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let cx = &mut Cx { now: self.now, trace: &mut () };
         match data.int_in_range(0..=15_u8)? {
@@ -130,7 +130,7 @@ impl<'a> Victim<'a> {
             7..=10 => _ = self.connection.read(data.int_in_range(0..=20_000)?),
             11 => _ = self.connection.read_frame(cx),
             12 => self.connection.wait(cx),
-            // Rarely: an end.
+            // Rarely, as these end the connection.
             14 if data.ratio(1, 8_u8)? => self.connection.shutdown(),
             15 if data.ratio(1, 32_u8)? => self.connection.abort(),
             15 if data.ratio(1, 32_u8)? => {
@@ -143,7 +143,7 @@ impl<'a> Victim<'a> {
         Ok(())
     }
 
-    /// A limit that is new may have passed already.
+    /// Runs timers after a new limit, which may have passed already.
     fn keep_limits(&mut self) {
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= self.now) {
             self.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
@@ -171,18 +171,18 @@ impl<'a> Victim<'a> {
         self.serve();
     }
 
-    fn expected(&self) -> Expected {
+    fn expected(&self) -> NextExpected {
         let sent = self.last.options.timestamps.unwrap_or_default();
-        Expected {
+        NextExpected {
             seq: self.last.ack,
             ack: self.last.seq.at(self.last.sequence_len()),
             timestamps: Timestamps { value: (self.now.as_nanos() / 1_000_000) as u32, echo: sent.value },
         }
     }
 
-    /// What a genuine peer would answer.
+    /// Returns the segment that a correct peer would send.
     fn plausible(&self) -> Segment {
-        let Expected { seq, ack, timestamps } = self.expected();
+        let NextExpected { seq, ack, timestamps } = self.expected();
         let options =
             Options { timestamps: self.last.options.timestamps.is_some().then_some(timestamps), ..Options::default() };
         Segment { seq, ack, flags: Flags::ACK, window: 30_000, options, ..Segment::default() }
@@ -190,32 +190,32 @@ impl<'a> Victim<'a> {
 
     fn take_forged(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let segment = forge::segment(data, &self.expected())?;
-        self.counts.packet("forged");
+        self.totals.packet("forged");
         self.take(&segment);
         Ok(())
     }
 
-    /// A plausible ACK, but for how much it acknowledges, and the window.
+    /// Sends a valid ACK with arbitrary acknowledgement number and window.
     fn take_ack(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let back = data.int_in_range(0..=5000)?;
         let plausible = self.plausible();
         let ack = SeqNum(plausible.ack.0.wrapping_sub(back));
-        self.counts.packet("ACK");
+        self.totals.packet("ACK");
         self.take(&Segment { ack, window: data.arbitrary()?, ..plausible });
         Ok(())
     }
 
-    /// Plausible data, but for where it lies.
+    /// Sends valid data at an arbitrary offset.
     fn take_data(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let plausible = self.plausible();
         let len = data.int_in_range(1..=1000)?;
         let seq = plausible.seq.at(u64::from(len) * data.int_in_range(0..=8)?);
-        self.counts.packet("data");
+        self.totals.packet("data");
         self.take(&Segment { seq, len, ..plausible });
         Ok(())
     }
 
-    /// What a genuine peer would say, with a few bits flipped. The checksum would tell; here it is not looked at.
+    /// Sends a valid segment with a few flipped bits, without verifying its checksum.
     fn take_mutated(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let len = data.int_in_range(0..=64)?;
         let segment = Segment { len, ..self.plausible() };
@@ -223,16 +223,16 @@ impl<'a> Victim<'a> {
         for _ in 0..data.int_in_range(1..=4_u8)? {
             forge::flip(data, &mut packet)?;
         }
-        self.counts.packet("mutated");
+        self.totals.packet("mutated");
         self.take_packet(&packet);
         Ok(())
     }
 
-    /// A router says something about a segment that was sent, or was not.
+    /// Delivers an ICMP error about a segment that was sent or not.
     fn take_report(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let seq = forge::number(data, self.last.seq)?;
         let reasons = [Unreachable::Host, Unreachable::Port, Unreachable::Prohibited];
-        self.counts.packet("report");
+        self.totals.packet("report");
         if data.arbitrary()? {
             let cx = &mut Cx { now: self.now, trace: &mut () };
             let mtu = if data.arbitrary()? { data.int_in_range(68..=1500)? } else { data.arbitrary()? };
@@ -254,13 +254,13 @@ impl<'a> Victim<'a> {
         Ok(())
     }
 
-    /// Its own words come back.
+    /// Reflects the connection's last segment.
     fn take_echo(&mut self) {
-        self.counts.packet("echo");
+        self.totals.packet("echo");
         self.take(&self.last.clone());
     }
 
-    /// Returns it a segment by way of a packet, if it fits into one.
+    /// Delivers a segment as a packet if it fits into one.
     fn take(&mut self, segment: &Segment) {
         match write(segment, &self.addresses, &vec![0; segment.len.into()]) {
             Ok(packet) => self.take_packet(&packet),
@@ -271,25 +271,25 @@ impl<'a> Victim<'a> {
     fn take_packet(&mut self, packet: &[u8]) {
         match read(packet, Checksums::Ignore) {
             Ok(parsed) => self.take_segment(&parsed.segment),
-            Err(reason) => self.counts.refuse(reason),
+            Err(reason) => self.totals.refuse(reason),
         }
     }
 
     fn take_segment(&mut self, segment: &Segment) {
         let before = self.connection.received();
         let taken = self.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, segment);
-        self.counts.segments += 1;
-        self.counts.offered += u64::from(segment.len);
-        self.counts.kept += self.witness.keep(segment, &taken);
-        self.counts.delivered += self.connection.received() - before;
+        self.totals.segments += 1;
+        self.totals.offered += u64::from(segment.len);
+        self.totals.kept += self.oracle.record(segment, &taken);
+        self.totals.delivered += self.connection.received() - before;
         self.serve();
     }
 
-    /// Lets time pass: up to a quarter of an hour, mostly much less.
+    /// Advances time by up to a quarter of an hour, mostly much less.
     fn pause(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let millis = u64::from(data.arbitrary::<u8>()?) << data.int_in_range(0..=12_u8)?;
         let end = self.now + Duration::from_millis(millis);
-        // Fine-grained timers may run out very often.
+        // Bounded, as fine-grained timers may fire very often.
         for _ in 0..50 {
             let Some(deadline) = self.connection.poll_timeout().filter(|deadline| *deadline <= end) else {
                 break;
@@ -303,7 +303,7 @@ impl<'a> Victim<'a> {
         Ok(())
     }
 
-    /// What a driver does after every call.
+    /// Does what a driver does after each call, and checks invariants.
     fn serve(&mut self) {
         for count in 0.. {
             let cx = &mut Cx { now: self.now, trace: &mut () };
@@ -311,15 +311,15 @@ impl<'a> Victim<'a> {
                 break;
             };
             assert!(count < BURST, "the connection sends without end");
-            self.witness_departure(&transmit);
+            self.check_transmit(&transmit);
         }
         drain(&mut self.connection);
         self.check();
     }
 
-    fn witness_departure(&mut self, transmit: &Transmit) {
+    fn check_transmit(&mut self, transmit: &Transmit) {
         let segment = &transmit.segment;
-        self.counts.answers += 1;
+        self.totals.answers += 1;
         assert!(segment.options.wire_len() <= 40, "the options do not fit into a header");
         assert_eq!(transmit.data.end - transmit.data.start, u64::from(segment.len));
         if !self.config.real_time.framing {
@@ -333,7 +333,7 @@ impl<'a> Victim<'a> {
     fn check(&self) {
         check(&self.connection, &self.config, self.now);
         if self.config.real_time.delivery == Delivery::InOrder {
-            let (received, kept) = (self.connection.received(), self.witness.in_order());
+            let (received, kept) = (self.connection.received(), self.oracle.in_order());
             assert!(received <= kept, "{received} bytes were delivered, but {kept} sent");
         }
     }

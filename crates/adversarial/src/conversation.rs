@@ -1,69 +1,69 @@
-//! Two honest ends, and a network between them that is not.
+//! Two correct endpoints with a malicious network between them.
 
+use crate::oracle::ReceiverOracle;
 use crate::packets::{addresses, read, write};
-use crate::witness::Witness;
-use crate::{Counts, forge, setup};
+use crate::{Totals, forge, random_config};
 use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, RealTime, RfcState, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Addresses, Checksums, Ecn};
 use std::collections::BTreeMap;
 
-/// Two connections that write, read and close, while packets between them are dropped, delayed, doubled, harmed – and, in some
-/// conversations, changed so that checksums are right: everything but what payload stands where.
+/// Runs two connections that write, read and close, while packets are dropped, delayed, duplicated and corrupted. In some
+/// conversations, the network also rewrites headers with valid checksums: everything but the position of payload.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn conversation(data: &[u8], counts: &mut Counts) {
+/// If an invariant is violated.
+pub fn conversation(data: &[u8], totals: &mut Totals) {
     let mut data = Unstructured::new(data);
-    if let Ok(mut conversation) = Conversation::new(&mut data, counts) {
+    if let Ok(mut conversation) = Conversation::new(&mut data, totals) {
         conversation.run(&mut data);
     }
 }
 
-/// More steps than an honest conversation takes whose bytes have come to their end …
+/// More steps than a conversation without forging takes after the input bytes are used up.
 const STEPS: u32 = 20_000;
-/// … and as many as are worth looking at where lies may have left the two apart for ever.
-const STEPS_APART: u32 = 1000;
-/// So few losses that nobody gives up.
-const FEW: u32 = 3;
+/// The limit with forging, which may desynchronise the two for ever.
+const STEPS_DIVERGED: u32 = 1000;
+/// With at most this many losses, no endpoint times out.
+const FEW_LOSSES: u32 = 3;
 
-struct Side {
+struct Endpoint {
     connection: Connection,
-    witness: Witness,
+    oracle: ReceiverOracle,
     written: u64,
-    /// What it is to write in all.
+    /// Total bytes to write.
     to_write: u64,
     read: u64,
 }
 
 struct Conversation<'a> {
-    sides: [Side; 2],
+    endpoints: [Endpoint; 2],
     addresses: Addresses,
-    /// By time of arrival, then in order of sending: to which side.
-    on_the_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    /// Packets in flight by arrival time, then by order of sending, with their receiver.
+    in_flight: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     sent: u64,
     now: Instant,
     lost: u32,
-    /// The network changes what segments say.
-    lies: bool,
-    /// The SYN carries data.
-    is_fast: bool,
-    counts: &'a mut Counts,
+    /// Whether the network rewrites headers.
+    forges: bool,
+    /// Whether the SYN carries data.
+    has_syn_data: bool,
+    totals: &'a mut Totals,
 }
 
-/// The byte at a place of the stream that a side writes.
+/// Returns the byte at an offset of the stream of a side.
 const fn byte(side: usize, place: u64) -> u8 {
     (place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u8 ^ (side as u8 * 0x55)
 }
 
-impl Side {
+impl Endpoint {
     fn new(connection: Connection, to_write: u64) -> Self {
-        Self { connection, witness: Witness::default(), written: 0, to_write, read: 0 }
+        Self { connection, oracle: ReceiverOracle::default(), written: 0, to_write, read: 0 }
     }
 
-    /// Writes what is left to write and fits, and then closes.
+    /// Writes what the send buffer accepts, and closes after the last byte.
     fn write(&mut self) {
         self.written += self.connection.write(self.to_write - self.written).unwrap_or(0);
         if self.written == self.to_write {
@@ -73,47 +73,48 @@ impl Side {
 }
 
 impl<'a> Conversation<'a> {
-    fn new(data: &mut Unstructured<'_>, counts: &'a mut Counts) -> Result<Self> {
-        // Every byte is to arrive: nobody steps over any.
+    fn new(data: &mut Unstructured<'_>, totals: &'a mut Totals) -> Result<Self> {
+        // Without real-time mode: every byte must arrive.
         let config = |config| Config { real_time: RealTime::default(), ..config };
-        let configs = [config(setup::config(data)?), config(setup::config(data)?)];
+        let configs = [config(random_config::config(data)?), config(random_config::config(data)?)];
         let seeds = SeedTree::new(data.arbitrary::<u16>()?.into());
         let connections = [
             Connection::connect(&configs[0], seeds.child("opener")),
             Connection::listen(&configs[1], seeds.child("listener")),
         ];
         let most = u64::from(configs[0].mss.min(configs[1].mss)) * 20;
-        let mut sides = Vec::new();
+        let mut endpoints = Vec::new();
         for connection in connections {
-            sides.push(Side::new(connection, data.int_in_range(0..=most)?));
+            endpoints.push(Endpoint::new(connection, data.int_in_range(0..=most)?));
         }
-        let Ok(sides) = sides.try_into() else { unreachable!("there are two") };
-        let (addresses, lies, is_fast) = (addresses(data.arbitrary()?), data.ratio(1, 3_u8)?, data.ratio(1, 4_u8)?);
-        let (on_the_way, now) = (BTreeMap::new(), Instant::ZERO);
-        counts.connections += 2;
-        Ok(Self { sides, addresses, on_the_way, sent: 0, now, lost: 0, lies, is_fast, counts })
+        let Ok(endpoints) = endpoints.try_into() else { unreachable!("there are two") };
+        let (addresses, forges, has_syn_data) =
+            (addresses(data.arbitrary()?), data.ratio(1, 3_u8)?, data.ratio(1, 4_u8)?);
+        let (in_flight, now) = (BTreeMap::new(), Instant::ZERO);
+        totals.connections += 2;
+        Ok(Self { endpoints, addresses, in_flight, sent: 0, now, lost: 0, forges, has_syn_data, totals })
     }
 
     fn run(&mut self, data: &mut Unstructured<'_>) {
-        // A SYN may carry data, and meets a listener that drops it.
-        if self.is_fast {
-            self.sides[0].connection.open_fast(FastOpenOffer::WithoutCookie { mss: None });
+        // The listener has no Fast Open: it must drop the data and get it again.
+        if self.has_syn_data {
+            self.endpoints[0].connection.open_fast(FastOpenOffer::WithoutCookie { mss: None });
         }
-        self.sides[0].write();
+        self.endpoints[0].write();
         self.serve(0, data);
-        for _ in 0..if self.lies { STEPS_APART } else { STEPS } {
+        for _ in 0..if self.forges { STEPS_DIVERGED } else { STEPS } {
             if !self.step(data) {
                 return self.finish();
             }
         }
-        // Who lost much may wait for long, while timers that never rest run out again and again.
-        assert!(self.lies || self.lost > FEW, "the conversation has no end");
+        // After many losses, timers back off for a long time, and keep-alives go on for ever.
+        assert!(self.forges || self.lost > FEW_LOSSES, "the conversation has no end");
     }
 
-    /// Goes on to the next thing that happens; says whether there is one.
+    /// Processes the next event. Returns whether there was one.
     fn step(&mut self, data: &mut Unstructured<'_>) -> bool {
-        let arrival = self.on_the_way.first_key_value().map(|((at, _), _)| *at);
-        let timers = self.sides.each_ref().map(|side| side.connection.poll_timeout());
+        let arrival = self.in_flight.first_key_value().map(|((at, _), _)| *at);
+        let timers = self.endpoints.each_ref().map(|side| side.connection.poll_timeout());
         let Some(next) = [arrival, timers[0], timers[1]].into_iter().flatten().min() else {
             return false;
         };
@@ -122,39 +123,39 @@ impl<'a> Conversation<'a> {
             self.deliver(data);
         } else {
             let side = usize::from(timers[0] != Some(next));
-            self.sides[side].connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
+            self.endpoints[side].connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
             self.serve(side, data);
         }
         true
     }
 
-    /// Where little was lost and nothing forged, everything has arrived.
+    /// With few losses and no forging, everything must have arrived.
     fn finish(&mut self) {
-        if self.lies || self.lost > FEW {
+        if self.forges || self.lost > FEW_LOSSES {
             return;
         }
         for (side, peer) in [(0, 1), (1, 0)] {
-            let (received, written) = (self.sides[side].connection.received(), self.sides[peer].to_write);
+            let (received, written) = (self.endpoints[side].connection.received(), self.endpoints[peer].to_write);
             assert_eq!(received, written, "side {side} has what the other wrote");
         }
-        self.counts.completed += 1;
+        self.totals.completed += 1;
     }
 
     fn deliver(&mut self, data: &mut Unstructured<'_>) {
-        let Some((_, (to, packet))) = self.on_the_way.pop_first() else {
+        let Some((_, (to, packet))) = self.in_flight.pop_first() else {
             return;
         };
         let parsed = match read(&packet, Checksums::Verify) {
             Ok(parsed) => parsed,
-            Err(reason) => return self.counts.refuse(reason),
+            Err(reason) => return self.totals.refuse(reason),
         };
-        let side = &mut self.sides[to];
+        let side = &mut self.endpoints[to];
         let before = side.connection.received();
         let taken = side.connection.on_segment(&mut Cx { now: self.now, trace: &mut () }, &parsed.segment);
-        self.counts.segments += 1;
-        self.counts.offered += u64::from(parsed.segment.len);
-        self.counts.kept += side.witness.keep(&parsed.segment, &taken);
-        self.counts.delivered += side.connection.received() - before;
+        self.totals.segments += 1;
+        self.totals.offered += u64::from(parsed.segment.len);
+        self.totals.kept += side.oracle.record(&parsed.segment, &taken);
+        self.totals.delivered += side.connection.received() - before;
         let payload = packet[parsed.payload].iter().skip(taken.skip.into());
         for (place, got) in taken.stream.zip(payload) {
             assert_eq!(*got, byte(1 - to, place), "the byte at {place}, as it was sent to side {to}");
@@ -162,22 +163,22 @@ impl<'a> Conversation<'a> {
         self.serve(to, data);
     }
 
-    /// What a driver does after every call.
+    /// Does what a driver does after each call, and checks invariants.
     fn serve(&mut self, number: usize, data: &mut Unstructured<'_>) {
-        let side = &mut self.sides[number];
+        let side = &mut self.endpoints[number];
         while side.connection.poll_event().is_some() {}
         if matches!(side.connection.state(), RfcState::Established | RfcState::CloseWait) {
             side.write();
         }
         side.read += side.connection.read(u64::MAX);
-        let (received, sent) = (side.connection.received(), side.witness.in_order());
+        let (received, sent) = (side.connection.received(), side.oracle.in_order());
         assert!(received <= sent, "{received} bytes were delivered to side {number}, {sent} sent");
         assert!(side.read <= received);
         let now = self.now;
-        while let Some(transmit) = self.sides[number].connection.poll_transmit(&mut Cx { now, trace: &mut () }) {
-            assert!(transmit.data.end <= self.sides[number].written, "more is sent than written");
-            self.counts.answers += 1;
-            // Where the bytes end, so do the faults.
+        while let Some(transmit) = self.endpoints[number].connection.poll_transmit(&mut Cx { now, trace: &mut () }) {
+            assert!(transmit.data.end <= self.endpoints[number].written, "more is sent than written");
+            self.totals.answers += 1;
+            // Without input bytes left, the network is perfect.
             if self.carry(number, &transmit, data).is_err() {
                 self.send(number, &transmit, 0);
             }
@@ -190,43 +191,43 @@ impl<'a> Conversation<'a> {
         }
         match data.int_in_range(0..=15_u8)? {
             0 => {
-                self.counts.packet("dropped");
+                self.totals.packet("dropped");
                 self.lost += 1;
             }
             1 => {
-                self.counts.packet("doubled");
+                self.totals.packet("duplicated");
                 self.send(from, transmit, data.arbitrary()?);
                 self.send(from, transmit, data.arbitrary()?);
             }
             2 | 3 => {
-                self.counts.packet("delayed");
+                self.totals.packet("delayed");
                 self.send(from, transmit, data.arbitrary()?);
             }
             4 => {
-                self.counts.packet("harmed");
+                self.totals.packet("corrupted");
                 self.lost += 1;
                 let mut packet = self.packet(from, transmit);
-                // Of two, the checksum may miss both.
+                // One bit only: the checksum may miss two.
                 forge::flip(data, &mut packet)?;
                 self.put(from, packet, 0);
             }
-            5 if self.lies => {
-                self.counts.packet("changed");
-                self.lie(from, transmit, data)?;
+            5 if self.forges => {
+                self.totals.packet("changed");
+                self.forge(from, transmit, data)?;
             }
             _ => {
-                self.counts.packet("passed on");
+                self.totals.packet("passed on");
                 self.send(from, transmit, 0);
             }
         }
         Ok(())
     }
 
-    /// Changes everything that does not say where which payload stands.
-    fn lie(&mut self, from: usize, transmit: &Transmit, data: &mut Unstructured<'_>) -> Result<()> {
-        let mut told = transmit.clone();
-        let segment = &mut told.segment;
-        let expected = forge::Expected {
+    /// Rewrites all header fields but those that position payload.
+    fn forge(&mut self, from: usize, transmit: &Transmit, data: &mut Unstructured<'_>) -> Result<()> {
+        let mut changed = transmit.clone();
+        let segment = &mut changed.segment;
+        let expected = forge::NextExpected {
             seq: segment.seq,
             ack: segment.ack,
             timestamps: segment.options.timestamps.unwrap_or_default(),
@@ -236,7 +237,7 @@ impl<'a> Conversation<'a> {
         segment.window = forged.window;
         segment.ecn = Ecn::from_bits(data.arbitrary()?);
         segment.options = forged.options;
-        self.send(from, &told, 0);
+        self.send(from, &changed, 0);
         Ok(())
     }
 
@@ -248,14 +249,14 @@ impl<'a> Conversation<'a> {
     fn put(&mut self, from: usize, packet: Vec<u8>, late: u8) {
         self.sent += 1;
         let at = self.now + Duration::from_millis(20 + u64::from(late));
-        self.on_the_way.insert((at, self.sent), (1 - from, packet));
+        self.in_flight.insert((at, self.sent), (1 - from, packet));
     }
 
     fn packet(&self, from: usize, transmit: &Transmit) -> Vec<u8> {
         let payload: Vec<u8> = transmit.data.clone().map(|place| byte(from, place)).collect();
         let addresses = if from == 0 { self.addresses } else { self.addresses.reversed() };
         let plain = || earlybird_wire::Segment { options: earlybird_wire::Options::default(), ..transmit.segment };
-        // Forged options may not fit.
+        // Forged options may exceed the 40 bytes of a header.
         write(&transmit.segment, &addresses, &payload)
             .or_else(|_| write(&plain(), &addresses, &payload))
             .expect("a segment without options fits")

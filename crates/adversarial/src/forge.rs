@@ -1,18 +1,18 @@
-//! Segments that no TCP would send.
+//! Forged segments, close to what a connection accepts.
 
 use arbitrary::{Result, Unstructured};
 use earlybird_wire::{Ecn, FastOpen, Flags, Options, SackBlock, Segment, SeqNum, SkipNotice, Timestamps};
 use std::num::NonZeroU16;
 
-/// What the peer of a connection would say next.
+/// The numbers of the next valid segment of a peer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct NextExpected {
     pub(crate) seq: SeqNum,
     pub(crate) ack: SeqNum,
     pub(crate) timestamps: Timestamps,
 }
 
-/// A number: right, a little or far from it, or anywhere.
+/// Returns a sequence number: correct, near, far away or arbitrary.
 pub(crate) fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNum> {
     let distance = match data.int_in_range(0..=9_u8)? {
         0..=3 => 0,
@@ -24,7 +24,7 @@ pub(crate) fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNu
     Ok(SeqNum(right.0.wrapping_add_signed(distance)))
 }
 
-/// Mostly an ACK, as nothing else gets far.
+/// Mostly ACK: without it most segments are dropped early (RFC 9293 §3.10.7.4).
 fn flags(data: &mut Unstructured<'_>) -> Result<Flags> {
     Ok(match data.int_in_range(0..=7_u8)? {
         0..=3 => Flags::ACK,
@@ -48,7 +48,7 @@ fn timestamps(data: &mut Unstructured<'_>, expected: Timestamps) -> Result<Times
     Ok(Timestamps { value: stamp(data, expected.value)?, echo: stamp(data, expected.echo)? })
 }
 
-fn notice(data: &mut Unstructured<'_>, expected: &Expected) -> Result<SkipNotice> {
+fn skip_notice(data: &mut Unstructured<'_>, expected: &NextExpected) -> Result<SkipNotice> {
     if data.arbitrary()? {
         return Ok(SkipNotice::Offer);
     }
@@ -61,23 +61,26 @@ pub(crate) fn cookie(data: &mut Unstructured<'_>) -> Result<FastOpen> {
     Ok(FastOpen::cookie(data.bytes(length)?).unwrap_or(FastOpen::REQUEST).experimental(data.arbitrary()?))
 }
 
-fn maybe<T>(data: &mut Unstructured<'_>, make: impl FnOnce(&mut Unstructured<'_>) -> Result<T>) -> Result<Option<T>> {
+fn optional<T>(
+    data: &mut Unstructured<'_>,
+    make: impl FnOnce(&mut Unstructured<'_>) -> Result<T>,
+) -> Result<Option<T>> {
     if data.arbitrary()? { make(data).map(Some) } else { Ok(None) }
 }
 
-fn options(data: &mut Unstructured<'_>, expected: &Expected, is_syn: bool) -> Result<Options> {
+fn options(data: &mut Unstructured<'_>, expected: &NextExpected, is_syn: bool) -> Result<Options> {
     let mut options =
-        Options { timestamps: maybe(data, |data| timestamps(data, expected.timestamps))?, ..Options::default() };
+        Options { timestamps: optional(data, |data| timestamps(data, expected.timestamps))?, ..Options::default() };
     if is_syn || data.ratio(1, 16)? {
         options.mss = NonZeroU16::new(data.arbitrary()?);
-        options.window_scale = maybe(data, |data| data.int_in_range(0..=14))?;
+        options.window_scale = optional(data, |data| data.int_in_range(0..=14))?;
         options.sack_permitted = data.arbitrary()?;
     }
     if data.ratio(1, 4)? {
-        options.skip_notice = Some(notice(data, expected)?);
+        options.skip_notice = Some(skip_notice(data, expected)?);
     }
     if is_syn {
-        return Ok(maybe(data, cookie)?.map_or(options, |fast_open| options.with_fast_open(fast_open)));
+        return Ok(optional(data, cookie)?.map_or(options, |fast_open| options.with_fast_open(fast_open)));
     }
     for _ in 0..data.int_in_range(0..=4_u8)? {
         options.sack.push(SackBlock { left: number(data, expected.ack)?, right: number(data, expected.ack)? });
@@ -85,8 +88,8 @@ fn options(data: &mut Unstructured<'_>, expected: &Expected, is_syn: bool) -> Re
     Ok(options)
 }
 
-/// Makes a segment that is near enough to what is expected to do harm.
-pub(crate) fn segment(data: &mut Unstructured<'_>, expected: &Expected) -> Result<Segment> {
+/// Returns a segment that is close enough to the expected one to do harm.
+pub(crate) fn segment(data: &mut Unstructured<'_>, expected: &NextExpected) -> Result<Segment> {
     let flags = flags(data)?;
     Ok(Segment {
         seq: number(data, expected.seq)?,

@@ -1,8 +1,8 @@
-//! A port that strangers flood, some of whom finish what they began.
+//! A listener under a flood of SYNs, some of which complete their handshake.
 
-use crate::forge::{self, Expected};
+use crate::forge::{self, NextExpected};
 use crate::packets::write;
-use crate::{Counts, packets, setup};
+use crate::{Totals, packets, random_config};
 use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Connection, Cx, FastOpenServer, ListenConfig, Listener, Opened, Response, RfcState, SynCookies};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -10,32 +10,32 @@ use earlybird_wire::{Addresses, Flags, Segment, SeqNum, Timestamps};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// SYNs, ACKs, resets and anything else from a handful of peers, and an application that accepts now and then.
+/// Sends SYNs, ACKs, resets and forged segments from a few peers to a listener whose application accepts now and then.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
-pub fn listener(data: &[u8], counts: &mut Counts) {
+/// If an invariant is violated.
+pub fn listener(data: &[u8], totals: &mut Totals) {
     let mut data = Unstructured::new(data);
-    // Where the bytes end, so does the experiment.
-    if let Ok(mut port) = Port::new(&mut data, counts) {
-        while !data.is_empty() && port.suffer(&mut data).is_ok() {}
+    // The experiment ends with its input.
+    if let Ok(mut test) = ListenerUnderTest::new(&mut data, totals) {
+        while !data.is_empty() && test.step(&mut data).is_ok() {}
     }
 }
 
-struct Port<'a> {
+struct ListenerUnderTest<'a> {
     listener: Listener,
     settings: ListenConfig,
     now: Instant,
-    /// Those that are open, as a driver keeps them.
+    /// Open connections, as a driver keeps them.
     connections: BTreeMap<Addresses, Connection>,
-    /// What peers were told last; a peer's addresses are those of what it sends.
-    told: Vec<(Addresses, Segment)>,
-    counts: &'a mut Counts,
+    /// The latest replies; the addresses are those of the peer's segments.
+    replies: Vec<(Addresses, Segment)>,
+    totals: &'a mut Totals,
 }
 
-/// So many answers are remembered.
-const MEMORY: usize = 16;
+/// The number of replies that are kept.
+const REPLY_LIMIT: usize = 16;
 
 fn settings(data: &mut Unstructured<'_>) -> Result<ListenConfig> {
     let fast_open = FastOpenServer {
@@ -59,15 +59,15 @@ fn peer(data: &mut Unstructured<'_>) -> Result<Addresses> {
     Ok(Addresses { source_port: data.int_in_range(1000..=1003)?, ..addresses })
 }
 
-impl<'a> Port<'a> {
-    fn new(data: &mut Unstructured<'_>, counts: &'a mut Counts) -> Result<Self> {
-        let (config, settings) = (setup::config(data)?, settings(data)?);
+impl<'a> ListenerUnderTest<'a> {
+    fn new(data: &mut Unstructured<'_>, totals: &'a mut Totals) -> Result<Self> {
+        let (config, settings) = (random_config::config(data)?, settings(data)?);
         let listener = Listener::new(&config, settings, [3; 16], SeedTree::new(1));
-        let (connections, told) = (BTreeMap::new(), Vec::new());
-        Ok(Self { listener, settings, now: Instant::ZERO, connections, told, counts })
+        let (connections, replies) = (BTreeMap::new(), Vec::new());
+        Ok(Self { listener, settings, now: Instant::ZERO, connections, replies, totals })
     }
 
-    fn suffer(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+    fn step(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         match data.int_in_range(0..=15_u8)? {
             0..=5 => self.take_syn(data)?,
             6..=9 => self.take_answer(data)?,
@@ -80,41 +80,41 @@ impl<'a> Port<'a> {
     }
 
     fn take_syn(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
-        let syn = forge::segment(data, &Expected::default())?;
-        self.counts.packet("SYN");
+        let syn = forge::segment(data, &NextExpected::default())?;
+        self.totals.packet("SYN");
         self.take(peer(data)?, &Segment { flags: syn.flags | Flags::SYN, ..syn });
         Ok(())
     }
 
-    /// Who was answered answers, rightly or almost.
+    /// A peer answers a reply, correctly or almost.
     fn take_answer(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
-        let Some((addresses, told)) = self.told.get(data.choose_index(MEMORY)?).copied() else {
+        let Some((addresses, reply)) = self.replies.get(data.choose_index(REPLY_LIMIT)?).copied() else {
             return Ok(());
         };
-        let stamp = told.options.timestamps.unwrap_or_default();
+        let stamp = reply.options.timestamps.unwrap_or_default();
         let timestamps = Timestamps { value: stamp.echo, echo: stamp.value };
-        let expected = Expected { seq: told.ack, ack: told.seq.at(told.sequence_len()), timestamps };
+        let expected = NextExpected { seq: reply.ack, ack: reply.seq.at(reply.sequence_len()), timestamps };
         let forged = forge::segment(data, &expected)?;
         let mut options = forged.options;
-        options.timestamps = told.options.timestamps.map(|_| timestamps);
+        options.timestamps = reply.options.timestamps.map(|_| timestamps);
         let right = Segment { seq: expected.seq, ack: expected.ack, flags: Flags::ACK, options, ..forged };
-        self.counts.packet("answer");
+        self.totals.packet("answer");
         self.take(addresses, if data.ratio(3, 4_u8)? { &right } else { &forged });
         Ok(())
     }
 
     fn take_forged(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
-        let expected = Expected { ack: SeqNum(data.arbitrary()?), ..Expected::default() };
+        let expected = NextExpected { ack: SeqNum(data.arbitrary()?), ..NextExpected::default() };
         let segment = forge::segment(data, &expected)?;
-        self.counts.packet("stranger");
+        self.totals.packet("unmatched");
         self.take(peer(data)?, &segment);
         Ok(())
     }
 
-    /// Does with a segment what a driver does.
+    /// Processes a segment like a driver.
     fn take(&mut self, addresses: Addresses, segment: &Segment) {
-        self.counts.segments += 1;
-        self.counts.offered += u64::from(segment.len);
+        self.totals.segments += 1;
+        self.totals.offered += u64::from(segment.len);
         let cx = &mut Cx { now: self.now, trace: &mut () };
         if let Some(connection) = self.connections.get_mut(&addresses) {
             connection.on_segment(cx, segment);
@@ -123,31 +123,31 @@ impl<'a> Port<'a> {
         match self.listener.on_segment(cx, &addresses, segment) {
             Response::Nothing => {}
             Response::Answer(answer) => {
-                assert!(!segment.flags.contains(Flags::RST), "a reset is answered");
-                self.tell(addresses, answer);
+                assert!(!segment.flags.contains(Flags::RST), "a reset must not be answered");
+                self.record_reply(addresses, answer);
             }
             Response::Opened(Opened { connection, taken, .. }) => {
-                self.counts.connections += 1;
+                self.totals.connections += 1;
                 assert!(taken.stream.end - taken.stream.start <= u64::from(segment.len));
                 self.connections.insert(addresses, *connection);
             }
         }
     }
 
-    fn tell(&mut self, addresses: Addresses, answer: Segment) {
-        self.counts.answers += 1;
-        assert_eq!(answer.len, 0, "what the listener says has no payload");
+    fn record_reply(&mut self, addresses: Addresses, answer: Segment) {
+        self.totals.answers += 1;
+        assert_eq!(answer.len, 0, "replies of a listener have no payload");
         assert!(
             write(&answer, &addresses.reversed(), &[]).is_ok(),
             "the answer does not fit into a packet: {answer:?}"
         );
         if answer.flags.contains(Flags::SYN) {
-            self.told.insert(0, (addresses, answer));
-            self.told.truncate(MEMORY);
+            self.replies.insert(0, (addresses, answer));
+            self.replies.truncate(REPLY_LIMIT);
         }
     }
 
-    /// The application takes a connection and gives it up.
+    /// The application accepts and drops a connection.
     fn accept(&mut self) {
         if let Some(addresses) = self.listener.accept() {
             self.connections.remove(&addresses);
@@ -167,7 +167,7 @@ impl<'a> Port<'a> {
                 break;
             };
             assert!(count <= most, "the listener sends without end");
-            self.tell(addresses, answer);
+            self.record_reply(addresses, answer);
         }
         let cx = &mut Cx { now: self.now, trace: &mut () };
         for connection in self.connections.values_mut() {

@@ -1,7 +1,7 @@
-//! Tries very many hostile segments: `earlybird-adversarial 100000000 [SEED [FIRST]]`, from experiment FIRST on.
+//! Runs millions of adversarial segments: `earlybird-adversarial PACKETS [SEED [FIRST]]` starts at experiment FIRST.
 
 use cap::Cap;
-use earlybird_adversarial::{Counts, TARGETS};
+use earlybird_adversarial::{TARGETS, Totals};
 use earlybird_units::{Random, SeedTree};
 use std::alloc::System;
 use std::io::Write;
@@ -12,10 +12,10 @@ use std::time::Instant;
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
-/// The longest experiment reads so many bytes …
-const LONGEST: usize = 1 << 20;
-/// … and nothing else may take as much memory: a connection's is bounded, however long it is attacked.
-const BOUND: usize = 8 << 20;
+/// The largest input of an experiment, in bytes.
+const MAX_INPUT: usize = 1 << 20;
+/// The limit of all other memory: that of a connection is bounded, however long the attack.
+const MEMORY_BOUND: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
@@ -27,39 +27,43 @@ fn main() -> ExitCode {
     run(goal, SeedTree::new(seed), first)
 }
 
-#[expect(clippy::disallowed_methods, reason = "it tells how fast it is; the connections have a clock of their own")]
+#[expect(clippy::disallowed_methods, reason = "measures the throughput of the program; connections get simulated time")]
 fn run(goal: u64, seeds: SeedTree, first: u64) -> ExitCode {
-    let (start, mut counts, mut told) = (Instant::now(), Counts::default(), 0);
-    let mut data = vec![0; LONGEST];
+    let (start, mut totals, mut printed) = (Instant::now(), Totals::default(), 0);
+    let mut data = vec![0; MAX_INPUT];
     for experiment in first.. {
-        if counts.total() >= goal {
+        if totals.total() >= goal {
             break;
         }
         let mut random = seeds.nth(experiment).random();
         let length = length(&mut random);
         fill(&mut random, &mut data[..length]);
         let (name, target) = TARGETS[random.below(TARGETS.len() as u64) as usize];
-        if catch_unwind(AssertUnwindSafe(|| target(&data[..length], &mut counts))).is_err() {
-            say(&format!("{name}, experiment {experiment}, after {} packets", counts.total()));
+        if catch_unwind(AssertUnwindSafe(|| target(&data[..length], &mut totals))).is_err() {
+            print_line(&format!("{name}, experiment {experiment}, after {} packets", totals.total()));
             return ExitCode::FAILURE;
         }
-        assert!(HEAP.max_allocated() < LONGEST + BOUND, "memory is not bounded: {} bytes", HEAP.max_allocated());
-        if counts.total() * 20 / goal > told {
-            told = counts.total() * 20 / goal;
-            tell(&counts, goal, start);
+        assert!(
+            HEAP.max_allocated() < MAX_INPUT + MEMORY_BOUND,
+            "memory is not bounded: {} bytes",
+            HEAP.max_allocated()
+        );
+        if totals.total() * 20 / goal > printed {
+            printed = totals.total() * 20 / goal;
+            print_progress(&totals, goal, start);
         }
     }
-    say(&format!(
-        "{counts}\nmost memory: {} kB, beside {} kB of input",
-        (HEAP.max_allocated() - LONGEST) >> 10,
-        LONGEST >> 10
+    print_line(&format!(
+        "{totals}\nmost memory: {} kB, beside {} kB of input",
+        (HEAP.max_allocated() - MAX_INPUT) >> 10,
+        MAX_INPUT >> 10
     ));
     ExitCode::SUCCESS
 }
 
-/// Mostly a few hundred events; now and then very many, so that what grows shows.
+/// Mostly a few hundred events; rarely very many, to reveal growth.
 fn length(random: &mut Random) -> usize {
-    let most = if random.below(2000) == 0 { LONGEST } else { 1 << (5 + random.below(9)) };
+    let most = if random.below(2000) == 0 { MAX_INPUT } else { 1 << (5 + random.below(9)) };
     1 + random.below(most as u64) as usize
 }
 
@@ -70,12 +74,12 @@ fn fill(random: &mut Random, data: &mut [u8]) {
     }
 }
 
-fn tell(counts: &Counts, goal: u64, start: Instant) {
-    let (done, seconds) = (counts.total(), start.elapsed().as_secs_f64());
-    say(&format!("{:>3} % {done} packets, {:.0} a second", done * 100 / goal, done as f64 / seconds));
+fn print_progress(totals: &Totals, goal: u64, start: Instant) {
+    let (done, seconds) = (totals.total(), start.elapsed().as_secs_f64());
+    print_line(&format!("{:>3} % {done} packets, {:.0} a second", done * 100 / goal, done as f64 / seconds));
 }
 
-fn say(text: &str) {
-    // Who closes the pipe has read enough.
+fn print_line(text: &str) {
+    // A closed pipe is no error: the reader has seen enough.
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Segments in packets, and back.
+//! Serialising and parsing with round-trip checks.
 
 use earlybird_wire::{Addresses, CannotEmit, Checksums, Malformed, Parsed, Segment, Style, emit, parse};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -20,7 +20,7 @@ pub(crate) const fn addresses(is_v6: bool) -> Addresses {
     if is_v6 { V6 } else { V4 }
 }
 
-/// Writes a segment with its payload.
+/// Serialises a segment with its payload.
 pub(crate) fn write(segment: &Segment, addresses: &Addresses, payload: &[u8]) -> Result<Vec<u8>, CannotEmit> {
     let mut packet = vec![0; earlybird_wire::HEADERS_MAX + payload.len()];
     let length = emit(segment, addresses, Style::default(), [payload, &[]], &mut packet)?;
@@ -28,7 +28,7 @@ pub(crate) fn write(segment: &Segment, addresses: &Addresses, payload: &[u8]) ->
     Ok(packet)
 }
 
-/// Reads a packet, and checks that what was read says the same once it is written again.
+/// Parses a packet, and checks that it is equal after another round trip.
 pub(crate) fn read(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
     let parsed = parse(packet, checksums)?;
     let payload = &packet[parsed.payload.clone()];
@@ -39,7 +39,8 @@ pub(crate) fn read(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malfor
             assert_eq!((reread.segment, reread.addresses), (parsed.segment, parsed.addresses));
             assert_eq!(&again[reread.payload], payload);
         }
-        // Options without padding between them may be more than fit with it; so may IPv6's payload beside longer options.
+        // Options are padded when they are written, which may exceed the header; with longer options, the payload may exceed an
+        // IPv6 packet.
         Err(error) => assert!(matches!(error, CannotEmit::Options | CannotEmit::Length)),
     }
     Ok(parsed)

@@ -1,6 +1,6 @@
-//! Every experiment with the inputs that the fuzzer has kept, and with random ones.
+//! All experiments with the corpus of the fuzzers, and with random inputs.
 
-use earlybird_adversarial::{Counts, TARGETS, Target};
+use earlybird_adversarial::{TARGETS, Target, Totals};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::path::Path;
@@ -12,19 +12,19 @@ fn kept(name: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_the_fuzzer_has_kept_does_no_harm() {
-    let mut counts = Counts::default();
+fn the_corpus_passes() {
+    let mut totals = Totals::default();
     for (name, target) in TARGETS {
         let inputs = kept(name);
         assert!(!inputs.is_empty(), "the corpus of {name} is empty");
         for input in &inputs {
-            target(input, &mut counts);
+            target(input, &mut totals);
         }
     }
-    assert!(counts.answers > 0 && counts.kept > 0, "{counts}");
+    assert!(totals.answers > 0 && totals.kept > 0, "{totals}");
 }
 
-/// On one line where a test fails.
+/// Bytes that print on one line when a test fails.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
 
@@ -39,11 +39,11 @@ fn bytes(most: usize) -> impl Strategy<Value = Bytes> {
 }
 
 fn with(target: Target, data: &Bytes) {
-    target(&data.0, &mut Counts::default());
+    target(&data.0, &mut Totals::default());
 }
 
 proptest! {
-    // What fails goes to the corpus.
+    // Failing inputs are added to the corpus by hand.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]

@@ -239,7 +239,9 @@ impl Options<'_> {
                 &format!("cannot be reached from local={local}: both must be of one version of IP"),
             )),
             Some(local) if !local.is_unspecified() => Ok(local),
-            _ => Err(error(self.text, "needs a local address that this machine does not have, such as local=10.78.0.2")),
+            _ => {
+                Err(error(self.text, "needs a local address that this machine does not have, such as local=10.78.0.2"))
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Connections of every kind, out of a few bytes.
+//! Random configurations from a few bytes.
 
 use crate::settings::{configs, modes, readers};
 use arbitrary::{Result, Unstructured};
@@ -12,7 +12,8 @@ thread_local! {
     static MODES: BoxedStrategy<RealTime> = prop_oneof![readers(), modes()].boxed();
 }
 
-/// Draws a configuration as the endpoint's own tests do, of the real-time mode or not, or the one for real networks.
+/// Draws a configuration from the strategies of the tests of `earlybird-tcp`, with or without real-time mode, or the `linux`
+/// profile.
 pub(crate) fn config(data: &mut Unstructured<'_>) -> Result<Config> {
     let seed: [u8; 4] = data.arbitrary()?;
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed.repeat(8).try_into().unwrap_or([0; 32]));

@@ -2,30 +2,30 @@ use earlybird_wire::Malformed;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What was done, and what came of it.
+/// Totals of experiments.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
-    /// Packets by their kind.
+pub struct Totals {
+    /// Packets by kind.
     pub packets: BTreeMap<&'static str, u64>,
-    /// Packets that the parser refused, by its reason.
+    /// Packets that the parser refused, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// Segments that a connection was given.
+    /// Segments that connections processed.
     pub segments: u64,
     /// Segments that connections sent.
     pub answers: u64,
-    /// Bytes of payload offered to receivers …
+    /// Payload bytes that were offered to receivers.
     pub offered: u64,
-    /// … kept by them, each where it belongs …
+    /// Payload bytes that they kept.
     pub kept: u64,
-    /// … and delivered in order.
+    /// Payload bytes that they delivered in order.
     pub delivered: u64,
-    /// Connections that lived.
+    /// Connections that were created.
     pub connections: u64,
-    /// Conversations that went to their end, with every byte.
+    /// Conversations that delivered every byte.
     pub completed: u64,
 }
 
-impl Counts {
+impl Totals {
     pub(crate) fn packet(&mut self, kind: &'static str) {
         *self.packets.entry(kind).or_default() += 1;
     }
@@ -46,7 +46,7 @@ impl Counts {
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for Totals {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "packets: {}", self.total())?;
         for (kind, count) in &self.packets {

@@ -1,39 +1,41 @@
-//! What a receiver may have, as one who sees every segment knows.
+//! The reference model of a receiver, which sees every segment.
 
 use earlybird_tcp::AcceptedRange;
 use earlybird_wire::{Segment, SeqNum};
 use std::ops::Range;
 
-/// Watches what is kept of arriving segments.
+/// Records what a receiver keeps of segments.
 #[derive(Debug, Default)]
-pub(crate) struct Witness {
-    /// The number of the peer's first byte.
+pub(crate) struct ReceiverOracle {
+    /// Sequence number of the peer's first byte.
     first: Option<SeqNum>,
-    /// What was kept above …
+    /// Ranges that were kept above `in_order`.
     above: Vec<Range<u64>>,
-    /// … everything up to here.
+    /// Everything below this offset was kept.
     in_order: u64,
 }
 
-impl Witness {
-    /// Checks that what was kept of a segment was in it, at the place where its number puts it. Gives the number of bytes.
-    pub(crate) fn keep(&mut self, segment: &Segment, taken: &AcceptedRange) -> u64 {
+impl ReceiverOracle {
+    /// Checks that what was kept is part of the segment, at the offset of its sequence number. Returns the number of bytes.
+    pub(crate) fn record(&mut self, segment: &Segment, taken: &AcceptedRange) -> u64 {
         let length = taken.stream.end - taken.stream.start;
         if length == 0 {
             return 0;
         }
         assert!(u64::from(taken.skip) + length <= u64::from(segment.len), "{taken:?} of {} bytes", segment.len);
+        // The SYN occupies one number before the payload.
         let payload = segment.seq.at(u64::from(segment.flags.contains(earlybird_wire::Flags::SYN)));
         let first = SeqNum(payload.at(taken.skip.into()).0.wrapping_sub(taken.stream.start as u32));
         assert_eq!(*self.first.get_or_insert(first), first, "the place of {taken:?}");
         self.above.push(taken.stream.clone());
+        // Ranges may overlap: receivers keep old or new bytes of a retransmission.
         while let Some(index) = self.above.iter().position(|range| range.start <= self.in_order) {
             self.in_order = self.in_order.max(self.above.swap_remove(index).end);
         }
         length
     }
 
-    /// Returns the bytes that can have been delivered.
+    /// Returns the largest number of bytes that may be delivered.
     pub(crate) fn in_order(&self) -> u64 {
         self.in_order
     }
