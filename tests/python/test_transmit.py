@@ -89,7 +89,7 @@ def test_what_goes_on_is_reported_to_prometheus_to_a_file_and_on_a_line(clip: Pa
         relay("-q", f"eb://127.0.0.1:{port}", "file:/dev/null"),
     ):
         _open_port(http_port)
-        while "earlybird_transmit_connections 1\n" not in (reported := _reported(http_port)):
+        while "earlybird_transmit_connections 1.0\n" not in (reported := _reported(http_port)):
             time.sleep(0.1)
         assert "\nearlybird_transmit_bytes_total " in reported
         _, err = sender.communicate(timeout=HUNG)

@@ -1,15 +1,15 @@
-"""A relay's state for Prometheus: the text format 0.0.4, over HTTP."""
+"""A relay's state for Prometheus, over HTTP."""
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily as Counter
+from prometheus_client.core import GaugeMetricFamily as Gauge
 
 from earlybird.errors import InputError, because
 
@@ -17,87 +17,56 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 STALE = 3.0
-"""Seconds after which a report, of which there is one each second, tells nothing of now."""
-PATIENCE = 5.0
-"""Seconds that somebody who asks may take."""
+"""Seconds after which a report, of which there is one each second, is too old to be served."""
 HERE = "127.0.0.1"
 
 
 class Metric(NamedTuple):
-    """What is told."""
+    """A number of a relay's report."""
 
     name: str
-    kind: str
+    kind: type[Counter | Gauge]
     meaning: str
     key: str
-    """Its key in a relay's report."""
+    """Its key in the report."""
     scale: float = 1.0
 
 
 METRICS = (
-    Metric("connections", "gauge", "Relays that are connected now.", "peers"),
-    Metric("reconnects_total", "counter", "Connections beyond the first.", "reconnects"),
-    Metric("units_total", "counter", "Units that the source had, or that came from a relay.", "units"),
-    Metric("bytes_total", "counter", "Bytes of these units.", "bytes"),
-    Metric("out_bytes_total", "counter", "Bytes that were handed on, to each receiver anew.", "bytesOut"),
-    Metric("left_out_units_total", "counter", "Units not sent: too old, no room, or nobody there.", "pktSndDrop"),
-    Metric("lost_units_total", "counter", "Units that did not come whole in time.", "pktRcvDrop"),
-    Metric("late_units_total", "counter", "Units that came after their time.", "pktRcvBelated"),
-    Metric("refused_units_total", "counter", "Units that the destination did not take.", "refused"),
-    Metric("repeated_segments_total", "counter", "Segments sent again.", "pktRetrans"),
-    Metric("buffer_seconds", "gauge", "Media that wait for their time.", "msRcvBuf", 1e-3),
-    Metric("round_trip_seconds", "gauge", "Smoothed round trip of the first connection.", "msRTT", 1e-3),
-    Metric("window_segments", "gauge", "Congestion window of the first connection.", "pktCongestionWindow"),
-    Metric("in_flight_segments", "gauge", "Segments of it on their way.", "pktFlightSize"),
+    Metric("connections", Gauge, "Relays that are connected now.", "peers"),
+    Metric("reconnects_total", Counter, "Connections beyond the first.", "reconnects"),
+    Metric("units_total", Counter, "Units of the source, or received from a relay.", "units"),
+    Metric("bytes_total", Counter, "Bytes of these units.", "bytes"),
+    Metric("out_bytes_total", Counter, "Bytes delivered, summed over receivers.", "bytesOut"),
+    Metric("unsent_units_total", Counter, "Units not sent: too old, no room, or nobody there.", "pktSndDrop"),
+    Metric("lost_units_total", Counter, "Units that did not arrive whole in time.", "pktRcvDrop"),
+    Metric("late_units_total", Counter, "Units that arrived after their deadline.", "pktRcvBelated"),
+    Metric("refused_units_total", Counter, "Units that the destination did not take.", "refused"),
+    Metric("retransmitted_segments_total", Counter, "Retransmitted segments.", "pktRetrans"),
+    Metric("buffer_seconds", Gauge, "Media in the playout buffer.", "msRcvBuf", 1e-3),
+    Metric("rtt_seconds", Gauge, "Smoothed RTT of the first connection.", "msRTT", 1e-3),
+    Metric("window_segments", Gauge, "Congestion window of the first connection.", "pktCongestionWindow"),
+    Metric("in_flight_segments", Gauge, "Its segments in flight.", "pktFlightSize"),
 )
 
 
-def text(report: dict[str, Any]) -> str:
-    """Write a report in the text format; what is not known is left out."""
-    return "".join(_lines(metric, report[metric.key]) for metric in METRICS if report[metric.key] is not None)
+class LastReport:
+    """The newest report as a collector of the client library: nothing if there is none, or if it is too old."""
 
-
-def _lines(metric: Metric, value: float) -> str:
-    name = f"earlybird_transmit_{metric.name}"
-    return f"# HELP {name} {metric.meaning}\n# TYPE {name} {metric.kind}\n{name} {value * metric.scale:.12g}\n"
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, host: str, port: int) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    def __init__(self) -> None:
         self.report: dict[str, Any] = {}
         self.taken = 0.0
-        super().__init__((host, port), _Handler)
-
-    def server_bind(self) -> None:
-        TCPServer.server_bind(self)  # HTTPServer's also asks the name service for a name that nobody reads
 
     def take(self, report: dict[str, Any]) -> None:
+        """Replace the report."""
         self.report, self.taken = report, time.monotonic()
 
-    def text(self) -> str:
-        return text(self.report) if self.report and time.monotonic() - self.taken < STALE else ""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    timeout = PATIENCE
-    server: _Server
-
-    def do_GET(self) -> None:
-        if self.path.partition("?")[0] not in ("/", "/metrics"):
-            self.send_error(404)
-            return
-        body = self.server.text().encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Keep the terminal for the state."""
+    def collect(self) -> Iterator[Counter | Gauge]:
+        """Return the numbers of the report that are known."""
+        is_fresh = time.monotonic() - self.taken < STALE
+        for metric in METRICS if self.report and is_fresh else ():
+            if (value := self.report[metric.key]) is not None:
+                yield metric.kind(f"earlybird_transmit_{metric.name}", metric.meaning, value=value * metric.scale)
 
 
 @contextmanager
@@ -113,7 +82,7 @@ def serving(address: str) -> Iterator[Callable[[dict[str, Any]], None]]:
     Yields
     ------
     Callable
-        What takes reports.
+        The function that takes reports.
 
     Raises
     ------
@@ -121,14 +90,14 @@ def serving(address: str) -> Iterator[Callable[[dict[str, Any]], None]]:
         If the address is none, or is in use.
     """
     host, port = _place(address)
+    registry, last = CollectorRegistry(), LastReport()
+    registry.register(last)
     try:
-        server = _Server(host, port)
+        server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise InputError(f"--prometheus {address}: {because(error)}.") from error
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     try:
-        yield server.take
+        yield last.take
     finally:
         server.shutdown()
         thread.join()
