@@ -10,31 +10,25 @@ simulator makes more runs, since they cost nothing, so that chance is known.
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
 import re
 import tomllib
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import polars as pl
-from matplotlib.figure import Figure
 
-from earlybird.plots.style import PAPER, look
-from earlybird.pool import work_through
-from earlybird.progress import progress_bar
+from earlybird.plots.chart import Axis, Chart, Curve, Panel
+from earlybird.plots.style import PLAIN, look
 from earlybird.statistics import Estimate, student_interval
-from earlybird.store import Store
-from earlybird.sweeps import PlannedRun, complete, missing_jobs, plan
+from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
+from measured import LINUX, make, markdown, mean_text, options, publish, unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from earlybird.result import Result
+    from earlybird.store import Store
 
 SCENARIO = REPOSITORY / "scenarios" / "three-backends.toml"
 PAGE = REPOSITORY / "docs" / "backends-agree.md"
@@ -60,10 +54,6 @@ OURS = {
     "50M-150ms": "bbr-rack",
 }
 """The transport of each network's flows under the profile `rfc`; `earlybird-rt` is the film's alone."""
-LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr", "pert-rack": "pert"}
-"""Transports under the profile `linux`, and what the kernel calls them."""
-LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-"""What the kernel can send with now."""
 
 
 @dataclass(frozen=True)
@@ -145,30 +135,6 @@ class Outcome:
         return apart and abs(ours.mean - theirs.mean) > max(quantity.least, quantity.share * abs(theirs.mean))
 
 
-def measure(planned: Sequence[PlannedRun], store: Store, at_once: int, attempts: int) -> int:
-    """Make runs in real time, again where they were disturbed; return how many were."""
-    disturbed = 0
-    for _ in range(attempts):
-        missing = [job._replace(seconds=_duration(job.scenario)) for job in missing_jobs(planned, store)]
-        if not missing:
-            break
-        # Networks that are much work for this machine are not begun side by side.
-        random.Random(len(missing)).shuffle(missing)
-        missing.sort(key=lambda job: job.seed)
-        with progress_bar(len(planned), len(planned) - len(missing), work=0.0) as advance:
-            work_through(missing, store, at_once, lambda _: advance())
-        for run in planned:
-            if store.has(run.key) and store.load(run.key).summary["disturbed"]:
-                store.discard(run.key)
-                disturbed += 1
-    return disturbed
-
-
-def _duration(scenario: str) -> float:
-    """Return how long a run in real time takes."""
-    return float(re.sub("s$", "", json.loads(scenario)["duration"]))
-
-
 def outcome(runs: Iterable[PlannedRun], store: Store) -> Outcome:
     """Put the runs of a cell together."""
     results = [store.load(run.key) for run in runs if store.has(run.key)]
@@ -191,12 +157,6 @@ def cells(networks: Sequence[str], transports: Sequence[str]) -> list[Cell]:
     return [cell for cell in (*ours, *linux) if cell.transport in transports]
 
 
-def unloaded() -> list[str]:
-    """List the transports for which this kernel has nothing loaded."""
-    loaded = LOADED.read_text().split()
-    return [transport for transport, name in LINUX.items() if name not in loaded]
-
-
 def possible(chosen: Sequence[Cell]) -> list[Cell]:
     """Leave out what this kernel cannot send with, and say so."""
     missing = [
@@ -210,9 +170,8 @@ def possible(chosen: Sequence[Cell]) -> list[Cell]:
 
 def _text(outcomes: Outcomes, cell: Cell, index: int) -> str:
     """Write an estimate; bold where it deviates from what is simulated."""
-    digits, made = QUANTITIES[index].digits, outcomes[cell]
-    estimate = made.estimates[index]
-    text = f"{estimate.mean:.{digits}f} ± {estimate.half_width:.{digits}f}"
+    made = outcomes[cell]
+    text = mean_text(made.estimates[index], QUANTITIES[index].digits)
     simulated = outcomes[_simulated(cell)]
     return f"**{text}**" if made.deviates(simulated, index) else text
 
@@ -223,18 +182,13 @@ def _simulated(cell: Cell) -> Cell:
 
 def table(outcomes: Outcomes, profile: str, backends: Sequence[str]) -> list[str]:
     """Write a row for each network, transport and backend under a profile."""
-    lines = [
-        "| network | transport | backend | " + " | ".join(quantity.title for quantity in QUANTITIES) + " |",
-        "|---" * (len(QUANTITIES) + 3) + "|",
-    ]
+    rows = []
     for cell in outcomes:
         if cell.profile != profile or cell.backend not in backends:
             continue
-        first = cell.backend == "sim"
-        names = [cell.network, cell.transport] if first else ["", ""]
-        values = [_text(outcomes, cell, index) for index in range(len(QUANTITIES))]
-        lines.append(f"| {' | '.join([*names, cell.backend, *values])} |")
-    return lines
+        names = [cell.network, cell.transport] if cell.backend == "sim" else ["", ""]
+        rows.append([*names, cell.backend, *(_text(outcomes, cell, index) for index in range(len(QUANTITIES)))])
+    return markdown(["network", "transport", "backend", *(quantity.title for quantity in QUANTITIES)], rows)
 
 
 def deviations(outcomes: Outcomes) -> list[tuple[Cell, int]]:
@@ -246,86 +200,57 @@ def deviations(outcomes: Outcomes) -> list[tuple[Cell, int]]:
 
 def counts(outcomes: Outcomes) -> list[str]:
     """Write how much deviates, by profile, transport and backend."""
-    differing = deviations(outcomes)
-    lines = [
-        "| profile | transport | backend | compared | deviate | links late, 99 %, at worst, µs |",
-        "|---" * 6 + "|",
-    ]
+    differing, rows = deviations(outcomes), []
     kinds = dict.fromkeys((cell.profile, cell.transport, cell.backend) for cell in outcomes if cell.backend != "sim")
     for kind in kinds:
         of_kind = [cell for cell in outcomes if (cell.profile, cell.transport, cell.backend) == kind]
         count = sum((cell.profile, cell.transport, cell.backend) == kind for cell, _ in differing)
         late = max(outcomes[cell].added_delay_us for cell in of_kind)
-        lines.append(f"| {' | '.join(kind)} | {len(of_kind) * len(QUANTITIES)} | {count} | {late:.0f} |")
-    return lines
+        rows.append([*kind, len(of_kind) * len(QUANTITIES), count, f"{late:.0f}"])
+    return markdown(["profile", "transport", "backend", "compared", "deviate", "links late, 99 %, at worst, µs"], rows)
 
 
-def draw(outcomes: Outcomes) -> None:
-    """Draw every quantity in real time over the simulated one."""
-    figure = Figure(figsize=(12, 7), layout="constrained")
-    transports = dict.fromkeys(cell.transport for cell in outcomes)
-    for index, (axes, quantity) in enumerate(zip(figure.subplots(2, 3).flat, QUANTITIES, strict=True)):
-        for cell, made in outcomes.items():
-            if cell.backend == "sim":
-                continue
-            x, y = outcomes[_simulated(cell)].estimates[index], made.estimates[index]
-            colour, shape, inside = mark(cell.transport, cell.backend)
-            style = {"color": colour, "marker": shape, "markerfacecolor": inside, "alpha": 0.7, "linewidth": 0.8}
-            axes.errorbar(x.mean, y.mean, xerr=x.half_width, yerr=y.half_width, **style)
-        axes.axline((0, 0), slope=1, color="grey", linewidth=0.8)
-        axes.set(title=quantity.title, xlabel="simulated", ylabel="in real time")
-    named = [(name, "kernel", name) for name in transports]
-    named += [
-        ("sack", backend, f"{backend}: {'hollow' if backend == 'live' else 'filled'}") for backend in ("live", "kernel")
+def chart(outcomes: Outcomes) -> Chart:
+    """Show every quantity in real time over the simulated one."""
+    panels = [
+        Panel(quantity.title, tuple(_marks(outcomes, index)), Axis("in real time"), Axis("simulated"))
+        for index, quantity in enumerate(QUANTITIES)
     ]
-    marks = [(*mark(transport, backend), name) for transport, backend, name in named]
-    handles = [
-        mpl.lines.Line2D([], [], color=colour, linestyle="", label=name, marker=shape, markerfacecolor=inside)
-        for colour, shape, inside, name in marks
+    caption = "Hollow: backend live, filled: backend kernel."
+    return Chart(tuple(panels), Axis(), caption=caption, share_y=False, height=2.6)
+
+
+def _marks(outcomes: Outcomes, index: int) -> Iterator[Curve]:
+    """Mark a transport as everywhere, hollow in the backend `live`."""
+    pairs = [
+        (cell, outcomes[_simulated(cell)].estimates[index], made.estimates[index])
+        for cell, made in outcomes.items()
+        if cell.backend != "sim"
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-    figure.savefig(PICTURE, dpi=80)
-
-
-def mark(transport: str, backend: str) -> tuple[str, str, str]:
-    """Mark a transport as everywhere: its colour, its marker, and what is inside, nothing in the backend `live`."""
-    style = look(transport)
-    return style.colour, style.marker, PAPER if backend == "live" else style.colour
-
-
-def write(page: str, name: str, lines: Sequence[str]) -> str:
-    """Put lines between the marks of this name."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    head, _, rest = page.partition(begin)
-    _, _, tail = rest.partition(end)
-    return head + begin + "\n".join(lines) + "\n" + end + tail
+    most = max(max(x.mean, y.mean) for _, x, y in pairs)
+    yield Curve("", PLAIN, [0.0, most], [0.0, most], "line", width=0.6)
+    for kind in dict.fromkeys((cell.transport, cell.backend) for cell, *_ in pairs):
+        own = [(x, y) for cell, x, y in pairs if (cell.transport, cell.backend) == kind]
+        style = replace(look(kind[0]), is_hollow=kind[1] == "live")
+        across, up = [x.mean for x, _ in own], [y.mean for _, y in own]
+        yield Curve("", style, across, up, "dots", [x.low for x, _ in own], [x.high for x, _ in own], is_across=True)
+        yield Curve(kind[0], style, across, up, "dots", [y.low for _, y in own], [y.high for _, y in own])
 
 
 def main() -> None:
     """Measure what is missing, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "backends")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS, metavar="NETWORK")
     parser.add_argument("--transports", nargs="+", default=sorted({*OURS.values(), *LINUX}), metavar="TRANSPORT")
     parser.add_argument("--backends", nargs="+", default=["sim", "live", "kernel"], metavar="BACKEND")
-    parser.add_argument("--runs", type=int, default=5, help="in real time, each")
-    parser.add_argument("--seeds", type=int, default=40, help="simulated, each")
-    parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
-    parser.add_argument(
-        "--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none, show what is there"
-    )
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "backends")
     parser.add_argument("--write", action="store_true", help="into docs")
-    options = parser.parse_args()
-    store = Store(options.out).open()
-    chosen = possible(
-        [cell for cell in cells(options.networks, options.transports) if cell.backend in options.backends]
-    )
-    planned = {cell: cell.plan(options.seeds if cell.backend == "sim" else options.runs) for cell in chosen}
-    complete([run for cell, runs in planned.items() if cell.backend == "sim" for run in runs], out=options.out)
+    wanted = parser.parse_args()
+    chosen = possible([cell for cell in cells(wanted.networks, wanted.transports) if cell.backend in wanted.backends])
+    planned = {cell: cell.plan(wanted.seeds if cell.backend == "sim" else wanted.runs) for cell in chosen}
+    simulated = [run for cell, runs in planned.items() if cell.backend == "sim" for run in runs]
     real = [run for cell, runs in planned.items() if cell.backend != "sim" for run in runs]
-    disturbed = measure(real, store, options.at_once, options.attempts)
-    if "sim" not in options.backends:  # there is nothing to compare with yet
-        print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
+    store = make(simulated, real, wanted)
+    if "sim" not in wanted.backends:  # there is nothing to compare with yet
         return
     outcomes = {cell: outcome(runs, store) for cell, runs in planned.items()}
     tables = {
@@ -334,13 +259,8 @@ def main() -> None:
         "linux": table(outcomes, "linux", ("sim", "live", "kernel")),
     }
     print(*(line for lines in tables.values() for line in [*lines, ""]), sep="\n")
-    print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
-    if options.write:
-        page = PAGE.read_text()
-        for name, lines in tables.items():
-            page = write(page, name, lines)
-        PAGE.write_text(page)
-        draw(outcomes)
+    if wanted.write:
+        publish(tables, PAGE, {PICTURE: chart(outcomes)})
 
 
 if __name__ == "__main__":

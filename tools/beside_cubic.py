@@ -9,26 +9,21 @@ After Ctrl-C the same command goes on. Runs that the machine disturbed are throw
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
-from backends import LOADED, measure, write
-from earlybird.plots.style import PAPER, look
+from earlybird.plots.chart import Axis, Chart, Curve, Panel
+from earlybird.plots.style import DOTTED, SOLID, look
 from earlybird.statistics import Estimate, student_interval
-from earlybird.store import Store
-from earlybird.sweeps import PlannedRun, complete, plan
+from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
+from measured import LOADED, make, markdown, mean_text, options, publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
+    from collections.abc import Callable, Iterator
 
     from earlybird.result import Result
 
@@ -89,59 +84,41 @@ Results = dict[Cell, list["Result"]]
 
 
 def estimate(results: Results, cell: Cell, quantity: Quantity) -> Estimate:
-    """Give a mean with its 90 % interval."""
+    """Return a mean with its 90 % interval."""
     return student_interval([quantity.of(result) for result in results[cell]])
 
 
-def _text(results: Results, cell: Cell, quantity: Quantity) -> str:
-    made = estimate(results, cell, quantity)
-    return f"{made.mean:.{quantity.digits}f} ± {made.half_width:.{quantity.digits}f}"
-
-
 def table(results: Results, what: str) -> list[str]:
-    """Write a row for each queue, sender and backend."""
-    columns = quantities(what)
-    head = ["queue", "sender", "", *(quantity.title for quantity in columns)]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    """Return a row for each queue, sender and backend."""
+    columns, rows = quantities(what), []
     for queue, sender, (backend, name) in product(QUEUES, SENDERS, BACKENDS.items()):
         cell = Cell(what, queue, sender, backend)
         first = [queue, sender.upper()] if backend == "kernel" else ["", ""]
-        lines.append(f"| {' | '.join([*first, name, *(_text(results, cell, quantity) for quantity in columns)])} |")
-    return lines
+        rows.append([*first, name, *(mean_text(estimate(results, cell, each), each.digits) for each in columns)])
+    return markdown(["queue", "sender", "", *(quantity.title for quantity in columns)], rows)
 
 
-def _lines(axes: Axes, results: Results, what: str, quantity: Quantity) -> None:
-    """Draw a quantity over the queues: a line for each sender and backend."""
+def chart(results: Results) -> Chart:
+    """Show the rate of a file, the queue beside it, and the late share of speech and film."""
+    shown = (("file", OURS), ("file", QUEUE), ("speech", LATE), ("film", LATE))
+    panels = [Panel(f"{THINGS[what]}: {each.title}", tuple(_lines(results, what, each))) for what, each in shown]
+    places = {float(place): queue for place, queue in enumerate(QUEUES)}
+    return Chart(tuple(panels), Axis(ticks=places), Axis(low=0), share_y=False)
+
+
+def _lines(results: Results, what: str, quantity: Quantity) -> Iterator[Curve]:
+    """Show a quantity over the queues: a line for each sender and backend."""
     for offset, (sender, backend) in enumerate(product(SENDERS, BACKENDS)):
         made = [estimate(results, Cell(what, queue, sender, backend), quantity) for queue in QUEUES]
-        axes.errorbar(
-            [place + 0.06 * (offset - 1.5) for place in range(len(QUEUES))],
-            [point.mean for point in made],
-            yerr=[point.half_width for point in made],
-            color=look(sender).colour,
-            marker=look(sender).marker,
-            markerfacecolor={"kernel": look(sender).colour, "sim": PAPER}[backend],
-            linestyle={"kernel": "-", "sim": ":"}[backend],
-            linewidth=1,
-            label=f"{sender.upper()}, {BACKENDS[backend]}",
-        )
-    axes.set(title=f"{THINGS[what]}: {quantity.title}", xticks=range(len(QUEUES)), xticklabels=QUEUES, ylim=(0, None))
-
-
-def draw(results: Results) -> None:
-    """Draw what a file gets, the queue beside it, and what of speech and film is late."""
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    panels = (("file", OURS), ("file", QUEUE), ("speech", LATE), ("film", LATE))
-    axes = figure.subplots(2, 2).flat
-    for place, (what, quantity) in zip(axes, panels, strict=True):
-        _lines(place, results, what, quantity)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    figure.savefig(PICTURE, dpi=80)
+        x = [place + 0.06 * (offset - 1.5) for place in range(len(QUEUES))]
+        dashes, is_hollow = (DOTTED, True) if backend == "sim" else (SOLID, False)
+        style = replace(look(sender), dashes=dashes, is_hollow=is_hollow)
+        y, low, high = ([getattr(one, part) for one in made] for part in ("mean", "low", "high"))
+        yield Curve(f"{sender.upper()}, {BACKENDS[backend]}", style, x, y, low=low, high=high)
 
 
 def timing(results: Results) -> str:
-    """Say how exact the links were."""
+    """Return how exact the links were."""
     real = [result for cell, made in results.items() if cell.backend == "kernel" for result in made]
     late = sorted(result.summary["added_delay_p99_us"] for result in real)
     middle, worst = late[len(late) // 2], late[-1]
@@ -150,32 +127,23 @@ def timing(results: Results) -> str:
 
 def main() -> None:
     """Measure what is missing, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5, help="over Linux, each")
-    parser.add_argument("--seeds", type=int, default=40, help="simulated, each")
-    parser.add_argument("--at-once", type=int, default=1, help="runs over Linux side by side")
-    parser.add_argument("--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "beside-cubic")
+    parser = options(__doc__, "beside-cubic")
     parser.add_argument("--write", action="store_true", help="into docs")
-    options = parser.parse_args()
+    wanted = parser.parse_args()
     if "pert" not in LOADED.read_text().split():
         parser.error("this kernel has no PERT: load it as root, `earlybird kernel load pert`")
-    store = Store(options.out).open()
     real = [Cell(*which) for which in product(THINGS, QUEUES, SENDERS)]
-    planned = {cell: cell.plan(options.runs) for cell in real}
-    disturbed = measure([run for runs in planned.values() for run in runs], store, options.at_once, options.attempts)
-    planned |= {cell: cell.plan(options.seeds) for cell in (replace(cell, backend="sim") for cell in real)}
-    complete([run for cell, runs in planned.items() if cell.backend == "sim" for run in runs], out=options.out)
+    simulated = [replace(cell, backend="sim") for cell in real]
+    planned = {cell: cell.plan(wanted.runs) for cell in real} | {cell: cell.plan(wanted.seeds) for cell in simulated}
+    store = make(
+        [run for cell in simulated for run in planned[cell]], [run for cell in real for run in planned[cell]], wanted
+    )
     results = {cell: [store.load(run.key) for run in runs if store.has(run.key)] for cell, runs in planned.items()}
     tables = {what: table(results, what) for what in THINGS}
     print(*(line for lines in tables.values() for line in [*lines, ""]), sep="\n")
-    print(timing(results), f"{disturbed} runs were disturbed and thrown away.")
-    if options.write:
-        page = PAGE.read_text()
-        for what, lines in tables.items():
-            page = write(page, what, lines)
-        PAGE.write_text(page)
-        draw(results)
+    print(timing(results))
+    if wanted.write:
+        publish(tables, PAGE, {PICTURE: chart(results)})
 
 
 if __name__ == "__main__":

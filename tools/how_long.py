@@ -17,26 +17,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from earlybird.planning.answer import delay_text
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_estimate
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
-from earlybird.plots.style import DASHES, look
+from earlybird.plots.chart import Axis, Chart, Curve, Panel, log_axis
+from earlybird.plots.style import PLAIN, look
+from earlybird.plots.vega import drawn
 from earlybird.study.evaluation import evaluate_study
 from earlybird.study.runs.plan import plan
 from generated import REPOSITORY, write_or_check
+from measured import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from matplotlib.axes import Axes
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 STUDY: Final = "how-long"
 TABLE: Final = REPOSITORY / "studies" / STUDY / "table.csv"
@@ -158,12 +157,6 @@ def share(loss: float) -> str:
     return f"{100 * loss:g} %"
 
 
-def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table with numbers to the right."""
-    lines = [headings, ["---:"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def by_way(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed: object) -> str:
     """Write a row per loss, and a cell of three round trips for each column."""
 
@@ -176,9 +169,8 @@ def by_way(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed
 
 def by_loss(columns: Mapping[str, Callable[[float], str]]) -> str:
     """Write a row per loss."""
-    return markdown(
-        ["lost", *columns], ([share(loss), *(write(loss) for write in columns.values())] for loss in LOSSES)
-    )
+    rows = ([share(loss), *(write(loss) for write in columns.values())] for loss in LOSSES)
+    return "\n".join(markdown(["lost", *columns], rows, " ---: "))
 
 
 def with_published(table: str) -> str:
@@ -196,26 +188,17 @@ def by_film(known: Waits, films: Columns, senders: Iterable[str]) -> str:
     return by_loss({title: partial(one, film) for title, film in films.items()})
 
 
-def draw(known: Waits) -> None:
-    """Draw the round trips over the loss: a row for how packets are lost, a panel per round trip."""
-    figure = Figure(figsize=(11, 5.4), layout="constrained")
-    grid = figure.subplots(2, len(ROUND_TRIPS), sharex=True, sharey=True)
-    for axes_row, (burst, how) in zip(grid, ((1.0, "one by one"), (3.5, "in bursts of 3.5")), strict=True):
-        for axes, rtt in zip(axes_row, ROUND_TRIPS, strict=True):
-            axes.step(LOSSES, [float(published(loss)) for loss in LOSSES], where="pre", color="#bbbbbb", linewidth=5)
-            for sender in SENDERS:
-                _line(axes, sender, [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES])
-            axes.set_title(f"{rtt.removesuffix('ms')} ms, lost {how}", fontsize=10)
-            axes.set(xscale="log", yscale="log", ylim=(1.4, ROOF * 1.25))
-            axes.set_xticks(LOSSES, [f"{100 * loss:g}" for loss in LOSSES])
-            axes.set_yticks(TICKS, [*(f"{tick:g}" for tick in TICKS[:-1]), "more or\nnever"])
-            axes.minorticks_off()
-            axes.grid(alpha=0.3)
-    figure.supxlabel("packets lost, %", fontsize=10)
-    figure.supylabel("round trips of delay, and the largest frame's time", fontsize=10)
-    handles = [Line2D([], [], color="#bbbbbb", linewidth=5), *(Line2D([], [], **_style(sender)) for sender in SENDERS)]
-    figure.legend(handles, [PUBLISHED, *SENDERS.values()], loc="outside upper center", ncols=6, frameon=False)
-    figure.savefig(PICTURE, dpi=110)
+def chart(known: Waits) -> Chart:
+    """Show the round trips over the loss: a row for each kind of loss, a panel per round trip."""
+    panels = [
+        Panel(f"{rtt.removesuffix('ms')} ms, lost {how}", tuple(_curves(known, rtt, burst)))
+        for burst, how in ((1.0, "one by one"), (3.5, "in bursts of 3.5"))
+        for rtt in ROUND_TRIPS
+    ]
+    x = log_axis(Axis("packets lost, %", ticks={loss: f"{100 * loss:g}" for loss in LOSSES}), LOSSES)
+    names = {tick: f"{tick:g}" for tick in TICKS} | {ROOF: "more or\nnever"}
+    y = Axis("round trips of delay, and the largest frame's time", is_log=True, low=1.4, high=1.25 * ROOF, ticks=names)
+    return Chart(tuple(panels), x, y)
 
 
 ROOF: Final = 100.0
@@ -223,14 +206,14 @@ TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)
 """Round trips; what is longer is drawn at the top."""
 
 
-def _line(axes: Axes, sender: str, found: Sequence[Wait | None]) -> None:
-    heights = [min(wait.round_trips, ROOF) if wait else math.nan for wait in found]
-    axes.plot(LOSSES, heights, **_style(sender))
-
-
-def _style(sender: str) -> dict[str, Any]:
-    style = look(sender)
-    return {"color": style.colour, "marker": style.marker, "markersize": 4, "linestyle": DASHES[style.dashes]}
+def _curves(known: Waits, rtt: str, burst: float) -> Iterator[Curve]:
+    # A step up to each loss: the table's row is for losses up to it.
+    yield Curve(
+        PUBLISHED, PLAIN, LOSSES, [float(published(loss)) for loss in (*LOSSES[1:], LOSSES[-1])], "steps", width=4
+    )
+    for sender, title in SENDERS.items():
+        found = [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES]
+        yield Curve(title, look(sender), LOSSES, [min(one.round_trips, ROOF) if one else math.nan for one in found])
 
 
 def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
@@ -280,7 +263,7 @@ def main() -> int:
         measured(wanted.scale, wanted.out).write_csv(TABLE)
     known = waits(pl.read_csv(TABLE))
     if not wanted.check:
-        draw(known)
+        PICTURE.write_bytes(drawn(chart(known), "png"))
     return write_or_check(PAGE, page(known), "python tools/how_long.py --page")
 
 

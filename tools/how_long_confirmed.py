@@ -12,32 +12,29 @@ real time that the machine disturbed are thrown away and repeated.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from backends import LINUX, measure, unloaded
 from earlybird import _core
 from earlybird.planning.candidates import candidate
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical
 from earlybird.planning.session import needed
-from earlybird.store import Store
-from earlybird.sweeps import PlannedRun, complete
-from generated import REPOSITORY
+from earlybird.sweeps import PlannedRun
 from how_long import TABLE, waits
+from measured import LINUX, make, markdown, options, unloaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from earlybird.store import Store
     from how_long import Wait, Waits
 
 LINES: Final = (
@@ -122,48 +119,39 @@ def _has(backend: str, sender: str, missing: Sequence[str]) -> bool:
     return backend != "kernel" or (sender in kernels and sender not in missing)
 
 
-def row(trial: Trial, needs: Sequence[float]) -> str:
-    """Write what came of a trial."""
+def row(trial: Trial, needs: Sequence[float]) -> list[str]:
+    """Return the cells of a trial."""
     case, in_time = trial.case, sum(need <= trial.delay for need in needs)
     line = (
         f"{100 * case.loss:g} %{f' in bursts of {case.burst:g}' if case.burst > 1 else ''}, {case.rtt}, {case.ratio:g}"
     )
     nine = float(typical(np.array(needs))) if needs else math.nan
     text = f"{nine:.2f} s" if math.isfinite(nine) else "–"
-    return f"| {line} | {case.sender} | {trial.backend} | {trial.delay:.2f} s | {text} | {in_time} of {len(needs)} |"
+    return [line, case.sender, trial.backend, f"{trial.delay:.2f} s", text, f"{in_time} of {len(needs)}"]
 
 
 def main() -> None:
     """Make what runs are missing, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "how-long-confirmed", seeds=20)
     parser.add_argument("--backends", nargs="+", default=["sim", "live", "kernel"], choices=["sim", "live", "kernel"])
-    parser.add_argument("--runs", type=int, default=5, help="in real time, each")
-    parser.add_argument("--seeds", type=int, default=20, help="simulated, each")
-    parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
-    parser.add_argument("--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / "how-long-confirmed")
     wanted = parser.parse_args()
-    known, store = waits(pl.read_csv(TABLE)), Store(wanted.out).open()
+    known = waits(pl.read_csv(TABLE))
     runs = {
         trial: trial.plan(wanted.seeds if trial.backend == "sim" else wanted.runs)
         for trial in trials(known, wanted.backends)
     }
-    if wanted.attempts:
-        complete([run for trial, each in runs.items() if trial.backend == "sim" for run in each], out=wanted.out)
-    real = [run for trial, each in runs.items() if trial.backend != "sim" for run in each]
-    disturbed = measure(real, store, wanted.at_once, wanted.attempts)
-    print(
-        "| line (lost, round trip, film ÷ line) | sender | backend | table | nine of ten need | in time |",
-        "|---" * 6 + "|",
-        sep="\n",
+    simulated, real = (
+        [run for trial, each in runs.items() if (trial.backend == "sim") == is_simulated for run in each]
+        for is_simulated in (True, False)
     )
+    store = make(simulated, real, wanted)
     needs = {trial: trial.needs(each, store) for trial, each in runs.items()}
-    print(*(row(trial, found) for trial, found in needs.items()), sep="\n")
+    heads = ["line (lost, round trip, film ÷ line)", "sender", "backend", "table", "nine of ten need", "in time"]
+    print(*markdown(heads, (row(trial, found) for trial, found in needs.items())), sep="\n")
     for backend in wanted.backends:
         found = [(trial, needs[trial]) for trial in needs if trial.backend == backend]
         count = sum(need <= trial.delay for trial, each in found for need in each)
         print(f"{backend}: {count} of {sum(len(each) for _, each in found)} sessions in time.")
-    print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
 
 
 if __name__ == "__main__":

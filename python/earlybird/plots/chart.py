@@ -137,6 +137,8 @@ class Panel:
     marks: tuple[Mark, ...]
     y: Axis | None = None
     """Its own y axis, if not that of the whole chart."""
+    x: Axis | None = None
+    """Its own x axis, if not that of the whole chart."""
 
 
 @dataclass(frozen=True, slots=True)

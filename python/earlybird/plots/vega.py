@@ -30,8 +30,6 @@ Spec: TypeAlias = dict[str, Any]
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v5.21.json"
 VERSION: Final = "5.21"
-ENDINGS: Final = ("svg", "png")
-"""Forms that a chart can be drawn in."""
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")
 """Names that Vega counts up from one picture to the next."""
@@ -135,7 +133,7 @@ def document(chart: Chart) -> Spec:
     for spec in specs.values():
         spec["concat"][0]["layer"][0]["params"] = [ZOOM]
         for shown, panel in zip(chart.panels, spec["concat"], strict=True):
-            axes = chart.x, shown.y or chart.y
+            axes = shown.x or chart.x, shown.y or chart.y
             panel["layer"] += [_pointed(layer, axes) for layer in panel["layer"] if layer["mark"]["type"] == "line"]
     for data in (layer["data"] for spec in specs.values() for panel in spec["concat"] for layer in panel["layer"]):
         values = data.pop("values")
@@ -153,12 +151,13 @@ def _pointed(line: Spec, axes: tuple[Axis, Axis]) -> Spec:
 
 def _body(layout: Layout) -> Spec:
     y = "shared" if is_shared(layout.chart) else "independent"
+    x = "independent" if any(panel.x for panel in layout.chart.panels) else "shared"
     return {
         "$schema": SCHEMA,
         "concat": [_panel(layout, number) for number in range(len(layout.chart.panels))],
         "columns": layout.columns,
         "spacing": {"row": 14 if layout.chart.is_stack else 20, "column": 20},
-        "resolve": {"scale": {"y": y, "x": "shared"}},
+        "resolve": {"scale": {"y": y, "x": x}},
         "config": CONFIG,
     }
 
@@ -218,12 +217,12 @@ def _figure(number: int, chart: Chart) -> str:
 def _panel(layout: Layout, number: int) -> Spec:
     """Describe a panel: its marks share the scales and the axes."""
     chart, panel = layout.chart, layout.chart.panels[number]
-    y = panel.y or chart.y
+    x, y = panel.x or chart.x, panel.y or chart.y
     is_first = number % layout.columns == 0 or not is_shared(chart)
     is_last = not chart.is_stack or number == len(chart.panels) - 1
     in_order = sorted(panel.marks, key=lambda mark: not isinstance(mark, Region))  # what lies below first
-    layers = [layer for mark in in_order for layer in _layers(mark, (chart.x, y))]
-    x_axis = _axis(chart.x, axis_title(chart.x, LEFT_RIGHT, layout.panel_width), is_shown=is_last)
+    layers = [layer for mark in in_order for layer in _layers(mark, (x, y))]
+    x_axis = _axis(x, axis_title(x, LEFT_RIGHT, layout.panel_width), is_shown=is_last)
     y_axis = _axis(y, axis_title(y, UP_DOWN, layout.panel_height), is_shown=is_first)
     if layout.is_turned:
         x_axis["axis"] |= {"labelAngle": -90}

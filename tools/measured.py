@@ -1,0 +1,99 @@
+"""Parts that the comparisons of runs in real time share: options, runs, tables in pages."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earlybird.plots.vega import drawn
+from earlybird.pool import work_through
+from earlybird.progress import progress_bar
+from earlybird.store import Store
+from earlybird.sweeps import PlannedRun, complete, missing_jobs
+from generated import REPOSITORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from earlybird.plots.chart import Chart
+    from earlybird.statistics import Estimate
+
+LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr", "pert-rack": "pert"}
+"""Transports under the profile `linux`, and their names in the kernel."""
+LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+"""The congestion controls that the kernel has now."""
+
+
+def options(description: str | None, name: str, *, seeds: int = 40) -> argparse.ArgumentParser:
+    """Return a parser with the options that all comparisons have; results go to ``results/NAME``."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="in real time, each")
+    parser.add_argument("--seeds", type=int, default=seeds, help="simulated, each")
+    parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
+    parser.add_argument("--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / name)
+    return parser
+
+
+def unloaded() -> list[str]:
+    """Return the transports for which this kernel has nothing loaded."""
+    loaded = LOADED.read_text().split()
+    return [transport for transport, name in LINUX.items() if name not in loaded]
+
+
+def make(simulated: Iterable[PlannedRun], real: Sequence[PlannedRun], wanted: argparse.Namespace) -> Store:
+    """Make the runs that are missing, in real time again where the machine disturbed them; print how many it did."""
+    store = Store(wanted.out).open()
+    if wanted.attempts:
+        complete([*simulated], out=wanted.out)
+    disturbed = sum(_attempt(real, store, wanted.at_once) for _ in range(wanted.attempts))
+    print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
+    return store
+
+
+def _attempt(planned: Sequence[PlannedRun], store: Store, at_once: int) -> int:
+    """Make the runs in real time that are missing; throw away those that were disturbed, and return their number."""
+    missing = [job._replace(seconds=_duration(job.scenario)) for job in missing_jobs(planned, store)]
+    if not missing:
+        return 0
+    # Networks that are much work for this machine are not begun side by side.
+    random.Random(len(missing)).shuffle(missing)
+    missing.sort(key=lambda job: job.seed)
+    with progress_bar(len(planned), len(planned) - len(missing), work=0.0) as advance:
+        work_through(missing, store, at_once, lambda _: advance())
+    disturbed = [run for run in planned if store.has(run.key) and store.load(run.key).summary["disturbed"]]
+    for run in disturbed:
+        store.discard(run.key)
+    return len(disturbed)
+
+
+def _duration(scenario: str) -> float:
+    """Return the duration of a run in real time, in seconds."""
+    return float(re.sub("s$", "", json.loads(scenario)["duration"]))
+
+
+def mean_text(estimate: Estimate, digits: int) -> str:
+    """Return a mean with half of its interval."""
+    return f"{estimate.mean:.{digits}f} ± {estimate.half_width:.{digits}f}"
+
+
+def markdown(headings: Sequence[str], rows: Iterable[Sequence[object]], rule: str = "---") -> list[str]:
+    """Return the lines of a table."""
+    head = [f"| {' | '.join(headings)} |", f"|{rule}" * len(headings) + "|"]
+    return head + [f"| {' | '.join(map(str, row))} |" for row in rows]
+
+
+def publish(tables: Mapping[str, Sequence[str]], page: Path, charts: Mapping[Path, Chart]) -> None:
+    """Write tables into a page, between the marks of their names, and charts as pictures."""
+    text = page.read_text(encoding="utf-8")
+    for name, lines in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        head, _, rest = text.partition(begin)
+        text = head + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    page.write_text(text, encoding="utf-8")
+    for path, chart in charts.items():
+        path.write_bytes(drawn(chart, "png"))
