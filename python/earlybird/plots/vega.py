@@ -33,7 +33,7 @@ VERSION: Final = "5.21"
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")
 """Names that Vega counts up from one picture to the next."""
-PPI: Final = 160
+PPI: Final = 120
 """Pixels of a PNG in an inch of 72 pixels of the chart."""
 PIXELS: Final = 4 / 3
 """Of a chart in a point, the unit of markers and lines."""
@@ -94,14 +94,19 @@ def drawn(chart: Chart, ending: str) -> bytes:
     bytes
         The file's content: the same chart gives the same bytes.
     """
+    import vl_convert  # loads a JavaScript engine, which takes half a second
+
+    svg = vl_convert.vegalite_to_svg(specification(chart), vl_version=VERSION)
+    names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
+    picture = (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
+    return raster(picture) if ending == "png" else picture
+
+
+def raster(picture: bytes) -> bytes:
+    """Return an SVG as PNG."""
     import vl_convert
 
-    spec = specification(chart)
-    if ending == "png":
-        return vl_convert.vegalite_to_png(spec, vl_version=VERSION, ppi=PPI)
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
-    names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
-    return (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
+    return vl_convert.svg_to_png(picture.decode(), ppi=PPI)
 
 
 def specification(chart: Chart) -> Spec:

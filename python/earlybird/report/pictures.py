@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from earlybird.plots.chart import Chart
-from earlybird.plots.vega import ENDINGS, drawn
+from earlybird.plots.vega import drawn, raster
 from earlybird.report.figures import PlotData
 
 Pictures: TypeAlias = Callable[[Chart], dict[str, bytes]]
@@ -17,7 +17,8 @@ SMALL: Final = 100_000
 
 def both_pictures(chart: Chart) -> dict[str, bytes]:
     """Draw every form."""
-    return {ending: drawn(chart, ending) for ending in ENDINGS}
+    picture = drawn(chart, "svg")
+    return {"svg": picture, "png": raster(picture)}
 
 
 def vector_picture(chart: Chart) -> dict[str, bytes]:
@@ -29,7 +30,7 @@ def small_picture(chart: Chart) -> dict[str, bytes]:
     """Draw one form: SVG, but for plots of so many points that a PNG is smaller."""
     pictures = vector_picture(chart)
     if len(pictures["svg"]) > SMALL:
-        pictures = both_pictures(chart)
+        pictures["png"] = raster(pictures["svg"])
     smallest = min(pictures, key=lambda ending: len(pictures[ending]))
     return {smallest: pictures[smallest]}
 
