@@ -1,6 +1,5 @@
 //! The applications at both ends of a flow: who writes, and who listens.
 
-use crate::endpoint::real_time::mean_period;
 use crate::segments;
 use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Ingest, Kind, Preset, Time};
 use earlybird_traffic::{
@@ -113,5 +112,5 @@ fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, kind: Ki
 /// Three periods of the stream (MTCP paper), with the transports whose receivers do that.
 fn usual_heartbeat(kind: Kind, flow: &Flow) -> Option<Duration> {
     let beats = matches!(kind, Kind::RealTime(Preset::Mtcp | Preset::TcpRtm | Preset::EarlybirdRt));
-    mean_period(flow).filter(|_| beats).map(|period| period * 3)
+    flow.mean_period().filter(|_| beats).map(|period| period * 3)
 }

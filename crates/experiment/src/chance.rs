@@ -41,7 +41,7 @@ fn of_flow(flow: &Flow) -> Vec<&'static str> {
 fn transport_of(scenario: &Scenario, flow: &Flow) -> Result<Option<&'static str>, ScenarioError> {
     let kind = scenario.endpoint_of(flow)?.transport.kind;
     let draws = match kind {
-        Kind::Control(name) => !CONTROLS_WITHOUT_DRAWS.contains(&name),
+        Kind::Control(name) => !CONTROLS_WITHOUT_DRAWS.contains(&name.as_str()),
         // It leaves out packet numbers at random, against peers that acknowledge what they have not got.
         Kind::Quic(_) => true,
         _ => false,

@@ -38,7 +38,6 @@ mod web;
 
 pub use chance::random_parts;
 pub use cost_model::{CostShare, Estimate, estimate};
-pub use earlybird_scenario::{ControlTable, RegisterError, keep, register};
 pub use emulation::{Emulation, emulation};
 pub use live_event_log::LiveEventLog;
 pub use outputs::Outputs;

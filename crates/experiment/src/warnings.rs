@@ -4,7 +4,6 @@ use crate::Outputs;
 use crate::bottleneck::ways_of;
 use crate::capture::LENGTHS;
 use crate::endpoint::full_packet;
-use crate::endpoint::real_time::mean_period;
 use crate::marking::{marks, room_in_bytes};
 use crate::plan::Plan;
 use crate::unused_settings::first_start;
@@ -97,7 +96,7 @@ fn short_playback_delay(
     rtt: Duration,
 ) -> Result<Option<ScenarioError>, ScenarioError> {
     let kind = scenario.endpoint_of(flow)?.transport.kind;
-    let (Some(Client::Deadline(client)), Some(period)) = (flow.listener(kind), mean_period(flow)) else {
+    let (Some(Client::Deadline(client)), Some(period)) = (flow.listener(kind), flow.mean_period()) else {
         return Ok(None);
     };
     let least = minimum_playback_delay(rtt, period, Duration::ZERO);

@@ -2,7 +2,7 @@
 //! everything.
 
 use earlybird_experiment::{Column, Outputs, run};
-use earlybird_scenario::{Scenario, ScenarioError, Transport, resolve, transport_names};
+use earlybird_scenario::{Scenario, ScenarioError, Transport, Transports, resolve};
 
 /// The keys, and what they may say; nothing is said where the text is empty.
 const SETTINGS: [(&str, &[&str]); 8] = [
@@ -96,7 +96,7 @@ fn complaint(chosen: &[(String, String)]) -> Option<String> {
 #[test]
 fn every_combination_of_policies_is_refused_with_a_way_out_or_transfers_everything() {
     let step = if std::env::var_os("PROPTEST_CASES").is_some() { 1 } else { STRIDE };
-    let names = transport_names();
+    let names = Transports::built_in().names();
     let combinations = (0..).step_by(step).map_while(|number| combination(&names, number));
     let complaints = combinations.filter_map(|chosen| Some((complaint(&chosen)?, chosen)));
     let complaints: Vec<_> = complaints.take(20).collect();

@@ -6,7 +6,7 @@ mod media;
 mod transmit;
 
 use earlybird_experiment::{Column, Outputs, Report, RunError, Table, Value};
-use earlybird_scenario::{Backend, Scenario};
+use earlybird_scenario::{Backend, Resolver, Scenario, Transports};
 use numpy::PyArray1;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -50,7 +50,7 @@ fn run_error(error: RunError) -> PyErr {
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
 fn resolve(text: &str, overrides: Vec<(String, String)>, folder: &str) -> PyResult<String> {
     let folder = Path::new(folder);
-    let scenario = earlybird_scenario::resolve_with(&media::WithPython, folder, text, &overrides);
+    let scenario = Resolver { folder, media: &media::WithPython, ..Resolver::default() }.resolve(text, &overrides);
     let scenario = scenario.map_err(scenario_error)?;
     Ok(earlybird_scenario::canonical_json(&scenario))
 }
@@ -131,13 +131,13 @@ fn duration(text: &str) -> PyResult<f64> {
 /// Returns the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
-    earlybird_scenario::schema()
+    earlybird_scenario::schema(&Transports::built_in())
 }
 
 /// Returns the table of transports as JSON.
 #[pyfunction]
 fn transports() -> String {
-    earlybird_scenario::transports_json()
+    Transports::built_in().to_json()
 }
 
 /// Checks that the backend in which a complete scenario takes place can do what it asks for.

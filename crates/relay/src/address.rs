@@ -254,7 +254,7 @@ impl Options<'_> {
     fn time(&self, name: &str, usual: Duration, most: Duration) -> Result<Duration, AddressError> {
         let Some(text) = self.option(name) else { return Ok(usual) };
         let with_unit = if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}ms") } else { text.clone() };
-        let time = with_unit.parse::<earlybird_scenario::Time>().map(earlybird_scenario::Time::duration);
+        let time = with_unit.parse::<earlybird_transport::Time>().map(earlybird_transport::Time::duration);
         time.ok().filter(|time| (Duration::from_millis(1)..=most).contains(time)).ok_or_else(|| {
             let most = most.as_secs_f64();
             error(self.text, &format!("has {name}={text}; allowed: 1ms to {most}s, such as 120 or 120ms"))
@@ -263,7 +263,7 @@ impl Options<'_> {
 }
 
 fn unknown(what: &str, name: &str, known: &[&'static str]) -> String {
-    let nearest = earlybird_scenario::nearest(name, known.iter().copied());
+    let nearest = earlybird_transport::nearest(name, known.iter().copied());
     let hint = nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
     format!("unknown {what} `{name}`{hint}")
 }

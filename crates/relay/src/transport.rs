@@ -1,72 +1,67 @@
-//! What connections between relays are made of: a transport by its name, as in scenarios.
+//! The configuration of the connections between relays: a transport by its name, as in scenarios.
 
-use earlybird_experiment::RunSetup;
-use earlybird_scenario::ScenarioError;
-use earlybird_sim::Carrier;
 use earlybird_tcp::{Acking, Config, Delivery, Recovery, Segmentation};
+use earlybird_transport::{
+    Backlog, Endpoint, Profile, Protocol, RealTime, ScenarioError, TcpEnds, Transports, Units, Workload,
+};
 use earlybird_units::Duration;
 
-/// Returns the configuration of connections of a transport whose data are of use for so long.
+/// Returns the configuration of connections of a transport, whose data are of use for `latency`.
 ///
 /// # Errors
 ///
-/// If there is no such transport, or it is none of connections, or hands over messages in any order.
+/// If there is no such transport, if it has no connections, or if it delivers messages in any order.
 pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
-    let scenario = earlybird_scenario::resolve(&scenario(latency), &[("endpoint.transport".into(), name.into())])?;
-    let stage = RunSetup::new(&scenario, 0)?;
-    let Some(Carrier::Tcp(settings)) = stage.topology()?.flows.into_iter().next().map(|flow| flow.carrier) else {
+    let endpoint = endpoint_of(name, latency).map_err(|error| error.at("transport"))?;
+    let workload = Workload { deadline: latency, units: Units::Unknown, is_ingest: false };
+    let Protocol::Tcp(TcpEnds { opener, .. }) = endpoint.protocol(&workload) else {
         return Err(refusal(name, "has no connections"));
     };
-    if settings.opener.real_time.delivery == Delivery::Unordered {
+    if opener.real_time.delivery == Delivery::Unordered {
         return Err(refusal(name, "hands messages over in any order, and a relay hands them on in that of the source"));
     }
-    Ok(live(settings.opener))
+    Ok(live(opener))
+}
+
+/// Returns the settings of an endpoint that holds what it sends for `latency`, at any rate. The latency does not count the
+/// propagation delay: what leaves within it arrives in time.
+fn endpoint_of(name: &str, latency: Duration) -> Result<Endpoint, ScenarioError> {
+    let backlog = Some(Backlog::DiscardPastDeadline(latency.into()));
+    let endpoint = Endpoint {
+        profile: Profile::Linux,
+        transport: Transports::built_in().parse(name)?,
+        real_time: RealTime { backlog, ..RealTime::default() },
+        ..Endpoint::default()
+    };
+    endpoint.check("endpoint")?;
+    Ok(endpoint)
 }
 
 fn refusal(name: &str, problem: &str) -> ScenarioError {
-    ScenarioError {
-        path: "transport".into(),
-        problem: problem.into(),
-        value: name.into(),
-        allowed: "a transport of TCP or its real-time mode, such as earlybird-rt, mtcp, cubic-rack or bbr-rack".into(),
-        ..ScenarioError::default()
-    }
+    ScenarioError::new("transport", problem)
+        .text(name)
+        .allowed("a transport of TCP or its real-time mode, such as earlybird-rt, mtcp, cubic-rack or bbr-rack")
 }
 
-/// Has a connection take no more than it will send soon: what waits here is left out when it is too old, and what waits there is
+/// Bounds the data that a connection takes before it can send it: the relay drops units that are too old, the connection does
 /// not (Linux: `TCP_NOTSENT_LOWAT`).
 fn live(config: Config) -> Config {
     let config = Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..config };
-    if config.real_time.framing && config.recovery == Recovery::Rack { frugal(config) } else { config }
+    if config.real_time.framing && config.recovery == Recovery::Rack { with_sparse_acks(config) } else { config }
 }
 
-/// Has a stream of frames whose losses are found by time take no more bytes than it must: rare ACKs, and no timestamps, as each
-/// round trip is known from when a segment left.
-fn frugal(config: Config) -> Config {
+/// Saves bytes of a stream of frames whose losses RACK detects: sparse ACKs, and no timestamps, because each RTT sample follows
+/// from the time at which a segment left.
+fn with_sparse_acks(config: Config) -> Config {
     Config { acking: ACKS, timestamps: false, ..config }
 }
 
-/// The time between two ACKs: over short ways half of SRT's (10 ms), and always shorter than the margin of the timers that wait for them (30 ms).
+/// The time between two ACKs: on short paths half of SRT's (10 ms), and always shorter than the margin of the timers that wait
+/// for them (30 ms).
 const ACKS: Acking = Acking::Spaced { least: Duration::from_millis(5), most: Duration::from_millis(25) };
 
-/// Some units: enough for the sender to find something whenever the window opens.
+/// Bytes of some units: enough for the sender to find data whenever the window opens.
 const UNSENT: u64 = 16_384;
-
-/// A stream of media whose viewer waits for so long. What it sends is held for as long, whatever its rate: as the latency does not
-/// count the way itself, what leaves within it is there in time.
-fn scenario(latency: Duration) -> String {
-    let delay = format!("{}us", latency.as_nanos() / 1_000);
-    format!(
-        r#"
-        duration = "1s"
-        endpoint = {{ profile = "linux", real-time = {{ backlog = {{ discard-past-deadline = "{delay}" }} }} }}
-        network = {{ links = [{{ from = "source", to = "viewer", rate = "1Gb/s", delay = "1ms" }}] }}
-        flows = [{{ name = "media", from = "source", to = "viewer", application = {{ cbr = {{ rate = "4Mb/s", packet = 1316 }} }},
-                    client = {{ deadline = {{ playback-delay = "{delay}" }} }} }}]
-        "#
-    )
-    .replace("\n                    ", " ")
-}
 
 #[cfg(test)]
 mod tests {

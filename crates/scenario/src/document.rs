@@ -1,6 +1,6 @@
 //! From text to a JSON value: the one form every later step works on.
 
-use crate::error::ScenarioError;
+use earlybird_transport::{ScenarioError, join};
 use serde_json::{Map, Value};
 
 /// Reads TOML, or JSON if the text starts with a brace.
@@ -14,12 +14,6 @@ pub(crate) fn parse_value(text: &str, path: &str) -> Result<Value, ScenarioError
         Ok(value) => from_toml(value, path),
         Err(_) => Ok(Value::String(text.to_owned())),
     }
-}
-
-/// Joins two parts of a path, either of which may be empty.
-pub(crate) fn join(path: &str, key: &str) -> String {
-    let dot = if path.is_empty() || key.is_empty() { "" } else { "." };
-    format!("{path}{dot}{key}")
 }
 
 /// Returns the name by which a path picks this list element: its `name`, or `from-to` if it is a link.

@@ -1,11 +1,10 @@
 //! The endpoint settings of each flow: the scenario's with the flow's own on top.
 
-use crate::check::check;
-use crate::error::ScenarioError;
 use crate::model::{Endpoint, Flow, Measure, Profile, Scenario};
 use crate::overrides::merge;
-use crate::quantity::Time;
-use crate::shape::endpoint;
+use crate::schema_check::check;
+use crate::schema_walk::SchemaNode;
+use earlybird_transport::{ScenarioError, Time, Transports};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,13 +16,21 @@ impl Scenario {
     /// [`resolve`](crate::resolve) gave.
     pub fn endpoint_of(&self, flow: &Flow) -> Result<Endpoint, ScenarioError> {
         let path = format!("flows.{}.endpoint", flow.name);
+        let transports = self.endpoint.controls.transports();
+        let schema = SchemaNode::root_of(transports.endpoint_schema(), transports);
         let mut merged = serde_json::to_value(&self.endpoint).unwrap_or_default();
-        merge(&mut merged, &Value::Object(flow.endpoint.clone()), endpoint(), &path)?;
-        let endpoint = read(&merged, &path)?;
+        merge(&mut merged, &Value::Object(flow.endpoint.clone()), schema, &path)?;
+        let endpoint = read(&merged, schema, &path)?;
         Ok(Endpoint { transport: flow.transport.unwrap_or(endpoint.transport), ..endpoint })
     }
 
-    /// Whoever names no transport gets what the profile's senders have.
+    /// Reads the tables of congestion controls by a register.
+    pub(crate) fn with_transports(mut self, transports: &Transports) -> Result<Self, ScenarioError> {
+        self.endpoint.controls = self.endpoint.controls.of(transports).map_err(|error| error.at("endpoint"))?;
+        Ok(self)
+    }
+
+    /// Sets the transports that are not given to those of the profile's senders.
     pub(crate) fn choose_transports(&mut self, document: &Value) {
         if document.pointer("/endpoint/transport").is_some_and(|transport| !transport.is_null()) {
             return;
@@ -39,10 +46,10 @@ impl Scenario {
     }
 
     /// Writes the flows' own settings in canonical form, so that equal settings are equal texts.
-    pub(crate) fn settle_endpoints(&mut self) -> Result<(), ScenarioError> {
+    pub(crate) fn settle_endpoints(&mut self, schema: SchemaNode<'_>) -> Result<(), ScenarioError> {
         for flow in &mut self.flows {
             let own = Value::Object(flow.endpoint.clone());
-            let full = read(&own, &format!("flows.{}.endpoint", flow.name))?;
+            let full = read(&own, schema, &format!("flows.{}.endpoint", flow.name))?;
             settle(&mut flow.endpoint, &serde_json::to_value(full).unwrap_or_default());
         }
         Ok(())
@@ -56,9 +63,11 @@ impl Measure {
     }
 }
 
-fn read(value: &Value, path: &str) -> Result<Endpoint, ScenarioError> {
-    check(value, endpoint(), path)?;
-    crate::deserialize(value, path)
+fn read(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<Endpoint, ScenarioError> {
+    check(value, schema, path)?;
+    let endpoint: Endpoint = crate::deserialize(value, path)?;
+    let controls = endpoint.controls.of(schema.transports()).map_err(|error| error.at(path))?;
+    Ok(Endpoint { controls, ..endpoint })
 }
 
 /// Replaces every value by its form in `full`; what is not there (null) stays.

@@ -1,8 +1,8 @@
 //! Files with a line for each frame of a film.
 
-use crate::error::ScenarioError;
 use crate::model::{Application, Frames, Media, Scenario};
 use crate::traces::read_file;
+use earlybird_transport::ScenarioError;
 use std::path::Path;
 
 /// The largest frame in bytes that is taken for one.

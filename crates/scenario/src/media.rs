@@ -1,7 +1,7 @@
 //! Video files: read when the scenario is resolved, so that the resolved scenario is all that a run needs.
 
 use crate::document::{parse, step_to};
-use crate::error::ScenarioError;
+use earlybird_transport::ScenarioError;
 use serde_json::Value;
 use std::path::Path;
 
@@ -23,8 +23,8 @@ pub trait ReadMedia {
     fn read(&self, file: &Path, wanted: Wanted) -> Result<String, ScenarioError>;
 }
 
-/// Reads none.
-pub(crate) struct NoMedia;
+/// Reads no video files: every one is an error.
+pub struct NoMedia;
 
 impl ReadMedia for NoMedia {
     fn read(&self, _: &Path, _: Wanted) -> Result<String, ScenarioError> {

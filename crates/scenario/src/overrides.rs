@@ -1,44 +1,48 @@
 //! Values given by key path: `--set`, the keys of a sweep's grid, and the overlays of variants.
 
-use crate::check::unknown_key;
-use crate::document::{element_name, join, position};
-use crate::error::ScenarioError;
-use crate::nearby::elsewhere;
+use crate::document::{element_name, position};
 use crate::parameters::{self, reference};
-use crate::shape::{Kind, Shape};
-use crate::suggest::{did_you_mean, listed, nearest};
+use crate::schema_check::unknown_key;
+use crate::schema_walk::{Kind, SchemaNode};
+use crate::similar_keys::elsewhere;
+use earlybird_transport::{ScenarioError, did_you_mean, join, listed, nearest};
 use serde_json::{Map, Value};
 
 type Table = Map<String, Value>;
 
 /// Puts `value` in the place of what stands at the key path `key`; tables on the way are made where they are missing.
-pub(crate) fn set(document: &mut Value, key: &str, value: Value) -> Result<(), ScenarioError> {
+pub(crate) fn set(document: &mut Value, root: SchemaNode<'_>, key: &str, value: Value) -> Result<(), ScenarioError> {
     let steps: Vec<_> = key.split('.').collect();
-    if !root_keys().contains(&steps[0]) {
-        return Err(unknown_root(document, key, steps[0]));
+    if !root_keys(root).contains(&steps[0]) {
+        return Err(unknown_root(document, root, key, steps[0]));
     }
-    set_below(document, Shape::root(), &steps, value, "")
+    set_below(document, root, &steps, value, "")
 }
 
 /// The top-level keys that may be set; `resolve` alone writes the others.
-fn root_keys() -> Vec<&'static str> {
-    Shape::root().keys().into_iter().filter(|key| !["parameters", "resolved"].contains(key)).collect()
+fn root_keys(root: SchemaNode<'_>) -> Vec<&str> {
+    root.keys().into_iter().filter(|key| !["parameters", "resolved"].contains(key)).collect()
 }
 
 /// Checks that a sweep's grid may use this key: a parameter or a key path.
-pub(crate) fn check_key(document: &Value, key: &str) -> Result<(), ScenarioError> {
+pub(crate) fn check_key(document: &Value, root: SchemaNode<'_>, key: &str) -> Result<(), ScenarioError> {
     if parameters::declared(document).contains_key(key) {
         return Ok(());
     }
-    set(&mut document.clone(), key, Value::Null)
+    set(&mut document.clone(), root, key, Value::Null)
 }
 
 /// Merges `overlay` into `base`: tables key by key, list elements by name or number; all else is replaced.
-pub(crate) fn merge(base: &mut Value, overlay: &Value, shape: Shape, path: &str) -> Result<(), ScenarioError> {
-    match (base, overlay, shape.kind()) {
+pub(crate) fn merge(
+    base: &mut Value,
+    overlay: &Value,
+    schema: SchemaNode<'_>,
+    path: &str,
+) -> Result<(), ScenarioError> {
+    match (base, overlay, schema.kind()) {
         (Value::Array(list), Value::Object(changes), Kind::List(inner)) => merge_list(list, changes, inner, path),
-        (Value::Object(table), Value::Object(changes), _) if !chooses_anew(table, changes, shape) => {
-            merge_table(table, changes, shape, path)
+        (Value::Object(table), Value::Object(changes), _) if !chooses_anew(table, changes, schema) => {
+            merge_table(table, changes, schema, path)
         }
         (base, overlay, _) => {
             base.clone_from(overlay);
@@ -47,27 +51,33 @@ pub(crate) fn merge(base: &mut Value, overlay: &Value, shape: Shape, path: &str)
     }
 }
 
-fn merge_list(list: &mut [Value], changes: &Table, inner: Shape, path: &str) -> Result<(), ScenarioError> {
+fn merge_list(list: &mut [Value], changes: &Table, inner: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
     changes.iter().try_for_each(|(step, change)| {
         let index = position(list, step).ok_or_else(|| no_element(list, path, step))?;
         merge(&mut list[index], change, inner, &join(path, step))
     })
 }
 
-fn merge_table(table: &mut Table, changes: &Table, shape: Shape, path: &str) -> Result<(), ScenarioError> {
+fn merge_table(table: &mut Table, changes: &Table, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
     changes.iter().try_for_each(|(key, change)| {
         // What does not exist in the model is found later, by the check of the whole.
-        let child = shape.child(key).unwrap_or_else(Shape::anything);
+        let child = schema.child(key).unwrap_or(schema.anything());
         merge(table.entry(key).or_insert(Value::Null), change, child, &join(path, key))
     })
 }
 
 /// Tells whether the changes pick another option of a choice, which then replaces the old one.
-fn chooses_anew(table: &Table, changes: &Table, shape: Shape) -> bool {
-    matches!(shape.kind(), Kind::Choice) && !changes.keys().all(|key| table.contains_key(key))
+fn chooses_anew(table: &Table, changes: &Table, schema: SchemaNode<'_>) -> bool {
+    matches!(schema.kind(), Kind::Choice) && !changes.keys().all(|key| table.contains_key(key))
 }
 
-fn set_below(node: &mut Value, shape: Shape, steps: &[&str], value: Value, path: &str) -> Result<(), ScenarioError> {
+fn set_below(
+    node: &mut Value,
+    schema: SchemaNode<'_>,
+    steps: &[&str],
+    value: Value,
+    path: &str,
+) -> Result<(), ScenarioError> {
     let Some((step, rest)) = steps.split_first() else {
         *node = value;
         return Ok(());
@@ -75,14 +85,14 @@ fn set_below(node: &mut Value, shape: Shape, steps: &[&str], value: Value, path:
     if let Some(name) = reference(node) {
         return Err(hidden_by_parameter(path, step, name));
     }
-    match shape.kind() {
+    match schema.kind() {
         Kind::List(inner) => set_element(node, inner, steps, value, path),
         Kind::Map(_) => {
             *entry(node, &steps.join("."), false) = value;
             Ok(())
         }
         kind => {
-            let child = shape.child(step).ok_or_else(|| no_child(path, step, shape))?;
+            let child = schema.child(step).ok_or_else(|| no_child(path, step, schema))?;
             let child_node = entry(node, step, matches!(kind, Kind::Choice));
             set_below(child_node, child, rest, value, &join(path, step))
         }
@@ -97,7 +107,13 @@ fn entry<'a>(node: &'a mut Value, key: &str, alone: bool) -> &'a mut Value {
     &mut node[key]
 }
 
-fn set_element(node: &mut Value, inner: Shape, steps: &[&str], value: Value, path: &str) -> Result<(), ScenarioError> {
+fn set_element(
+    node: &mut Value,
+    inner: SchemaNode<'_>,
+    steps: &[&str],
+    value: Value,
+    path: &str,
+) -> Result<(), ScenarioError> {
     if node.is_null() {
         *node = Value::Array(Vec::new());
     }
@@ -124,13 +140,13 @@ fn no_element(list: &[Value], path: &str, step: &str) -> ScenarioError {
         .hint(did_you_mean(nearest(step, names())))
 }
 
-fn no_child(path: &str, step: &str, shape: Shape) -> ScenarioError {
-    if !shape.keys().is_empty() {
-        return unknown_key(path, step, shape);
+fn no_child(path: &str, step: &str, schema: SchemaNode<'_>) -> ScenarioError {
+    if !schema.keys().is_empty() {
+        return unknown_key(path, step, schema);
     }
     ScenarioError::new(&join(path, step), format!("is not a key: `{path}` is a value, not a table"))
         .text(step)
-        .allowed(format!("`{path}` itself, which is {}", shape.allowed()))
+        .allowed(format!("`{path}` itself, which is {}", schema.expected()))
 }
 
 fn hidden_by_parameter(path: &str, step: &str, name: &str) -> ScenarioError {
@@ -140,14 +156,14 @@ fn hidden_by_parameter(path: &str, step: &str, name: &str) -> ScenarioError {
         .hint(format!("set `{name}`."))
 }
 
-fn unknown_root(document: &Value, key: &str, step: &str) -> ScenarioError {
+fn unknown_root(document: &Value, root: SchemaNode<'_>, key: &str, step: &str) -> ScenarioError {
     let declared = parameters::declared(document);
     let parameters = || declared.keys().map(String::as_str);
-    let keys = root_keys();
+    let keys = root_keys(root);
     let names = if declared.is_empty() { "none".to_owned() } else { listed(parameters()) };
     let guess = nearest(step, parameters().chain(keys.iter().copied()));
     ScenarioError::new(key, "is neither a parameter nor a key")
         .text(step)
         .allowed(format!("parameters ({names}), and paths that start with {}", listed(keys.iter().copied())))
-        .hint(guess.map_or_else(|| elsewhere(key), |guess| did_you_mean(Some(guess))))
+        .hint(guess.map_or_else(|| elsewhere(key, root), |guess| did_you_mean(Some(guess))))
 }

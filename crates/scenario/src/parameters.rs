@@ -1,11 +1,10 @@
 //! Named values: `[parameters]`, `"$name"` in their place, and the overlays of `[variants]`.
 
-use crate::declarations::check_references;
 use crate::document::{parse_value, position};
-use crate::error::{ScenarioError, text_of};
 use crate::overrides::merge;
-use crate::shape::Shape;
-use crate::suggest::{did_you_mean, listed, nearest};
+use crate::parameter_checks::check_references;
+use crate::schema_walk::SchemaNode;
+use earlybird_transport::{ScenarioError, did_you_mean, listed, nearest, text_of};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
@@ -52,14 +51,14 @@ pub(crate) fn assign<'a>(
 const ANY_OTHER: &str = "*";
 
 /// Merges the overlays that the parameters' values select, in the order of the parameters' names.
-pub(crate) fn overlay(document: &mut Value, variants: &Variants) -> Result<(), ScenarioError> {
+pub(crate) fn overlay(document: &mut Value, variants: &Variants, root: SchemaNode<'_>) -> Result<(), ScenarioError> {
     for (name, choices) in variants {
         let value = &document["parameters"][name];
         let chosen = choices
             .get(text_of(value))
             .or_else(|| choices.get(ANY_OTHER))
             .ok_or_else(|| no_variant(name, value, choices))?;
-        merge(document, chosen, Shape::root(), "")?;
+        merge(document, chosen, root, "")?;
     }
     Ok(())
 }

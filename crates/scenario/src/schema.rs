@@ -1,6 +1,7 @@
 //! The JSON schema for editors: the model's, and in addition what only a scenario's text may contain.
 
 use crate::model::Scenario;
+use earlybird_transport::Transports;
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
 use serde_json::{Value, json};
@@ -11,8 +12,10 @@ const REFERENCE: &str = r"^\$[A-Za-z][A-Za-z0-9_-]*$";
 /// Returns the JSON schema of a scenario's text, for editors and for the reference.
 ///
 /// Every value but a table may be a `"$parameter"`, and `variants` may be given, which [`crate::resolve`] removes.
-pub fn schema() -> String {
-    let mut schema = schemars::schema_for!(Scenario);
+pub fn schema(transports: &Transports) -> String {
+    let mut schema = schemars::schema_for!(Scenario).to_value();
+    transports.extend_schema(&mut schema);
+    let mut schema = Schema::try_from(schema).unwrap_or_default();
     allow_references(&mut schema);
     schema.insert("$comment".to_owned(), json!("A \"$name\" stands for the value of parameter `name`."));
     if let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) {

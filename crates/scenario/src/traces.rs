@@ -1,7 +1,7 @@
 //! Trace files: read when the scenario is resolved, so that the resolved scenario is all that a run needs.
 
 use crate::document::step_to;
-use crate::error::ScenarioError;
+use earlybird_transport::ScenarioError;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -2,28 +2,24 @@
 
 mod channel;
 mod datagrams;
-mod endpoint;
 mod ingest;
 mod network;
-mod policies;
 mod queue;
 mod rate;
 mod real_time;
 mod segments;
 mod traffic;
 
-use crate::document::join;
-use crate::error::ScenarioError;
 use crate::model::{Scenario, Seeds, Sweep};
 use crate::overrides::check_key;
-use crate::quantity::Time;
-use crate::suggest::{did_you_mean, listed, nearest};
+use crate::schema_walk::SchemaNode;
+use earlybird_transport::{ScenarioError, Time, did_you_mean, join, listed, nearest, positive};
 use serde_json::Value;
 
 /// Checks a scenario whose keys, types and ranges are known to be right.
-pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), ScenarioError> {
+pub(crate) fn validate(scenario: &Scenario, document: &Value, root: SchemaNode<'_>) -> Result<(), ScenarioError> {
     positive(scenario.duration, "duration")?;
-    endpoint::validate(scenario)?;
+    validate_endpoints(scenario)?;
     traffic::validate(scenario)?;
     ingest::validate(scenario)?;
     segments::validate(scenario)?;
@@ -34,7 +30,7 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value) -> Result<(), Scen
     queue::validate(scenario)?;
     channel::validate(scenario)?;
     validate_measure(scenario)?;
-    scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document))
+    scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document, root))
 }
 
 /// Returns the error unless the condition holds.
@@ -42,9 +38,12 @@ fn ensure(holds: bool, error: impl FnOnce() -> ScenarioError) -> Result<(), Scen
     if holds { Ok(()) } else { Err(error()) }
 }
 
-pub(crate) fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
-    let error = || ScenarioError::new(path, "is no time at all").text(&time.to_string());
-    ensure(!time.is_zero(), || error().allowed("a duration above 0s"))
+fn validate_endpoints(scenario: &Scenario) -> Result<(), ScenarioError> {
+    scenario.endpoint.check("endpoint")?;
+    for flow in &scenario.flows {
+        scenario.endpoint_of(flow)?.check(&format!("flows.{}.endpoint", flow.name))?;
+    }
+    Ok(())
 }
 
 fn validate_measure(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -68,10 +67,10 @@ fn known(name: &str, names: &[String], path: &str, problem: &str) -> Result<(), 
     ensure(names().any(|one| one == name), || error().hint(did_you_mean(nearest(name, names()))))
 }
 
-fn validate_sweep(sweep: &Sweep, document: &Value) -> Result<(), ScenarioError> {
+fn validate_sweep(sweep: &Sweep, document: &Value, root: SchemaNode<'_>) -> Result<(), ScenarioError> {
     for (key, values) in &sweep.grid {
         let path = join("sweep.grid", key);
-        check_key(document, key).map_err(|error| error.at(&path))?;
+        check_key(document, root, key).map_err(|error| error.at(&path))?;
         let error = || ScenarioError::new(&path, "is an empty list").allowed("a list of at least 1");
         ensure(!values.is_empty(), error)?;
     }

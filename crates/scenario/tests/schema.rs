@@ -1,10 +1,10 @@
 //! The schema that editors and the reference use.
 
-use earlybird_scenario::schema;
+use earlybird_scenario::{Transports, schema};
 use serde_json::Value;
 
 fn document() -> Value {
-    serde_json::from_str(&schema()).expect("a schema is JSON")
+    serde_json::from_str(&schema(&Transports::built_in())).expect("a schema is JSON")
 }
 
 #[test]

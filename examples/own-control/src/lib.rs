@@ -3,8 +3,8 @@
 //! This file is all of it: the window, the parameters that make it, and its table in scenarios. `docs/own-control.md` goes
 //! through it step by step.
 
-use earlybird_scenario::{ControlTable, Profile, keep};
 use earlybird_tcp::{CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress, Window};
+use earlybird_transport::{ControlTable, Profile, keep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,9 +3,9 @@
 #[path = "../../../crates/experiment/tests/common/mod.rs"]
 mod common;
 
-use common::{run_once, scenario_of, summary};
-use earlybird_experiment::{Outputs, register};
-use earlybird_scenario::{ScenarioError, resolve, schema, transport_names};
+use common::{run_once, summary};
+use earlybird_experiment::Outputs;
+use earlybird_scenario::{Resolver, Scenario, ScenarioError, Transports, schema};
 use own_control::Aimd;
 
 const FILE_OVER_A_LINK: &str = r#"
@@ -26,16 +26,23 @@ to = "b"
 application = { bulk = {} }
 "#;
 
+fn transports() -> Transports {
+    Transports::built_in().with::<Aimd>().expect("the name is free")
+}
+
+fn resolved(changes: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Resolver { transports: transports(), ..Resolver::default() }.resolve(FILE_OVER_A_LINK, &changes)
+}
+
 fn error(change: &str) -> ScenarioError {
-    register::<Aimd>().expect("the name is free");
     let (key, value) = change.split_once('=').expect("a key and a value");
-    resolve(FILE_OVER_A_LINK, &[(key.to_owned(), value.to_owned())]).expect_err("no scenario")
+    resolved(&[(key, value)]).expect_err("no scenario")
 }
 
 /// Returns the share of packets that the link dropped, and how much of it was used.
 fn run_with(change: &[(&str, &str)]) -> (f64, f64) {
-    register::<Aimd>().expect("the name is free");
-    let report = run_once(&scenario_of(FILE_OVER_A_LINK, change), &Outputs::default());
+    let report = run_once(&resolved(change).expect("a scenario"), &Outputs::default());
     (summary(&report, "drop_rate"), summary(&report, "utilisation"))
 }
 
@@ -56,8 +63,7 @@ fn half_of_all_packets_were_dropped_where_the_window_had_no_limit() {
 
 #[test]
 fn it_may_have_the_ends_that_other_transports_have() {
-    register::<Aimd>().expect("the name is free");
-    let names = transport_names();
+    let names = transports().names();
     for name in ["aimd-example", "aimd-example-er", "aimd-example-rack-fg"] {
         assert!(names.iter().any(|known| known == name), "{name}");
     }
@@ -66,8 +72,7 @@ fn it_may_have_the_ends_that_other_transports_have() {
 
 #[test]
 fn the_schema_describes_its_table() {
-    register::<Aimd>().expect("the name is free");
-    let schema = schema();
+    let schema = schema(&transports());
     for part in [
         "\"aimd-example\"",
         "AIMD's parameters (transports with `aimd-example`).",
@@ -96,4 +101,10 @@ fn a_mistyped_key_or_name_is_guessed() {
 fn policies_that_do_not_go_with_it_are_refused_as_with_any_other() {
     let error = error("endpoint={transport='aimd-example',recovery='tahoe'}");
     assert_eq!(error.path, "endpoint.recovery");
+}
+
+#[test]
+fn a_register_without_it_refuses_its_name() {
+    let error = Resolver::default().resolve(FILE_OVER_A_LINK, &[]).expect_err("no scenario");
+    assert_eq!((error.path.as_str(), error.value.as_str()), ("endpoint.aimd-example", "aimd-example"));
 }

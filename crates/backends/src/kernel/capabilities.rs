@@ -110,22 +110,22 @@ fn available() -> Vec<String> {
 }
 
 /// Returns the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
-fn control_of(transport: Transport, available: &[String]) -> Result<&'static str, ScenarioError> {
+fn control_of(transport: Transport, available: &[String]) -> Result<String, ScenarioError> {
     let allowed = format!("{} (as this kernel has them), `sack`; also with `-rack`", quoted(available));
     let refuse_with = |problem, hint| KERNEL.error(String::new(), &transport, problem, &allowed, hint);
     let refuse = |problem| refuse_with(problem, RUN_IN_SIM);
     if transport.detection == Detection::EarlyRetransmission || transport.fine_grained {
         return Err(refuse("needs a sender that is not the kernel's, so that it cannot be run"));
     }
-    let name = match transport.kind {
+    let name = match &transport.kind {
         Kind::Repair(Repair::Sack | Repair::Reno) => "reno",
-        Kind::Control(name) => name,
+        Kind::Control(name) => name.as_str(),
         Kind::Datagram(_) | Kind::Quic(_) => return Err(refuse("is not TCP, and cannot be run")),
         Kind::RealTime(_) => return Err(refuse("needs endpoints that are not the kernel's, so that it cannot be run")),
         Kind::Repair(_) => return Err(refuse("is a repair that no kernel of today has, and cannot be run")),
     };
     if available.iter().any(|known| known == name) {
-        Ok(name)
+        Ok(name.to_owned())
     } else {
         let hint = if name == OWN { LOAD } else { RUN_IN_SIM };
         Err(refuse_with("is no congestion control that this kernel has loaded, and cannot be run", hint))
@@ -137,9 +137,9 @@ fn quoted(names: &[String]) -> String {
 }
 
 /// What the sockets of a flow are told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Options {
-    control: &'static str,
+    control: String,
     /// The largest segment, timestamps included, and the largest window, in bytes.
     segment: i32,
     window: i32,
@@ -166,7 +166,7 @@ pub(super) fn options_of(scenario: &Scenario, spec: &FlowSpec) -> Result<Options
 
 impl Options {
     pub(super) fn apply(&self, socket: &OwnedFd) -> io::Result<()> {
-        rustix::net::sockopt::set_tcp_congestion(socket, self.control)?;
+        rustix::net::sockopt::set_tcp_congestion(socket, &self.control)?;
         rustix::net::sockopt::set_tcp_nodelay(socket, !self.nagle)?;
         socket::set(socket, libc::TCP_WINDOW_CLAMP, self.window)?;
         socket::set(socket, libc::TCP_THIN_LINEAR_TIMEOUTS, self.linear_when_thin.into())?;

@@ -1,4 +1,4 @@
-use crate::quantity::Time;
+use earlybird_transport::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-use crate::quantity::{Fraction, Time};
+use earlybird_transport::{Fraction, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-use crate::quantity::{Rate, Time};
+use earlybird_transport::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
 use super::{Duplicate, Loss, Queue, RateStep, Reorder, Speed, Trace};
-use crate::quantity::{Rate, Time};
+use earlybird_transport::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

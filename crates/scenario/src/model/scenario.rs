@@ -1,5 +1,5 @@
 use super::{Endpoint, Flow, Measure, Network, Sweep};
-use crate::quantity::Time;
+use earlybird_transport::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,6 +1,5 @@
 use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Segments, Surge, Webtraf};
-use crate::quantity::{Fraction, Rate, Time};
-use crate::transport::Transport;
+use earlybird_transport::{Fraction, Rate, Time, Transport};
 use earlybird_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 use super::Application;
-use crate::quantity::Time;
+use earlybird_transport::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,11 @@
 //! What links do to packets: losses, reordering, duplication.
 
-use super::{ensure, known, positive};
-use crate::error::ScenarioError;
+use super::{ensure, known};
 use crate::model::{
     Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic,
     Reorder, Scenario,
 };
-use crate::quantity::{Fraction, Time};
+use earlybird_transport::{Fraction, ScenarioError, Time, positive};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     let check = |(path, channel): (String, Channel)| check_channel(&channel, &path, &scenario.flows);

@@ -3,12 +3,8 @@
 //! The scenario's `endpoint` is for all flows, so a flow of datagrams takes from it what it can use. What is set for the
 //! flow itself must have an effect.
 
-use super::ensure;
-use crate::document::join;
-use crate::error::ScenarioError;
-use crate::model::{Application, Flow, Scenario, Srt};
-use crate::suggest::listed;
-use crate::transport::{Datagram, Kind, QuicCarriage, Transport};
+use crate::model::{Application, Flow, Scenario};
+use earlybird_transport::{Datagram, Kind, QuicCarriage, ScenarioError, Transport, join, listed};
 
 /// The keys of `endpoint` that a flow of datagrams uses.
 const KEYS: [&str; 3] = ["mss", "profile", "transport"];
@@ -21,10 +17,10 @@ const KEYS_OF_SRT: [&str; 4] = ["mss", "profile", "srt", "transport"];
 const KEYS_OF_QUIC: [&str; 4] = ["ecn", "profile", "quic", "transport"];
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    check_srt(&scenario.endpoint.srt, "endpoint.srt")?;
+    scenario.endpoint.srt.check("endpoint.srt")?;
     for flow in &scenario.flows {
         let endpoint = scenario.endpoint_of(flow)?;
-        check_srt(&endpoint.srt, &format!("flows.{}.endpoint.srt", flow.name))?;
+        endpoint.srt.check(&format!("flows.{}.endpoint.srt", flow.name))?;
         let transport = endpoint.transport;
         if transport.kind.is_datagram() {
             check_keys(flow, transport)?;
@@ -32,19 +28,6 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
         }
     }
     Ok(())
-}
-
-fn check_srt(srt: &Srt, path: &str) -> Result<(), ScenarioError> {
-    let ways = [srt.latency.is_some(), srt.latency_round_trips.is_some(), srt.fit_playback_delay];
-    let (first, second) = if ways[0] && ways[1] {
-        ("latency", "latency-round-trips")
-    } else {
-        (if ways[0] { "latency" } else { "latency-round-trips" }, "fit-playback-delay")
-    };
-    ensure(ways.iter().filter(|way| **way).count() <= 1, || {
-        let problem = format!("stands beside `{first}`, which says the same in another way");
-        ScenarioError::new(&join(path, second), problem).allowed("one of the two")
-    })
 }
 
 fn check_keys(flow: &Flow, transport: Transport) -> Result<(), ScenarioError> {

@@ -1,11 +1,9 @@
 //! Live streams to a server: what goes with them, and what their films must be.
 
+use super::ensure;
 use super::traffic::check_times;
-use super::{ensure, positive};
-use crate::document::join;
-use crate::error::ScenarioError;
 use crate::model::{Application, Film, Flow, Ingest, Scenario};
-use crate::quantity::Time;
+use earlybird_transport::{ScenarioError, Time, join, positive};
 use serde_json::json;
 
 /// OBS Studio's least distance between the two thresholds (`init_connect` of `rtmp-stream.c`).

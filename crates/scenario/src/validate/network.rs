@@ -1,7 +1,6 @@
 use super::{ensure, known};
-use crate::error::ScenarioError;
 use crate::model::{Flow, Link, Network, Scenario};
-use crate::suggest::listed;
+use earlybird_transport::{ScenarioError, listed};
 use std::collections::BTreeSet;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {

@@ -1,7 +1,6 @@
-use super::{ensure, positive};
-use crate::error::ScenarioError;
+use super::ensure;
 use crate::model::{Network, Queue, Red, Scenario};
-use crate::quantity::Time;
+use earlybird_transport::{ScenarioError, Time, positive};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     queues(&scenario.network).into_iter().try_for_each(|(path, queue)| check(&queue, &path))

@@ -1,7 +1,6 @@
 use super::ensure;
-use crate::error::ScenarioError;
 use crate::model::{Network, RateStep, Reverse, Scenario, Speed, Trace};
-use crate::quantity::RATE;
+use earlybird_transport::{Rate, ScenarioError};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     match &scenario.network {
@@ -24,7 +23,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn check(speed: &Speed, path: &str) -> Result<(), ScenarioError> {
     let Some(trace) = &speed.trace else {
-        let missing = || ScenarioError::new(&format!("{path}.rate"), "is missing").allowed(RATE.allowed);
+        let missing = || ScenarioError::new(&format!("{path}.rate"), "is missing").allowed(Rate::EXPECTED);
         ensure(speed.rate.is_some(), || missing().hint("say how fast the link sends, or give a `trace`."))?;
         return check_steps(&speed.rate_steps, path);
     };

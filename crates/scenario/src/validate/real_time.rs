@@ -1,34 +1,18 @@
 //! The real-time mode, and who listens at its other end.
 
-use super::{ensure, positive};
-use crate::document::join;
-use crate::error::ScenarioError;
-use crate::model::{Application, Backlog, Client, DeadlineClient, Endpoint, Flow, RealTime, RebufferClient, Scenario};
-use crate::transport::Kind;
+use super::ensure;
+use crate::model::{Application, Client, DeadlineClient, Endpoint, Flow, RebufferClient, Scenario};
+use earlybird_transport::{ScenarioError, join, positive};
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    check_mode(&scenario.endpoint.real_time, "endpoint.real-time")?;
+    scenario.endpoint.real_time.check("endpoint.real-time")?;
     for flow in &scenario.flows {
         let endpoint = scenario.endpoint_of(flow)?;
         let path = format!("flows.{}", flow.name);
-        check_mode(&endpoint.real_time, &join(&path, "endpoint.real-time"))?;
+        endpoint.real_time.check(&join(&path, "endpoint.real-time"))?;
         check_use(&endpoint, flow, &path)?;
         check_frames(&endpoint, flow, &path)?;
         flow.client.as_ref().map_or(Ok(()), |client| check_client(client, flow, &join(&path, "client")))?;
-    }
-    Ok(())
-}
-
-fn check_mode(mode: &RealTime, path: &str) -> Result<(), ScenarioError> {
-    let lifetime = match mode.backlog {
-        Some(Backlog::DiscardPastDeadline(time)) => Some((time, "discard-past-deadline")),
-        Some(Backlog::DiscardHopeless(time)) => Some((time, "discard-hopeless")),
-        _ => None,
-    };
-    if let Some((time, key)) = lifetime {
-        positive(time, &join(path, &format!("backlog.{key}")))?;
-        let error = || ScenarioError::new(&join(path, "send-limit"), "has no effect where only age decides");
-        ensure(mode.send_limit.is_none(), || error().allowed("nothing, or another `backlog`"))?;
     }
     Ok(())
 }
@@ -102,13 +86,5 @@ impl Application {
             Self::Ingest(_) => "ingest",
             Self::Segments(_) => "segments",
         }
-    }
-}
-
-impl Flow {
-    /// Returns who listens: with a transport of the real-time mode somebody always does, for it is reading that makes it.
-    pub fn listener(&self, kind: Kind) -> Option<Client> {
-        let default = || kind.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
-        self.client.clone().or_else(default)
     }
 }

@@ -1,10 +1,8 @@
 //! Films in segments: what carries them, and what goes together.
 
-use super::{ensure, ingest, positive};
-use crate::document::join;
-use crate::error::ScenarioError;
+use super::{ensure, ingest};
 use crate::model::{Application, Flow, Profile, RateRule, Scenario, Segments};
-use crate::quantity::Time;
+use earlybird_transport::{ScenarioError, Time, join, positive};
 use serde_json::json;
 
 /// L2A steers from so much buffer on (`B_target` of dash.js).

@@ -1,7 +1,6 @@
 use super::ensure;
-use crate::error::ScenarioError;
 use crate::model::{AccessDelay, Application, Flow, Media, Network, Scenario, Start};
-use crate::quantity::Time;
+use earlybird_transport::{ScenarioError, Time};
 use serde_json::json;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {

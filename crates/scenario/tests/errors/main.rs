@@ -10,7 +10,7 @@ mod topologies;
 mod transports;
 mod values;
 
-use earlybird_scenario::{canonical_json, resolve, schema, transport_names};
+use earlybird_scenario::{Transports, canonical_json, resolve, schema};
 use serde_json::Value;
 
 const DUMBBELL: &str = include_str!("../../../../scenarios/dumbbell.toml");
@@ -60,7 +60,7 @@ fn expand(message: &str) -> String {
 }
 
 fn endpoint_keys() -> String {
-    let schema: Value = serde_json::from_str(&schema()).expect("a schema is JSON");
+    let schema: Value = serde_json::from_str(&schema(&Transports::built_in())).expect("a schema is JSON");
     let mut keys: Vec<_> =
         schema["$defs"]["Endpoint"]["properties"].as_object().expect("a table").keys().cloned().collect();
     keys.sort();
@@ -68,7 +68,7 @@ fn endpoint_keys() -> String {
 }
 
 fn transports() -> String {
-    let names = transport_names();
+    let names = Transports::built_in().names();
     let is_timed = |name: &&String| names.contains(&format!("{name}-fg"));
     let (timed, untimed): (Vec<_>, Vec<_>) = names.iter().filter(|name| !name.ends_with("-fg")).partition(is_timed);
     let [timed, untimed] = [timed, untimed].map(|part| part.into_iter().cloned().collect::<Vec<_>>().join(", "));

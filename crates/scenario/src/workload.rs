@@ -1,0 +1,52 @@
+//! What a flow's endpoints depend on of its application and of its client.
+
+use crate::model::{Application, Cbr, Client, DeadlineClient, Flow, Media};
+use earlybird_transport::{Kind, Units, Workload};
+use earlybird_units::Duration;
+
+impl Flow {
+    /// Returns the client: with a transport of the real-time mode there always is one, because the receiver skips when the
+    /// client reads.
+    pub fn listener(&self, kind: Kind) -> Option<Client> {
+        let default = || kind.is_real_time().then(|| Client::Deadline(DeadlineClient::default()));
+        self.client.clone().or_else(default)
+    }
+
+    /// Returns the time for which a unit is of use.
+    pub fn playback_delay(&self, kind: Kind) -> Duration {
+        match self.listener(kind) {
+            Some(Client::Deadline(client)) => client.playback_delay.duration(),
+            Some(Client::Rebuffer(_)) | None => DeadlineClient::default().playback_delay.duration(),
+        }
+    }
+
+    /// Returns what the endpoints depend on.
+    pub fn workload(&self, kind: Kind) -> Workload<'_> {
+        let units = match &self.application {
+            Application::Cbr(cbr) => Units::Periodic { bytes: cbr.packet, period: cbr.period() },
+            Application::Media(media) => Units::Clip { sizes: &media.sizes, seconds: media.length },
+            _ => Units::Unknown,
+        };
+        let is_ingest = matches!(self.application, Application::Ingest(_));
+        Workload { deadline: self.playback_delay(kind), units, is_ingest }
+    }
+
+    /// Returns the mean time between two units; `None` for applications that write no units.
+    pub fn mean_period(&self) -> Option<Duration> {
+        match &self.application {
+            Application::Cbr(cbr) => Some(cbr.period()),
+            Application::Media(Media { times, length, .. }) => {
+                Some(Duration::from_secs_f64(length / times.len().max(1) as f64))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Cbr {
+    /// Returns the time between two packets.
+    pub fn period(&self) -> Duration {
+        let by_rate = || self.rate.rate().transmission_time(u64::from(self.packet), &mut 0);
+        self.interval.map_or_else(by_rate, Duration::from_secs_f64)
+    }
+}

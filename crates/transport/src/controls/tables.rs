@@ -1,0 +1,112 @@
+use super::Entry;
+use crate::error::{ScenarioError, join};
+use crate::name::ControlName;
+use crate::register::Transports;
+use crate::settings::Profile;
+use earlybird_tcp::Control;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The tables of all congestion controls in `endpoint`, each in full, with the register that gives them their meaning.
+///
+/// Deserialization completes the tables of built-in controls. [`ControlTables::of`] does so for another register.
+#[derive(Clone, Debug)]
+pub struct ControlTables {
+    tables: Map<String, Value>,
+    transports: Transports,
+}
+
+impl ControlTables {
+    /// Completes tables by the controls of a register.
+    ///
+    /// # Errors
+    /// If there is a table that belongs to no control, or that does not have the form of its control's.
+    pub fn of(mut self, transports: &Transports) -> Result<Self, ScenarioError> {
+        // Deserialization has completed the built-in tables already.
+        if !transports.is_built_in() {
+            self.complete(transports).map_err(|error| ScenarioError::new("", format!("does not fit: {error}")))?;
+        }
+        let unknown = self.tables.keys().find(|name| transports.control(name).is_none());
+        let error = |name: &String| ScenarioError::new(name, "is not a key here").text(name);
+        unknown.map_or(Ok(()), |name| Err(error(name)))?;
+        Ok(Self { transports: transports.clone(), ..self })
+    }
+
+    /// Returns the register by which the tables are read.
+    pub const fn transports(&self) -> &Transports {
+        &self.transports
+    }
+
+    /// Returns the control of this name with the parameters of its table; `None` if the register has none of that name.
+    pub fn control(&self, name: ControlName, profile: Profile) -> Option<Control> {
+        self.transports.control(name.as_str()).map(|entry| (entry.control)(self.table(entry), profile))
+    }
+
+    pub(crate) fn check(&self, profile: Profile, path: &str) -> Result<(), ScenarioError> {
+        let controls = self.transports.controls();
+        controls.iter().try_for_each(|entry| (entry.check)(self.table(entry), profile, &join(path, entry.name)))
+    }
+
+    fn table(&self, entry: &Entry) -> &Value {
+        self.tables.get(entry.name).unwrap_or(&Value::Null)
+    }
+
+    /// Writes every table of a register's controls in full, so that equal settings are equal texts.
+    fn complete(&mut self, transports: &Transports) -> serde_json::Result<()> {
+        for entry in transports.controls() {
+            let given = self.tables.remove(entry.name).unwrap_or_else(|| Value::Object(Map::new()));
+            self.tables.insert(entry.name.to_owned(), (entry.complete)(given)?);
+        }
+        Ok(())
+    }
+}
+
+/// Tables are compared by content: two registers may differ in controls that neither endpoint uses.
+impl PartialEq for ControlTables {
+    fn eq(&self, other: &Self) -> bool {
+        self.tables == other.tables
+    }
+}
+
+impl Default for ControlTables {
+    fn default() -> Self {
+        let mut tables = Self { tables: Map::new(), transports: Transports::built_in() };
+        // It cannot fail: every table has defaults, so that an empty one is legal.
+        let _ = tables.complete(&Transports::built_in());
+        tables
+    }
+}
+
+impl Serialize for ControlTables {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.tables.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ControlTables {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let transports = Transports::built_in();
+        let mut tables = Self { tables: Map::deserialize(deserializer)?, transports };
+        tables.complete(&Transports::built_in()).map_err(serde::de::Error::custom)?;
+        Ok(tables)
+    }
+}
+
+impl JsonSchema for ControlTables {
+    fn schema_name() -> Cow<'static, str> {
+        "ControlTables".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let controls = super::BUILT_IN.iter();
+        let properties: Map<String, Value> =
+            controls.map(|entry| (entry.name.to_owned(), (entry.schema)(generator).to_value())).collect();
+        json_schema!({ "type": "object", "properties": properties })
+    }
+}
