@@ -1,10 +1,9 @@
-"""Write docs/results-reference.md, every measure and column of a result, from what the package says of them."""
+"""Write docs/results-reference.md, all names in a result with their definitions, from the register of metrics."""
 
 import sys
 from collections.abc import Iterator, Mapping
 
-from earlybird.dictionary import DescribedTable, Entry, Section, sections, tables
-from earlybird.study.language.metrics import METRICS
+from earlybird.metrics import DescribedTable, Entry, Section, StudyEntry, sections, studies, tables
 from generated import REPOSITORY, row, write_or_check
 
 TARGET = REPOSITORY / "docs" / "results-reference.md"
@@ -12,22 +11,19 @@ TARGET = REPOSITORY / "docs" / "results-reference.md"
 HEAD = """\
 # Results reference
 
-Written by `make docs` from `python/earlybird/dictionary.toml`, which tests compare with what runs give. A run gives a
+Written by `make docs` from `python/earlybird/metrics.toml`, which tests compare with what runs give. A run gives a
 summary and tables: `earlybird run FILE --out results` keeps them as `summary.json` and a Parquet file per table, and
 `earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame.
 
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from
-0 to 1. *Real* columns are 64-bit floating-point numbers, *whole* ones 64-bit integers, *flags* booleans. Where a number
-does not exist, a column says NaN, and `summary.json` says null. Media are the applications `cbr`, `media` and `ingest`.
+0 to 1. Floats and integers have 64 bits. A number that does not exist is NaN in a column and null in `summary.json`.
+Media are the applications `cbr`, `media` and `ingest`.
 """
 
-
-MEASURES = """\
-## Measures of studies
-
-What the files of a study call `measure`: real numbers, with the unit in which pages and plots print them. Most are
-means over flows, and then over seeds.
-
+STUDIES = "Metrics of studies"
+ABOUT_STUDIES = """\
+Numbers of runs that the files of a study call `metric`. Values are floats in the stated unit; pages and plots print
+them under a title and in a unit of their own. Most are means over flows, and then over seeds.\
 """
 
 
@@ -48,7 +44,7 @@ def page() -> Iterator[str]:
         yield section(every[key])
     for key in ("comparison_flows", "comparison_curve", "comparison_transports"):
         yield section(every[key])
-    yield MEASURES + measures()
+    yield metrics_of_studies()
 
 
 def section(one: Section) -> str:
@@ -64,16 +60,23 @@ def described(name: str, table: DescribedTable) -> str:
 
 def listing(entries: Mapping[str, Entry]) -> str:
     """Write a row per name."""
-    head = "| name | kind | unit | meaning |\n|---|---|---|---|"
+    head = "| name | type | unit | definition |\n|---|---|---|---|"
     return (
-        "\n".join([head, *(row(f"`{name}`", one.kind, one.unit, one.meaning) for name, one in entries.items())]) + "\n"
+        "\n".join([head, *(row(f"`{name}`", one.type, one.unit, one.definition) for name, one in entries.items())])
+        + "\n"
     )
 
 
-def measures() -> str:
-    """Write a row per measure of studies."""
-    rows = (row(f"`{name}`", one.unit, f"{one.label[0].upper()}{one.label[1:]}.") for name, one in METRICS.items())
-    return "\n".join(["| name | unit | meaning |\n|---|---|---|", *rows]) + "\n"
+def metrics_of_studies() -> str:
+    """Write a row per metric of studies."""
+    head = f"## {STUDIES}\n\n{ABOUT_STUDIES}\n\n| name | unit | in print | definition |\n|---|---|---|---|\n"
+    return head + "\n".join(study_row(name, entry) for name, entry in studies().items()) + "\n"
+
+
+def study_row(name: str, entry: StudyEntry) -> str:
+    """Write the row of a metric: its unit, its title and unit in print, and its definition."""
+    unit = entry.print or entry.unit
+    return row(f"`{name}`", entry.unit, f"{entry.title} ({unit})" if unit else entry.title, entry.definition)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which measures tables for people show, on the terminal and in notebooks, under which name and in which unit."""
+"""Formatting of the measures that tables for people show, on the terminal and in notebooks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from earlybird.lazy import LateModule
+from earlybird.metrics import view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from earlybird import statistics
+    from earlybird.metrics import Entry
 else:
     statistics = LateModule("earlybird.statistics")
 
@@ -64,11 +66,13 @@ def megabits(value: float) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure: its key in the results, its title, and how to write its values."""
+    """A measure: its key in the results, its title, and the format of its values."""
 
     key: str
     title: str
     write: Callable[[float], str]
+    per_connection: bool = False
+    """Whether it has no meaning for many connections together."""
 
     def cell(self, value: float | None) -> str:
         """Write a value, or a dash where there is none."""
@@ -82,102 +86,43 @@ class Column:
         return self.cell(estimate.mean) + half
 
 
-VIEWER_ROWS = (
-    Column("lost_share", "lost to the viewer", percent),
-    Column("playback_delay_s", "playback delay, mean", seconds),
-    Column("stalls", "stalls per viewer", number),
-)
-"""What a viewer who plays along saw: the point of a call."""
+FORMATS: dict[str, Callable[[float], str]] = {
+    "ratio": ratio,
+    "share": percent,
+    "s": seconds,
+    "ms": milliseconds,
+    "bit/s": bit_rate,
+    "Mb/s": megabits,
+}
+"""How values of a unit are written; all others as plain numbers."""
 
-NETWORK_ROWS = (
-    Column("utilisation", "utilisation of the bottleneck", percent),
-    Column("mean_wait_ms", "queueing delay at the bottleneck, mean", milliseconds),
-    Column("drop_rate", "drop rate at the bottleneck", percent),
-    Column("dropped_elsewhere", "packets dropped at other links", number),
-    Column("mark_rate", "mark rate at the bottleneck", percent),
-    Column("bottleneck_packets", "packets through the bottleneck", number),
-    Column("web_mbps", "web traffic", megabits),
-    Column("fair_share", "first group's rate ÷ fair share", ratio),
-)
-"""What queue managers are judged by, and what every run has."""
 
-MEDIA_ROWS = (
-    Column("t_over_mu", "T/µ: mean throughput of films and files ÷ media rate", ratio),
-    Column("cbr_drop_rate", "drop rate of the video flows at the bottleneck", percent),
-    Column("rto_count", "timeouts per video flow", number),
-    Column("sft_s", "frozen waiting for timeouts, per video flow", seconds),
-    Column("mean_freeze_s", "mean length of a freeze", seconds),
-    Column("ipat_stddev_ms", "standard deviation of packet spacing", milliseconds),
-    Column("bursts", "bursts of losses measured", number),
-    Column("max_delay_s", "longest packet delay of a burst, mean", seconds),
-    Column("max_delay_max_s", "longest packet delay of all bursts", seconds),
-    Column("late_segments", "late packets per burst", number),
-)
-"""What films are judged by whose viewers decide afterwards how long they would have waited."""
+def format_of(entry: Entry) -> Callable[[float], str]:
+    """Return the function that writes the values of an entry; shares of few flows are whole percentages."""
+    return whole_percent if entry.unit == "share" and entry.digits == 0 else FORMATS.get(entry.unit, number)
 
-FLOW_COLUMNS = (
-    Column("lost_share", "lost to the viewer", percent),
-    Column("playback_delay_s", "playback delay, mean", seconds),
-    Column("throughput_bps", "throughput", bit_rate),
-    Column("packets_sent", "packets sent", number),
-    Column("retransmissions", "sent again", number),
-    Column("queue_drops", "dropped by queues", number),
-    Column("random_losses", "lost on links by chance or by rule", number),
-    Column("rto_count", "timeouts", number),
-    Column("sft_s", "frozen waiting for timeouts", seconds),
-    Column("delay_p50_ms", "packet delay: median", milliseconds),
-    Column("delay_p99_ms", "packet delay: 99 %", milliseconds),
-    Column("required_sud_s", "start-up delay needed for 99.99 % on time", seconds),
-)
 
-OF_ONE_CONNECTION = ("sft_s",)
-"""Columns that mean nothing for web traffic, whose many short connections have them added up."""
-
-LIMITS = (
-    Column("limited_by_network", "the network", whole_percent),
-    Column("limited_by_window", "its window", whole_percent),
-    Column("limited_by_receiver", "the receiver's window", whole_percent),
-    Column("limited_by_send_buffer", "its send buffer", whole_percent),
-    Column("limited_by_application", "the application", whole_percent),
-)
-"""What holds a sender back, as shares of its time."""
-
-SWEEP_COLUMNS: tuple[Column, ...] = (
-    Column("t_over_mu", "T/µ", ratio),
-    Column("drop_rate", "drop rate", percent),
-    Column("rto_count", "timeouts\nper video", number),
-    Column("sft_s", "frozen\nper video", seconds),
-    Column("success_sud_2s", "on time\nat 2 s", whole_percent),
-    Column("success_sud_10s", "on time\nat 10 s", whole_percent),
-)
-
-VIEWER_SWEEP_COLUMNS: tuple[Column, ...] = (
-    Column("lost_share", "lost to\nthe viewer", percent),
-    Column("playback_delay_s", "playback\ndelay", seconds),
-    Column("stalls", "stalls\nper viewer", number),
-    Column("drop_rate", "drop rate", percent),
-    Column("rto_count", "timeouts\nper flow", number),
-)
-
-NETWORK_SWEEP_COLUMNS: tuple[Column, ...] = (
-    Column("utilisation", "utilisation", percent),
-    Column("mean_wait_ms", "queueing\ndelay", milliseconds),
-    Column("drop_rate", "drop rate", percent),
-    Column("mark_rate", "mark rate", percent),
-    Column("web_mbps", "web\ntraffic", megabits),
-)
+def columns_of(name: str, *, narrow: bool = False) -> list[Column]:
+    """Return the columns of a view of the register."""
+    entries = view(name).items()
+    return [
+        Column(key, one.heading if narrow else one.title, format_of(one), one.per_connection) for key, one in entries
+    ]
 
 
 def summary_rows(keys: Collection[str]) -> list[Column]:
-    """Return what a run's summary shows, the point of its scenario first."""
-    rows = (*VIEWER_ROWS, *NETWORK_ROWS) if "lost_share" in keys else (*MEDIA_ROWS[:1], *NETWORK_ROWS, *MEDIA_ROWS[1:])
+    """Return the measures that a run's summary shows, those that its scenario is about first."""
+    network = columns_of("network")
+    # A scenario with viewers is about them; any other about T/µ, which decides all that its media measure.
+    viewer, media = columns_of("viewer"), columns_of("media")
+    rows = (*viewer, *network) if "lost_share" in keys else (*media[:1], *network, *media[1:])
     return [row for row in rows if row.key in keys]
 
 
 def sweep_columns(keys: Collection[str]) -> list[Column]:
-    """Return what a sweep shows of every point: what viewers saw, or how films fare, or what the queue does."""
-    of_media = SWEEP_COLUMNS if "t_over_mu" in keys else NETWORK_SWEEP_COLUMNS
-    columns = VIEWER_SWEEP_COLUMNS if "lost_share" in keys else of_media
+    """Return the measures that a sweep shows at every point: of viewers if it has any, of media or the network."""
+    without_viewers = "media_sweep" if "t_over_mu" in keys else "network_sweep"
+    columns = columns_of("viewer_sweep" if "lost_share" in keys else without_viewers, narrow=True)
     return [column for column in columns if column.key in keys]
 
 

@@ -18,7 +18,7 @@ from earlybird.report.figures import _unit_in_title, clip, plot_data
 from earlybird.store import Store
 from earlybird.study.language.items import Plot
 from earlybird.study.language.library import choose_studies
-from earlybird.study.language.metrics import LARGER_IS_BETTER, METRICS, SMALLER_IS_BETTER
+from earlybird.study.language.metrics import METRICS
 from earlybird.study.language.names import picture_name, tick_name
 from earlybird.transports import transports
 from pictures import kinds, legend, points, sizes, wording, words
@@ -148,8 +148,7 @@ def test_cells_carry_their_own_verdicts() -> None:
 
 
 def test_axes_state_which_values_are_better() -> None:
-    assert {*SMALLER_IS_BETTER, *LARGER_IS_BETTER} <= METRICS.keys()
-    assert not SMALLER_IS_BETTER & LARGER_IS_BETTER
+    assert {metric.better for metric in METRICS.values()} == {"", "smaller", "larger"}
     chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["sft"].better))
     assert specification(chart)["concat"][0]["encoding"]["y"]["axis"]["title"][-1] == "↓ smaller is better"
 

@@ -1,4 +1,4 @@
-"""The reference of results names exactly what runs give."""
+"""The register of metrics has exactly the names that runs have."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import pytest
 from conftest import SMALL
 from earlybird import Result, run
 from earlybird.compare import Comparison, compare_media
-from earlybird.dictionary import DescribedTable, Entry, Section, sections, tables
-from earlybird.study.language.metrics import METRICS
+from earlybird.metrics import DescribedTable, Entry, Section, sections, studies, tables, view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPOSITORY: Final = Path(__file__).parents[2]
 CLIP: Final = REPOSITORY / "media" / "test-clip.mp4"
-KINDS: Final = {"real": pl.Float64(), "whole": pl.Int64(), "text": pl.String(), "flag": pl.Boolean()}
-SUMMARY_KINDS: Final = {"real": float, "whole": int, "text": str}
+TYPES: Final = {"float": pl.Float64(), "integer": pl.Int64(), "string": pl.String(), "boolean": pl.Boolean()}
+SUMMARY_TYPES: Final = {"float": float, "integer": int, "string": str}
 START_UP_DELAYS: Final = [f"{seconds}s" for seconds in (1, 2, 3, 5, 8, 10, 15, 20)]
 REAL_TIME_TABLES: Final = {"added_delay"}
 
@@ -95,7 +94,7 @@ def test_every_table_has_the_columns_of_the_reference_and_no_others(results: tup
     for result in results:
         for name in result.tables:
             described = tables()[name].entries
-            assert {**result.table(name).schema} == {column: KINDS[one.kind] for column, one in described.items()}, name
+            assert {**result.table(name).schema} == {column: TYPES[one.type] for column, one in described.items()}, name
 
 
 def test_the_columns_of_a_table_stand_in_the_order_of_the_reference(results: tuple[Result, ...]) -> None:
@@ -107,7 +106,7 @@ def test_the_summaries_have_the_measures_of_the_reference_and_no_others(results:
     described = sections()["summary"].entries
     assert named({key for result in results for key in result.summary}) == named(described)
     for result in results:
-        kinds = {key: SUMMARY_KINDS[described[key].kind] for key in result.summary}
+        kinds = {key: SUMMARY_TYPES[described[key].type] for key in result.summary}
         assert {key: type(value) for key, value in result.summary.items()} == kinds
 
 
@@ -122,7 +121,7 @@ def test_traces_have_the_columns_and_events_of_the_reference_and_no_others(tmp_p
     assert [*trace[0]] == [*sections()["trace"].entries]
     assert named({line["event"] for line in trace}) == named(sections()["events"].entries)
     assert [*link[0]] == [*sections()["link_trace"].entries]
-    assert all(f"`{line['event']}`" in sections()["link_trace"].entries["event"].meaning for line in link)
+    assert all(f"`{line['event']}`" in sections()["link_trace"].entries["event"].definition for line in link)
 
 
 @pytest.fixture(scope="module")
@@ -135,26 +134,39 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 def test_comparisons_have_the_columns_of_the_reference_and_no_others(comparison: Comparison) -> None:
     for name, table in (("flows", comparison.flows), ("curve", comparison.curve)):
         described = sections()[f"comparison_{name}"].entries
-        assert {**table.schema} == {column: KINDS[one.kind] for column, one in described.items()}, name
+        assert {**table.schema} == {column: TYPES[one.type] for column, one in described.items()}, name
 
 
 def test_transports_of_a_comparison_have_the_measures_of_the_reference_and_no_others(comparison: Comparison) -> None:
     described = sections()["comparison_transports"].entries
     for values in (comparison.transports["sack-er"], comparison.by_seed["sack-er"][2]):
         assert {key: type(value) for key, value in values.items()} == {
-            key: SUMMARY_KINDS[one.kind] for key, one in described.items()
+            key: SUMMARY_TYPES[one.type] for key, one in described.items()
         }
 
 
 def test_the_page_has_every_measure_of_studies() -> None:
-    page = (
-        (REPOSITORY / "docs" / "results-reference.md").read_text(encoding="utf-8").partition("## Measures of studies")
-    )
-    assert [name for name in METRICS if f"| `{name}` |" not in page[2]] == []
+    page = (REPOSITORY / "docs" / "results-reference.md").read_text(encoding="utf-8").partition("## Metrics of studies")
+    assert [name for name in studies() if f"| `{name}` |" not in page[2]] == []
+
+
+def test_every_metric_of_studies_has_a_definition_and_a_column_that_flows_have() -> None:
+    assert [name for name, one in studies().items() if not one.definition.endswith(".")] == []
+    assert {one.column for one in studies().values() if one.reduce} <= tables()["flows"].entries.keys()
+
+
+@pytest.mark.parametrize("name", ["viewer", "network", "media", "flows", "limits"])
+def test_views_show_entries_that_have_titles(name: str) -> None:
+    assert all(entry.title for entry in view(name).values())
+
+
+@pytest.mark.parametrize("name", ["viewer_sweep", "network_sweep", "media_sweep"])
+def test_views_of_sweeps_have_headings(name: str) -> None:
+    assert all(entry.heading for entry in view(name).values())
 
 
 def test_every_entry_states_what_it_means_in_a_sentence() -> None:
-    assert all(one.meaning.endswith(".") and one.kind in {*KINDS, "word"} for _, one in everything())
+    assert all(one.definition.endswith(".") and one.type in {*TYPES, "word"} for _, one in everything())
 
 
 def test_names_and_units_agree() -> None:

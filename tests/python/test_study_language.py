@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conftest import REPOSITORY
 from earlybird import InputError
+from earlybird.metrics import studies
 from earlybird.store import Store
+from earlybird.study.language.definition import Part
 from earlybird.study.language.loading import load
-from earlybird.study.language.metrics import METRICS
-from earlybird.study.language.observed import FLOWS, MEASURED, MODELS, PLAYS, SAID, observed
+from earlybird.study.language.observed import observed
 from earlybird.study.reductions.reading import observations
 from earlybird.study.runs.execution import make_runs
 from earlybird.study.runs.plan import count, plan, seeds_text
@@ -267,9 +269,12 @@ def test_two_checks_of_a_study_have_different_names(tmp_path: Path) -> None:
         load(written(tmp_path, items))
 
 
-def test_every_quantity_is_one_that_some_runs_have() -> None:
-    groups = (FLOWS, PLAYS, *MEASURED.values(), *SAID.values(), *MODELS.values())
-    assert {name for names in groups for name in names} == set(METRICS)
+def test_conditions_of_metrics_name_what_there_is() -> None:
+    conditions = {when for entry in studies().values() for when in entry.when}
+    parts = {f"part.{field.name.replace('_', '-')}" for field in fields(Part)}
+    measured = {f"measure.{key}" for key in ("bursts", "deliveries", "duplicates", "queue-positions", "series")}
+    others = {"flows", "testbed", "measure.transmissions", "model.streaming-chain", "model.session"}
+    assert conditions <= parts | measured | others
 
 
 def test_runs_have_no_quantity_that_is_not_known_of_their_part(tmp_path: Path) -> None:

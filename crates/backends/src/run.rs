@@ -145,14 +145,14 @@ fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, link
     let is_disturbed = is_late || undelivered > 0;
     hosts.recorder.take_links(links.drops.clone(), &links.backlogs);
     let mut report = setup.report(&hosts.recorder, &links.network);
-    let micros = |timing: &DelayHistogram, share| Value::Real(timing.quantile(share).as_secs_f64() * 1e6);
+    let micros = |timing: &DelayHistogram, share| Value::Float(timing.quantile(share).as_secs_f64() * 1e6);
     report.summary.extend([
-        ("backend".to_owned(), Value::Text(backend.to_owned())),
+        ("backend".to_owned(), Value::String(backend.to_owned())),
         ("added_delay_p50_us".to_owned(), micros(&stats.delays, 0.5)),
         ("added_delay_p99_us".to_owned(), micros(&stats.delays, 0.99)),
         ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
-        ("undelivered".to_owned(), Value::Whole(undelivered)),
-        ("disturbed".to_owned(), Value::Whole(is_disturbed.into())),
+        ("undelivered".to_owned(), Value::Integer(undelivered)),
+        ("disturbed".to_owned(), Value::Integer(is_disturbed.into())),
     ]);
     report.tables.push(("added_delay", added_delay(&stats.delays)));
     report
@@ -162,6 +162,6 @@ fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, link
 fn added_delay(timing: &DelayHistogram) -> Table {
     const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
     Table::default()
-        .real("share", SHARES)
-        .real("added_delay_us", SHARES.map(|share| timing.quantile(share).as_secs_f64() * 1e6))
+        .float("share", SHARES)
+        .float("added_delay_us", SHARES.map(|share| timing.quantile(share).as_secs_f64() * 1e6))
 }

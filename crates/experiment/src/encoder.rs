@@ -73,13 +73,13 @@ pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         records.iter().map(|flow| flow.encoder.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
     };
     table
-        .whole("frames_encoded", of(|log| log.coded))
-        .whole("frames_dropped", of(EncoderLog::dropped))
-        .whole("b_frames_dropped", of(|log| log.dropped_of(Picture::Both)))
-        .whole("p_frames_dropped", of(|log| log.dropped_of(Picture::Earlier)))
-        .real("frames_dropped_share", real(&EncoderLog::dropped_share))
-        .whole("bitrate_changes", of(EncoderLog::changes))
-        .real("encoder_bps", real(&|log| log.mean_rate(end)))
+        .integer("frames_encoded", of(|log| log.coded))
+        .integer("frames_dropped", of(EncoderLog::dropped))
+        .integer("b_frames_dropped", of(|log| log.dropped_of(Picture::Both)))
+        .integer("p_frames_dropped", of(|log| log.dropped_of(Picture::Earlier)))
+        .float("frames_dropped_share", real(&EncoderLog::dropped_share))
+        .integer("bitrate_changes", of(EncoderLog::changes))
+        .float("encoder_bps", real(&|log| log.mean_rate(end)))
 }
 
 /// Lists by flow and time which pictures were dropped, and at which rate they are coded from when on; `None` if no flow
@@ -101,10 +101,10 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder) -> Option<Table> {
     }
     has_any.then(|| {
         Table::default()
-            .text("flow", rows.iter().map(|row| row.0.clone()))
-            .real("time_s", rows.iter().map(|row| row.1))
-            .text("dropped", rows.iter().map(|row| row.2.clone()))
-            .real("bitrate_bps", rows.iter().map(|row| row.3))
+            .string("flow", rows.iter().map(|row| row.0.clone()))
+            .float("time_s", rows.iter().map(|row| row.1))
+            .string("dropped", rows.iter().map(|row| row.2.clone()))
+            .float("bitrate_bps", rows.iter().map(|row| row.3))
     })
 }
 

@@ -22,6 +22,7 @@ mod qlog;
 mod queue;
 mod rates;
 mod recorder;
+mod register;
 mod repair_times;
 mod report;
 mod segments;

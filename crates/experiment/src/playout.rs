@@ -88,15 +88,15 @@ pub(crate) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
         records.iter().map(move |flow| value(&flow.real_time[1])).collect::<Vec<_>>()
     };
     table
-        .whole("frames_written", of_sender(|counts| counts.frames_written))
-        .whole("frames_discarded", of_sender(|counts| counts.frames_discarded))
-        .whole("frames_delivered", of_receiver(|counts| counts.frames_delivered))
-        .whole("segments_skipped", of_receiver(|counts| counts.segments_skipped))
-        .whole("late_after_skip", of_receiver(|counts| counts.late_after_skip))
-        .whole("notices_sent", of_receiver(|counts| counts.notices_sent))
-        .whole("notices_received", of_sender(|counts| counts.notices_received))
-        .whole("bad_notices", of_sender(|counts| counts.bad_notices))
-        .whole("skip_reductions", of_sender(|counts| counts.skip_reductions))
+        .integer("frames_written", of_sender(|counts| counts.frames_written))
+        .integer("frames_discarded", of_sender(|counts| counts.frames_discarded))
+        .integer("frames_delivered", of_receiver(|counts| counts.frames_delivered))
+        .integer("segments_skipped", of_receiver(|counts| counts.segments_skipped))
+        .integer("late_after_skip", of_receiver(|counts| counts.late_after_skip))
+        .integer("notices_sent", of_receiver(|counts| counts.notices_sent))
+        .integer("notices_received", of_sender(|counts| counts.notices_received))
+        .integer("bad_notices", of_sender(|counts| counts.bad_notices))
+        .integer("skip_reductions", of_sender(|counts| counts.skip_reductions))
 }
 
 /// Adds what viewers saw: nothing in a flow without one.
@@ -109,16 +109,16 @@ pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
     };
     let stalled = |log: &PlayoutLog| log.stalled(end).as_secs_f64();
     table
-        .whole("units_played", of(|log| log.played))
-        .whole("units_lost", of(|log| log.lost))
-        .whole("units_late", of(|log| log.late))
-        .real("lost_share", real(PlayoutLog::lost_share))
-        .real("playback_delay_s", real(PlayoutLog::mean_delay))
-        .real("start_up_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
-        .whole("stalls", of(|log| log.stalls))
-        .real("stall_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
-        .whole("heartbeats", of(|log| log.heartbeats))
-        .whole("reports", of(|log| log.reports))
+        .integer("units_played", of(|log| log.played))
+        .integer("units_lost", of(|log| log.lost))
+        .integer("units_late", of(|log| log.late))
+        .float("lost_share", real(PlayoutLog::lost_share))
+        .float("playback_delay_s", real(PlayoutLog::mean_delay))
+        .float("start_up_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
+        .integer("stalls", of(|log| log.stalls))
+        .float("stall_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
+        .integer("heartbeats", of(|log| log.heartbeats))
+        .integer("reports", of(|log| log.reports))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::playout;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
+use crate::register;
 use crate::repair_times::RepairLog;
 use crate::summary::{Summary, summarise};
 use crate::table::Table;
@@ -50,7 +51,11 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
     if scenario.measure.series.is_some() {
         tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));
     }
-    Report { summary: summarise(scenario, plan, seed, recorder, network), tables }
+    let summary = summarise(scenario, plan, seed, recorder, network);
+    if cfg!(debug_assertions) {
+        register::check(&tables, &summary);
+    }
+    Report { summary, tables }
 }
 
 fn subject_name(subject: u32, plan: &Plan, network: &Network) -> String {
@@ -69,34 +74,34 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
     let span = scenario.duration.duration().saturating_sub(scenario.measure.warm_up.duration()).as_secs_f64();
     let throughput = |flow: &FlowRecord| (flow.bytes_delivered - flow.bytes_at_warm_up) as f64 * 8.0 / span;
     let table = Table::default()
-        .text("group", plans().map(|flow| group(flow.group).flow.name.clone()))
-        .text("flow", plans().map(|flow| flow.name.clone()))
-        .whole("index", plans().map(|flow| u64::from(flow.index)))
-        .text("transport", plans().map(|flow| group(flow.group).transport.to_string()))
-        .real("start_s", plans().map(|flow| flow.start.as_secs_f64()))
-        .whole("packets_sent", records().map(|flow| flow.statistics.segments_sent))
-        .whole("retransmissions", records().map(|flow| flow.statistics.retransmissions))
-        .whole("packets_dropped", drops.iter().map(|drops| drops.at_bottleneck))
-        .real("drop_rate", drops.iter().zip(records()).map(drop_rate))
-        .whole("queue_drops", drops.iter().map(|drops| drops.by_queues))
-        .whole("random_losses", drops.iter().map(|drops| drops.random))
-        .whole("rto_count", records().map(|flow| flow.statistics.timeouts))
-        .whole("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
-        .real("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
-        .real("sft_timer_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
-        .whole("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))
-        .whole("early_retransmits_first", records().map(|flow| flow.statistics.early_on_first))
-        .whole("early_retransmits_second", records().map(|flow| flow.statistics.early_on_second))
-        .whole("mark_responses", records().map(|flow| flow.statistics.mark_responses))
-        .whole("early_responses", records().map(|flow| flow.early_responses))
-        .whole("bytes_delivered", records().map(|flow| flow.bytes_delivered))
-        .real("throughput_bps", records().map(throughput))
-        .real("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.min_rtt)))
-        .real("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
-        .real("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
-        .real("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))
-        .real("limited_by_send_buffer", records().map(|flow| share(flow, flow.limited.send_buffer)))
-        .real(
+        .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))
+        .string("flow", plans().map(|flow| flow.name.clone()))
+        .integer("index", plans().map(|flow| u64::from(flow.index)))
+        .string("transport", plans().map(|flow| group(flow.group).transport.to_string()))
+        .float("start_s", plans().map(|flow| flow.start.as_secs_f64()))
+        .integer("packets_sent", records().map(|flow| flow.statistics.segments_sent))
+        .integer("retransmissions", records().map(|flow| flow.statistics.retransmissions))
+        .integer("packets_dropped", drops.iter().map(|drops| drops.at_bottleneck))
+        .float("drop_rate", drops.iter().zip(records()).map(drop_rate))
+        .integer("queue_drops", drops.iter().map(|drops| drops.by_queues))
+        .integer("random_losses", drops.iter().map(|drops| drops.random))
+        .integer("rto_count", records().map(|flow| flow.statistics.timeouts))
+        .integer("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
+        .float("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
+        .float("sft_timer_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
+        .integer("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))
+        .integer("early_retransmits_first", records().map(|flow| flow.statistics.early_on_first))
+        .integer("early_retransmits_second", records().map(|flow| flow.statistics.early_on_second))
+        .integer("mark_responses", records().map(|flow| flow.statistics.mark_responses))
+        .integer("early_responses", records().map(|flow| flow.early_responses))
+        .integer("bytes_delivered", records().map(|flow| flow.bytes_delivered))
+        .float("throughput_bps", records().map(throughput))
+        .float("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.min_rtt)))
+        .float("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
+        .float("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
+        .float("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))
+        .float("limited_by_send_buffer", records().map(|flow| share(flow, flow.limited.send_buffer)))
+        .float(
             "limited_by_application",
             records().map(|flow| share(flow, flow.limited.application + flow.limited.idle)),
         );
@@ -129,20 +134,20 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         seconds(quantile(&samples, 0.5))
     };
     table
-        .whole("units_written", records().map(|flow| media(flow).0))
-        .whole("units_delivered", records().map(|flow| media(flow).1))
-        .real(
+        .integer("units_written", records().map(|flow| media(flow).0))
+        .integer("units_delivered", records().map(|flow| media(flow).1))
+        .float(
             "ipat_stddev_ms",
             records().map(|flow| flow.media.as_ref().map_or(f64::NAN, |log| 1e3 * log.spacing_deviation())),
         )
-        .real("delay_p50_ms", delay(0.5))
-        .real("delay_p95_ms", delay(0.95))
-        .real("delay_p99_ms", delay(0.99))
-        .real("delay_p999_ms", delay(0.999))
-        .real("delay_max_ms", delay(1.0))
-        .real("required_sud_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
-        .real("rto_fine_median_s", records().map(|flow| median(&flow.base_timeouts)))
-        .real("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
+        .float("delay_p50_ms", delay(0.5))
+        .float("delay_p95_ms", delay(0.95))
+        .float("delay_p99_ms", delay(0.99))
+        .float("delay_p999_ms", delay(0.999))
+        .float("delay_max_ms", delay(1.0))
+        .float("required_sud_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
+        .float("rto_fine_median_s", records().map(|flow| median(&flow.base_timeouts)))
+        .float("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
 }
 
 fn seconds(span: Option<Duration>) -> f64 {
@@ -157,12 +162,12 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
         })
         .collect();
     Table::default()
-        .text("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
-        .text("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
-        .real("sud_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
-        .whole("evaluated", rows.iter().map(|(_, row)| row.evaluated))
-        .whole("late", rows.iter().map(|(_, row)| row.late))
-        .flag("success", rows.iter().map(|(_, row)| row.is_success()))
+        .string("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
+        .string("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
+        .float("sud_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
+        .integer("evaluated", rows.iter().map(|(_, row)| row.evaluated))
+        .integer("late", rows.iter().map(|(_, row)| row.late))
+        .boolean("success", rows.iter().map(|(_, row)| row.is_success()))
 }
 
 fn links(scenario: &Scenario, network: &Network) -> Table {
@@ -171,21 +176,21 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
     let links = || network.links();
     let share = |count: u64, link: &Link| count as f64 / link.total.packets_in.max(1) as f64;
     Table::default()
-        .text("link", links().map(|link| link.settings().name.clone()))
-        .whole("packets_in", links().map(|link| link.total.packets_in))
-        .whole("packets_out", links().map(|link| link.total.packets_out()))
-        .whole("packets_dropped", links().map(|link| link.total.packets_dropped))
-        .whole("packets_marked", links().map(|link| link.total.packets_marked))
-        .whole("bytes_out", links().map(|link| link.total.bytes_out))
-        .real("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
-        .real("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
-        .real("utilisation", links().map(|link| utilisation(link, end)))
+        .string("link", links().map(|link| link.settings().name.clone()))
+        .integer("packets_in", links().map(|link| link.total.packets_in))
+        .integer("packets_out", links().map(|link| link.total.packets_out()))
+        .integer("packets_dropped", links().map(|link| link.total.packets_dropped))
+        .integer("packets_marked", links().map(|link| link.total.packets_marked))
+        .integer("bytes_out", links().map(|link| link.total.bytes_out))
+        .float("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
+        .float("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
+        .float("utilisation", links().map(|link| utilisation(link, end)))
         // Little's law: the time all packets waited, per second.
-        .real("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
-        .real("mean_wait_ms", links().map(Link::mean_queue_delay_ms))
-        .whole("max_queue_packets", links().map(|link| link.max_backlog as u64))
-        .whole("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
-        .whole("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
+        .float("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
+        .float("mean_wait_ms", links().map(Link::mean_queue_delay_ms))
+        .integer("max_queue_packets", links().map(|link| link.max_backlog as u64))
+        .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
+        .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
 /// Returns how much of what the link could send before `end` it sent: what waits there at the end is not sent.
@@ -199,13 +204,13 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .flat_map(|link| link.groups.iter().zip(&plan.groups).map(move |(counters, group)| (link, counters, group)))
         .collect();
     Table::default()
-        .text("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
-        .text("group", rows.iter().map(|(.., group)| group.flow.name.clone()))
-        .whole("packets_in", rows.iter().map(|(_, counters, _)| counters.packets_in))
-        .whole("packets_out", rows.iter().map(|(_, counters, _)| counters.packets_out()))
-        .whole("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
-        .whole("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
-        .whole("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
+        .string("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
+        .string("group", rows.iter().map(|(.., group)| group.flow.name.clone()))
+        .integer("packets_in", rows.iter().map(|(_, counters, _)| counters.packets_in))
+        .integer("packets_out", rows.iter().map(|(_, counters, _)| counters.packets_out()))
+        .integer("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
+        .integer("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
+        .integer("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
 }
 
 /// What each link dropped of each flow, by cause.
@@ -217,40 +222,40 @@ fn drops(plan: &Plan, recorder: &Recorder, network: &Network) -> Table {
         DropCause::Queue => "queue",
     };
     Table::default()
-        .text("link", rows().map(|((link, ..), _)| network.link(*link).settings().name.clone()))
-        .text("group", rows().map(|((_, id, _), _)| plan.groups[flow(*id).group].flow.name.clone()))
-        .text("flow", rows().map(|((_, id, _), _)| flow(*id).name.clone()))
-        .text("cause", rows().map(|((.., why), _)| cause(*why).to_owned()))
-        .whole("packets", rows().map(|(_, drops)| drops.packets))
-        .whole("data_packets", rows().map(|(_, drops)| drops.data_packets))
+        .string("link", rows().map(|((link, ..), _)| network.link(*link).settings().name.clone()))
+        .string("group", rows().map(|((_, id, _), _)| plan.groups[flow(*id).group].flow.name.clone()))
+        .string("flow", rows().map(|((_, id, _), _)| flow(*id).name.clone()))
+        .string("cause", rows().map(|((.., why), _)| cause(*why).to_owned()))
+        .integer("packets", rows().map(|(_, drops)| drops.packets))
+        .integer("data_packets", rows().map(|(_, drops)| drops.data_packets))
 }
 
 fn queue_positions(plan: &Plan, network: &Network) -> Table {
     let by_group = || network.links().flat_map(|link| link.queue_lengths().iter().zip(&plan.groups));
     let rows = || by_group().flat_map(|(counts, group)| (0..).zip(counts).map(move |row| (&group.flow.name, row)));
     Table::default()
-        .text("group", rows().map(|(group, _)| group.clone()))
-        .whole("packets_waiting", rows().map(|(_, (waiting, _))| waiting))
-        .whole("packets_in", rows().map(|(_, (_, packets))| *packets))
+        .string("group", rows().map(|(group, _)| group.clone()))
+        .integer("packets_waiting", rows().map(|(_, (waiting, _))| waiting))
+        .integer("packets_in", rows().map(|(_, (_, packets))| *packets))
 }
 
 fn timeouts(plan: &Plan, recorder: &Recorder) -> Table {
     let rows = || recorder.timeouts.iter();
     Table::default()
-        .text("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
-        .real("time_s", rows().map(|row| row.at.as_secs_f64()))
-        .real("timer_s", rows().map(|row| row.timer.as_secs_f64()))
-        .real("freeze_s", rows().map(|row| row.freeze.as_secs_f64()))
+        .string("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
+        .float("time_s", rows().map(|row| row.at.as_secs_f64()))
+        .float("timer_s", rows().map(|row| row.timer.as_secs_f64()))
+        .float("freeze_s", rows().map(|row| row.freeze.as_secs_f64()))
 }
 
 fn duplicates(plan: &Plan, recorder: &Recorder) -> Table {
     let rows = || recorder.duplicates.iter();
     Table::default()
-        .text("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
-        .real("time_s", rows().map(|row| row.at.as_secs_f64()))
-        .whole("count", rows().map(|row| u64::from(row.count)))
-        .real("age_s", rows().map(|row| row.age.as_secs_f64()))
-        .real("threshold_s", rows().map(|row| seconds(row.threshold)))
+        .string("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
+        .float("time_s", rows().map(|row| row.at.as_secs_f64()))
+        .integer("count", rows().map(|row| u64::from(row.count)))
+        .float("age_s", rows().map(|row| row.age.as_secs_f64()))
+        .float("threshold_s", rows().map(|row| seconds(row.threshold)))
 }
 
 fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
@@ -264,11 +269,11 @@ fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
         }
     }
     Table::default()
-        .text("flow", rows.iter().map(|row| row.0.clone()))
-        .whole("unit", rows.iter().map(|row| row.1))
-        .whole("bytes", rows.iter().map(|row| row.2))
-        .real("written_s", rows.iter().map(|row| row.3))
-        .real("delivered_s", rows.iter().map(|row| row.4))
+        .string("flow", rows.iter().map(|row| row.0.clone()))
+        .integer("unit", rows.iter().map(|row| row.1))
+        .integer("bytes", rows.iter().map(|row| row.2))
+        .float("written_s", rows.iter().map(|row| row.3))
+        .float("delivered_s", rows.iter().map(|row| row.4))
 }
 
 fn transmissions(plan: &Plan, recorder: &Recorder) -> Table {
@@ -279,10 +284,10 @@ fn transmissions(plan: &Plan, recorder: &Recorder) -> Table {
         })
         .collect();
     Table::default()
-        .text("flow", rows.iter().map(|(flow, _)| (*flow).clone()))
-        .whole("packet", rows.iter().map(|(_, row)| u64::from(row.packet)))
-        .real("first_s", rows.iter().map(|(_, row)| row.first.as_secs_f64()))
-        .real("last_s", rows.iter().map(|(_, row)| row.last.as_secs_f64()))
-        .whole("sent", rows.iter().map(|(_, row)| row.sent))
-        .whole("dropped", rows.iter().map(|(_, row)| row.dropped))
+        .string("flow", rows.iter().map(|(flow, _)| (*flow).clone()))
+        .integer("packet", rows.iter().map(|(_, row)| u64::from(row.packet)))
+        .float("first_s", rows.iter().map(|(_, row)| row.first.as_secs_f64()))
+        .float("last_s", rows.iter().map(|(_, row)| row.last.as_secs_f64()))
+        .integer("sent", rows.iter().map(|(_, row)| row.sent))
+        .integer("dropped", rows.iter().map(|(_, row)| row.dropped))
 }

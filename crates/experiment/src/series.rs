@@ -64,9 +64,9 @@ impl Series {
 
     pub(crate) fn table(&self, name_of: impl Fn(u32) -> String) -> Table {
         Table::default()
-            .real("time_s", self.times.iter().copied())
-            .text("subject", self.subjects.iter().map(|subject| name_of(*subject)))
-            .text("quantity", self.quantities.iter().map(|quantity| (*quantity).to_owned()))
-            .real("value", self.values.iter().copied())
+            .float("time_s", self.times.iter().copied())
+            .string("subject", self.subjects.iter().map(|subject| name_of(*subject)))
+            .string("quantity", self.quantities.iter().map(|quantity| (*quantity).to_owned()))
+            .float("value", self.values.iter().copied())
     }
 }

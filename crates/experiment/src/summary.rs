@@ -13,12 +13,12 @@ use earlybird_units::{Duration, Instant};
 /// A value of a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A real number.
-    Real(f64),
-    /// A whole number.
-    Whole(u64),
-    /// A text.
-    Text(String),
+    /// A 64-bit floating-point number.
+    Float(f64),
+    /// An integer.
+    Integer(u64),
+    /// A string.
+    String(String),
 }
 
 /// Named values in order.
@@ -37,22 +37,22 @@ pub(crate) fn summarise(
     let view = View { scenario, plan, recorder, bottleneck: plan.bottleneck_id().map(|id| network.link(id)) };
     let media = view.mean_over_media();
     let mut summary: Vec<(String, Option<Value>)> = vec![
-        ("buffer_packets".into(), view.buffer().map(Value::Whole)),
-        ("n_pairs".into(), view.pairs().map(Value::Whole)),
-        ("seed".into(), Some(Value::Whole(seed))),
-        ("t_over_mu".into(), view.t_over_mu().map(Value::Real)),
-        ("web_mbps".into(), view.web_mbps().map(Value::Real)),
-        ("drop_rate".into(), view.drop_rate().map(Value::Real)),
-        ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Real)),
-        ("bottleneck".into(), Some(Value::Text(plan.bottleneck.clone()))),
-        ("queue_drop_rate".into(), view.drop_rate_by(DropCause::Queue).map(Value::Real)),
-        ("random_loss_rate".into(), view.drop_rate_by(DropCause::Loss).map(Value::Real)),
-        ("dropped_elsewhere".into(), view.dropped_elsewhere().map(Value::Whole)),
-        ("mark_rate".into(), view.mark_rate().map(Value::Real)),
-        ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Whole(link.total.packets_out()))),
-        ("utilisation".into(), view.utilisation().map(Value::Real)),
-        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Real(link.mean_queue_delay_ms()))),
-        ("fair_share".into(), view.fair_share().map(Value::Real)),
+        ("buffer_packets".into(), view.buffer().map(Value::Integer)),
+        ("n_pairs".into(), view.pairs().map(Value::Integer)),
+        ("seed".into(), Some(Value::Integer(seed))),
+        ("t_over_mu".into(), view.t_over_mu().map(Value::Float)),
+        ("web_mbps".into(), view.web_mbps().map(Value::Float)),
+        ("drop_rate".into(), view.drop_rate().map(Value::Float)),
+        ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Float)),
+        ("bottleneck".into(), Some(Value::String(plan.bottleneck.clone()))),
+        ("queue_drop_rate".into(), view.drop_rate_by(DropCause::Queue).map(Value::Float)),
+        ("random_loss_rate".into(), view.drop_rate_by(DropCause::Loss).map(Value::Float)),
+        ("dropped_elsewhere".into(), view.dropped_elsewhere().map(Value::Integer)),
+        ("mark_rate".into(), view.mark_rate().map(Value::Float)),
+        ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Integer(link.total.packets_out()))),
+        ("utilisation".into(), view.utilisation().map(Value::Float)),
+        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Float(link.mean_queue_delay_ms()))),
+        ("fair_share".into(), view.fair_share().map(Value::Float)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
         ("units_lost".into(), view.mean_over_viewers(|log| log.lost as f64)),
@@ -64,14 +64,14 @@ pub(crate) fn summarise(
     ];
     for seconds in NAMED_DELAYS {
         let share = success_share(recorder, Duration::from_secs(seconds));
-        summary.push((format!("success_sud_{seconds}s"), share.map(Value::Real)));
+        summary.push((format!("success_sud_{seconds}s"), share.map(Value::Float)));
     }
     summary.extend([
-        ("t_over_mu_wire".into(), view.t_over_mu_wire().map(Value::Real)),
-        ("mean_freeze_s".into(), view.mean_freeze().map(Value::Real)),
-        ("transport".into(), Some(Value::Text(view.transport()))),
-        ("profile".into(), Some(Value::Text(view.profile().into()))),
-        ("duration_s".into(), Some(Value::Real(scenario.duration.duration().as_secs_f64()))),
+        ("t_over_mu_wire".into(), view.t_over_mu_wire().map(Value::Float)),
+        ("mean_freeze_s".into(), view.mean_freeze().map(Value::Float)),
+        ("transport".into(), Some(Value::String(view.transport()))),
+        ("profile".into(), Some(Value::String(view.profile().into()))),
+        ("duration_s".into(), Some(Value::Float(scenario.duration.duration().as_secs_f64()))),
     ]);
     summary.extend(bursts::summary(scenario, plan, recorder));
     summary.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
@@ -115,19 +115,19 @@ impl View<'_> {
     fn mean_over_media(&self) -> impl Fn(&dyn Fn(&FlowRecord) -> f64) -> Option<Value> {
         move |value| {
             let values: Vec<f64> = self.media().map(value).collect();
-            (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
+            (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
         }
     }
 
     fn mean_over_viewers(&self, value: impl Fn(&PlayoutLog) -> f64) -> Option<Value> {
         let values: Vec<f64> = self.recorder.flows.iter().filter_map(|flow| flow.playout.as_ref()).map(value).collect();
-        (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
+        (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
     }
 
     fn mean_over_encoders(&self, value: impl Fn(&EncoderLog) -> f64) -> Option<Value> {
         let encoders = self.recorder.flows.iter().filter_map(|flow| flow.encoder.as_ref());
         let values: Vec<f64> = encoders.filter(|log| log.coded > 0).map(value).collect();
-        (!values.is_empty()).then(|| Value::Real(values.iter().sum::<f64>() / values.len() as f64))
+        (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
     }
 
     fn buffer(&self) -> Option<u64> {

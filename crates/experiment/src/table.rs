@@ -3,14 +3,14 @@
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// Real numbers; NaN where there is no value.
-    Real(Vec<f64>),
-    /// Whole numbers.
-    Whole(Vec<i64>),
-    /// Texts.
-    Text(Vec<String>),
-    /// Yes or no.
-    Flag(Vec<bool>),
+    /// 64-bit floating-point numbers; NaN where there is no value.
+    Float(Vec<f64>),
+    /// 64-bit integers.
+    Integer(Vec<i64>),
+    /// Strings.
+    String(Vec<String>),
+    /// Booleans.
+    Boolean(Vec<bool>),
 }
 
 /// Columns of one length, by name.
@@ -21,31 +21,31 @@ pub struct Table {
 }
 
 impl Table {
-    /// Appends a column of real numbers.
+    /// Appends a column of floats.
     #[must_use]
-    pub fn real(mut self, name: &'static str, values: impl IntoIterator<Item = f64>) -> Self {
-        self.columns.push((name, Column::Real(values.into_iter().collect())));
+    pub fn float(mut self, name: &'static str, values: impl IntoIterator<Item = f64>) -> Self {
+        self.columns.push((name, Column::Float(values.into_iter().collect())));
         self
     }
 
-    /// Appends a column of whole numbers.
+    /// Appends a column of integers.
     #[must_use]
-    pub fn whole(mut self, name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
-        self.columns.push((name, Column::Whole(values.into_iter().map(u64::cast_signed).collect())));
+    pub fn integer(mut self, name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
+        self.columns.push((name, Column::Integer(values.into_iter().map(u64::cast_signed).collect())));
         self
     }
 
-    /// Appends a column of texts.
+    /// Appends a column of strings.
     #[must_use]
-    pub fn text(mut self, name: &'static str, values: impl IntoIterator<Item = String>) -> Self {
-        self.columns.push((name, Column::Text(values.into_iter().collect())));
+    pub fn string(mut self, name: &'static str, values: impl IntoIterator<Item = String>) -> Self {
+        self.columns.push((name, Column::String(values.into_iter().collect())));
         self
     }
 
-    /// Appends a column of flags.
+    /// Appends a column of booleans.
     #[must_use]
-    pub fn flag(mut self, name: &'static str, values: impl IntoIterator<Item = bool>) -> Self {
-        self.columns.push((name, Column::Flag(values.into_iter().collect())));
+    pub fn boolean(mut self, name: &'static str, values: impl IntoIterator<Item = bool>) -> Self {
+        self.columns.push((name, Column::Boolean(values.into_iter().collect())));
         self
     }
 }

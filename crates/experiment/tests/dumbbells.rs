@@ -14,12 +14,12 @@ fn column<'a>(report: &'a Report, in_table: &str, name: &str) -> &'a Column {
 }
 
 fn texts<'a>(report: &'a Report, table: &str, name: &str) -> &'a [String] {
-    let Column::Text(values) = column(report, table, name) else { panic!("texts") };
+    let Column::String(values) = column(report, table, name) else { panic!("texts") };
     values
 }
 
 fn wholes<'a>(report: &'a Report, table: &str, name: &str) -> &'a [i64] {
-    let Column::Whole(values) = column(report, table, name) else { panic!("whole numbers") };
+    let Column::Integer(values) = column(report, table, name) else { panic!("whole numbers") };
     values
 }
 
@@ -27,7 +27,7 @@ fn wholes<'a>(report: &'a Report, table: &str, name: &str) -> &'a [i64] {
 fn video_delays(access: &[(&str, &str)]) -> Vec<f64> {
     let plain = [("duration", "60s"), ("pairs", "3"), ("network.dumbbell.bottleneck.rate", "1Gb/s")];
     let report = report("dumbbell.toml", &[&plain, access].concat());
-    let Column::Real(delays) = column(&report, "flows", "delay_p50_ms") else { panic!("real numbers") };
+    let Column::Float(delays) = column(&report, "flows", "delay_p50_ms") else { panic!("real numbers") };
     delays[..3].to_vec()
 }
 

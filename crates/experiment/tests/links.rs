@@ -42,11 +42,15 @@ fn value(report: &Report, key: &str) -> Option<Value> {
 #[test]
 fn the_first_link_was_the_bottleneck_whatever_its_rate() {
     let report = run_text(CHAIN);
-    assert_eq!(value(&report, "bottleneck"), Some(Value::Text("router-viewer".to_owned())), "nobody goes to the attic");
-    let Some(Value::Real(drop_rate)) = value(&report, "drop_rate") else { panic!("no drops") };
+    assert_eq!(
+        value(&report, "bottleneck"),
+        Some(Value::String("router-viewer".to_owned())),
+        "nobody goes to the attic"
+    );
+    let Some(Value::Float(drop_rate)) = value(&report, "drop_rate") else { panic!("no drops") };
     assert!(drop_rate > 0.0);
     let named = CHAIN.replace("[[flows]]", "[measure]\nbottleneck = \"server-router\"\n[[flows]]");
-    assert_eq!(value(&run_text(&named), "bottleneck"), Some(Value::Text("server-router".to_owned())));
+    assert_eq!(value(&run_text(&named), "bottleneck"), Some(Value::String("server-router".to_owned())));
 }
 
 #[test]
@@ -61,8 +65,8 @@ flows = [{{ name = "file", from = "{from}", to = "{to}", application = {{ bulk =
         );
         value(&run_text(&text), "bottleneck")
     };
-    assert_eq!(way_back("right", "left"), Some(Value::Text("right-left".to_owned())));
-    assert_eq!(way_back("left", "right"), Some(Value::Text("left-right".to_owned())));
+    assert_eq!(way_back("right", "left"), Some(Value::String("right-left".to_owned())));
+    assert_eq!(way_back("left", "right"), Some(Value::String("left-right".to_owned())));
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn losses_at_a_link_that_is_not_the_bottleneck_were_invisible() {
         |cause: &str| rows().zip(&packets).filter(|((.., why), _)| *why == cause).map(|(_, count)| count).sum::<i64>();
     let of_flows = |name: &str| whole(&report, "flows", name).into_iter().sum::<i64>();
     assert_eq!((of_flows("random_losses"), of_flows("queue_drops")), (sum("loss"), sum("queue")));
-    assert_eq!(value(&report, "dropped_elsewhere"), Some(Value::Whole(sum("loss").cast_unsigned())));
+    assert_eq!(value(&report, "dropped_elsewhere"), Some(Value::Integer(sum("loss").cast_unsigned())));
 }
 
 #[test]

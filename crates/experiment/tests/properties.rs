@@ -73,7 +73,7 @@ fn delivered(scenario: &Scenario) -> u64 {
     let report = run(scenario, 1, &Outputs::default(), &mut |_| true).expect("a run");
     let flows = &report.tables.iter().find(|(name, _)| *name == "flows").expect("a table of flows").1;
     match &flows.columns.iter().find(|(name, _)| *name == "bytes_delivered").expect("a column").1 {
-        Column::Whole(bytes) => bytes[0] as u64,
+        Column::Integer(bytes) => bytes[0] as u64,
         other => panic!("{other:?} are no counts"),
     }
 }

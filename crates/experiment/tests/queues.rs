@@ -13,7 +13,7 @@ fn column<'a>(report: &'a Report, table: &str, column: &str) -> &'a Column {
 
 fn reals<'a>(report: &'a Report, table: &str, name: &str) -> &'a [f64] {
     match column(report, table, name) {
-        Column::Real(values) => values,
+        Column::Float(values) => values,
         other => panic!("{other:?}"),
     }
 }
@@ -25,7 +25,7 @@ fn waits(report: &Report) -> Vec<f64> {
 
 /// Packets that wait at the bottleneck, every 10 ms from 20 s on.
 fn backlog(report: &Report) -> Vec<f64> {
-    let Column::Text(subjects) = column(report, "series", "subject") else { panic!("texts") };
+    let Column::String(subjects) = column(report, "series", "subject") else { panic!("texts") };
     let values = subjects.iter().zip(reals(report, "series", "value"));
     values.filter(|(subject, _)| *subject == "left-right").map(|(_, value)| *value).skip(2000).collect()
 }
@@ -56,7 +56,7 @@ fn at_bottleneck(report: &Report, name: &str) -> f64 {
 
 fn drop_rate_after_warm_up(report: &Report) -> f64 {
     let count = |name| match column(report, "link_groups", name) {
-        Column::Whole(values) => values[0] as f64,
+        Column::Integer(values) => values[0] as f64,
         other => panic!("{other:?}"),
     };
     count("packets_dropped") / count("packets_in")

@@ -232,9 +232,9 @@ fn report_dict(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
     let summary = PyDict::new(py);
     for (key, value) in report.summary {
         match value {
-            Value::Real(value) => summary.set_item(key, value)?,
-            Value::Whole(value) => summary.set_item(key, value)?,
-            Value::Text(value) => summary.set_item(key, value)?,
+            Value::Float(value) => summary.set_item(key, value)?,
+            Value::Integer(value) => summary.set_item(key, value)?,
+            Value::String(value) => summary.set_item(key, value)?,
         }
     }
     let tables = PyDict::new(py);
@@ -251,10 +251,10 @@ fn table_dict(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
     let columns = PyDict::new(py);
     for (name, column) in table.columns {
         match column {
-            Column::Real(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Whole(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Flag(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Text(values) => columns.set_item(name, PyList::new(py, values)?)?,
+            Column::Float(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Integer(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::Boolean(values) => columns.set_item(name, PyArray1::from_vec(py, values))?,
+            Column::String(values) => columns.set_item(name, PyList::new(py, values)?)?,
         }
     }
     Ok(columns)

@@ -11,11 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from earlybird.columns import (
-    FLOW_COLUMNS,
-    LIMITS,
     NOTHING,
-    OF_ONE_CONNECTION,
     Column,
+    columns_of,
     number,
     success_delays,
     summary_rows,
@@ -373,9 +371,9 @@ def _flow_table(result: Result) -> Table:
         name, transport = group["group"][0], group["transport"][0]
         count = f"{sessions[name]} sessions," if sessions[name] else f"{group.height} ×"
         table.add_column(f"{name}\n{count} {transport}", justify="right")
-    for column in (column for column in FLOW_COLUMNS if column.key in result.flows.columns):
+    for column in (column for column in columns_of("flows") if column.key in result.flows.columns):
         cells = [
-            NOTHING if sessions[group["group"][0]] and column.key in OF_ONE_CONNECTION else _mean_cell(column, group)
+            NOTHING if sessions[group["group"][0]] and column.per_connection else _mean_cell(column, group)
             for group in groups
         ]
         if set(cells) != {NOTHING}:
@@ -391,7 +389,7 @@ def _mean_cell(column: Column, group: pl.DataFrame) -> str:
 
 def _limits(group: pl.DataFrame) -> str:
     """Name what held the senders back for a tenth of their time or more, a line for each."""
-    shares = [(limit, _finite_mean(group[limit.key])) for limit in LIMITS if limit.key in group.columns]
+    shares = [(limit, _finite_mean(group[limit.key])) for limit in columns_of("limits") if limit.key in group.columns]
     relevant = [f"{limit.title} {whole_percent(share)}" for limit, share in shares if share and share >= RELEVANT]
     return "\n".join(relevant) or NOTHING
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from earlybird.columns import FLOW_COLUMNS, MEDIA_ROWS, NETWORK_ROWS, VIEWER_ROWS, sweep_columns
-from earlybird.dictionary import sections
+from earlybird.columns import sweep_columns
 from earlybird.errors import InputError
+from earlybird.metrics import Direction, Entry, sections
 from earlybird.plots.chart import Axis, Chart, Curve, Panel
 from earlybird.plots.style import is_transport, looks
 from earlybird.statistics import student_interval
@@ -17,19 +17,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird.plots.chart import Better
     from earlybird.plots.style import Look
     from earlybird.sweeps import SweepResult
 
 WITHOUT_GRID: Final = "seed"
 """What is along the axis of a sweep that has no grid."""
-
-TITLES: Final = {column.key: column.title for column in (*FLOW_COLUMNS, *VIEWER_ROWS, *NETWORK_ROWS, *MEDIA_ROWS)}
-BETTER: Final[dict[str, Better]] = {
-    "utilisation": "larger",
-    **dict.fromkeys(("lost_share", "playback_delay_s", "stalls", "drop_rate", "rto_count", "sft_s"), "smaller"),
-    **dict.fromkeys(("mean_wait_ms", "late_segments", "max_delay_s", "required_sud_s", "mean_freeze_s"), "smaller"),
-}
 
 
 def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
@@ -46,7 +38,8 @@ def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
     curves = (_curve(_name(others, key), styles[key], rows, along, shown, places) for key, rows in lines.items())
     ticks = {float(at): str(place) for at, place in enumerate(places)} if not runs[along].dtype.is_numeric() else {}
     x = Axis(words(along), ticks=ticks, is_whole=runs[along].dtype.is_integer())
-    y = Axis(with_unit(shown), low=min(0.0, float(runs[shown].min() or 0.0)), better=BETTER.get(shown, ""))  # type: ignore[arg-type]
+    low = min(0.0, float(runs[shown].min() or 0.0))  # type: ignore[arg-type]
+    y = Axis(with_unit(shown), low=low, better=direction(shown))
     title = json.loads(sweep.planned[0].scenario).get("title", "")
     return Chart((Panel("", tuple(curves)),), x, y, title=title, height=3.2)
 
@@ -70,8 +63,20 @@ def chosen(runs: pl.DataFrame, measure: str | None) -> str:
 
 def with_unit(measure: str) -> str:
     """Name a measure with its unit, if it has one."""
-    entry, title = sections()["summary"].entries.get(measure), TITLES.get(measure, words(measure))
+    entry = entry_of(measure)
+    title = (entry and entry.title) or words(measure)
     return f"{title} ({entry.unit})" if entry and entry.unit else title
+
+
+def direction(measure: str) -> Direction:
+    """Return which values of a measure are better."""
+    entry = entry_of(measure)
+    return entry.direction if entry else ""
+
+
+def entry_of(measure: str) -> Entry | None:
+    """Return a measure of the summary; None for a key of the scenario."""
+    return sections()["summary"].entries.get(measure)
 
 
 def words(key: str) -> str:

@@ -41,7 +41,7 @@ fn a_series_has_samples_of_flows_and_links_in_order_of_time() {
     let times = column(&report, "series", "time_s");
     assert!(times.is_sorted() && times.last().is_some_and(|last| *last > 3.5 && *last <= 4.0), "{times:?}");
     let (_, series) = report.tables.iter().find(|(name, _)| *name == "series").unwrap();
-    let Column::Text(quantities) = &series.columns[2].1 else { panic!("{series:?}") };
+    let Column::String(quantities) = &series.columns[2].1 else { panic!("{series:?}") };
     let values = column(&report, "series", "value");
     let of = |name: &str| -> Vec<f64> {
         quantities.iter().zip(&values).filter(|(quantity, _)| *quantity == name).map(|(_, value)| *value).collect()

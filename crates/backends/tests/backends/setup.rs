@@ -62,16 +62,16 @@ pub(crate) fn simulated(scenario: &Scenario) -> Report {
 pub(crate) fn column(report: &Report, table: &str, name: &str) -> Vec<f64> {
     let (_, table) = report.tables.iter().find(|(known, _)| *known == table).expect("a table of this name");
     match &table.columns.iter().find(|(known, _)| *known == name).expect("a column of this name").1 {
-        Column::Real(values) => values.clone(),
-        Column::Whole(values) => values.iter().map(|value| *value as f64).collect(),
+        Column::Float(values) => values.clone(),
+        Column::Integer(values) => values.iter().map(|value| *value as f64).collect(),
         column => panic!("{name}: {column:?}"),
     }
 }
 
 pub(crate) fn summary(report: &Report, key: &str) -> f64 {
     match report.summary.iter().find(|(known, _)| known == key) {
-        Some((_, Value::Real(value))) => *value,
-        Some((_, Value::Whole(value))) => *value as f64,
+        Some((_, Value::Float(value))) => *value,
+        Some((_, Value::Integer(value))) => *value as f64,
         value => panic!("{key}: {value:?}"),
     }
 }

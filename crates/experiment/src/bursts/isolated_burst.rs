@@ -37,7 +37,7 @@ pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a P
 /// Returns the smallest number of bursts that a flow shows.
 fn told_apart(report: &Report) -> Option<u64> {
     let (_, table) = report.tables.iter().find(|(name, _)| *name == "bursts")?;
-    let (_, Column::Text(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
+    let (_, Column::String(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
     flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()
 }
 

@@ -19,19 +19,19 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Tabl
         .flat_map(|flow| (1..).zip(&flow.bursts).map(move |(number, burst)| (flow, number, burst)))
         .collect();
     Table::default()
-        .text("flow", rows.iter().map(|(flow, ..)| flow.flow.clone()))
-        .whole("burst", rows.iter().map(|(_, number, _)| *number))
-        .real("start_s", rows.iter().map(|(.., burst)| burst.start.as_secs_f64()))
-        .real("end_s", rows.iter().map(|(.., burst)| burst.end.as_secs_f64()))
-        .real("max_delay_s", rows.iter().map(|(.., burst)| burst.longest))
-        .whole("late_segments", rows.iter().map(|(.., burst)| burst.late))
-        .whole("affected_segments", rows.iter().map(|(.., burst)| burst.affected))
-        .whole("fast_retransmits", rows.iter().map(|(.., burst)| u64::from(burst.fast_retransmits)))
-        .whole("timeouts", rows.iter().map(|(.., burst)| u64::from(burst.timeouts)))
-        .real("expired_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
-        .text("mode", rows.iter().map(|(.., burst)| burst.label()))
-        .real("equation_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
-        .real("equation_as_expired_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
+        .string("flow", rows.iter().map(|(flow, ..)| flow.flow.clone()))
+        .integer("burst", rows.iter().map(|(_, number, _)| *number))
+        .float("start_s", rows.iter().map(|(.., burst)| burst.start.as_secs_f64()))
+        .float("end_s", rows.iter().map(|(.., burst)| burst.end.as_secs_f64()))
+        .float("max_delay_s", rows.iter().map(|(.., burst)| burst.longest))
+        .integer("late_segments", rows.iter().map(|(.., burst)| burst.late))
+        .integer("affected_segments", rows.iter().map(|(.., burst)| burst.affected))
+        .integer("fast_retransmits", rows.iter().map(|(.., burst)| u64::from(burst.fast_retransmits)))
+        .integer("timeouts", rows.iter().map(|(.., burst)| u64::from(burst.timeouts)))
+        .float("expired_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
+        .string("mode", rows.iter().map(|(.., burst)| burst.label()))
+        .float("equation_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
+        .float("equation_as_expired_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
 }
 
 /// Returns the bursts in a few numbers, over all media flows.
@@ -50,14 +50,14 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let least = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::min);
     let buffer = longest - base;
     let playout = (most - base).min(LARGEST_BUFFER);
-    let segments = |buffer: f64| Some(Value::Whole((buffer / first.path.period).ceil() as u64));
+    let segments = |buffer: f64| Some(Value::Integer((buffer / first.path.period).ceil() as u64));
     // 10 s are 300 packets, although ns-2's interval is a little shorter than 1/30 s.
     let rounding = 1e-9 * first.path.period;
-    let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Real(value)));
+    let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Float(value)));
     vec![
-        ("b".to_owned(), rule(scenario, &plan.bottleneck).map(|rule| Value::Whole(rule.burst))),
+        ("b".to_owned(), rule(scenario, &plan.bottleneck).map(|rule| Value::Integer(rule.burst))),
         real("rtt_ms", 1e3 * first.path.rtt),
-        ("bursts".to_owned(), Some(Value::Whole(bursts.len() as u64))),
+        ("bursts".to_owned(), Some(Value::Integer(bursts.len() as u64))),
         real("base_delay_s", base),
         real("max_delay_s", longest),
         real("max_delay_min_s", least),
@@ -72,7 +72,7 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
         real("timeouts", mean(&|_, burst| f64::from(burst.timeouts))),
         (
             "modes".to_owned(),
-            Some(Value::Text(modes(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
+            Some(Value::String(modes(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
         ),
         real("equation_s", mean(&|flow, burst| burst.expected(&flow.path))),
     ]

@@ -35,8 +35,8 @@ pub(crate) fn run_text(text: &str) -> Report {
 /// Returns a number of the summary.
 pub(crate) fn summary(report: &Report, key: &str) -> f64 {
     match report.summary.iter().find(|(name, _)| name == key) {
-        Some((_, Value::Real(value))) => *value,
-        Some((_, Value::Whole(value))) => *value as f64,
+        Some((_, Value::Float(value))) => *value,
+        Some((_, Value::Integer(value))) => *value as f64,
         other => panic!("{key}: {other:?}"),
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn column(report: &Report, table: &str, column: &str) -> Column {
 /// Returns a column of real numbers.
 pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
     match column(report, table, name) {
-        Column::Real(values) => values,
+        Column::Float(values) => values,
         other => panic!("{other:?}"),
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn real(report: &Report, table: &str, name: &str) -> Vec<f64> {
 /// Returns a column of whole numbers.
 pub(crate) fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
     match column(report, table, name) {
-        Column::Whole(values) => values,
+        Column::Integer(values) => values,
         other => panic!("{other:?}"),
     }
 }
@@ -66,7 +66,7 @@ pub(crate) fn whole(report: &Report, table: &str, name: &str) -> Vec<i64> {
 /// Returns a column of texts.
 pub(crate) fn texts(report: &Report, table: &str, name: &str) -> Vec<String> {
     match column(report, table, name) {
-        Column::Text(values) => values,
+        Column::String(values) => values,
         other => panic!("{other:?}"),
     }
 }

@@ -1,12 +1,15 @@
 """What each run of a study showed about the flows it observes, reduced to a few numbers per run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from earlybird.metrics import accumulating, studies
 from earlybird.result import Result
 from earlybird.study.language.definition import Group, Part
 from earlybird.study.language.points import Scalar
@@ -21,32 +24,26 @@ from earlybird.study.reductions.whole_runs import freeze_values, link_values, nu
 from earlybird.study.reductions.window import window_values
 from earlybird.study.runs.plan import StudyRun
 
-PER_LIFE = ("rto_count", "rto_untriggered", "sft_s", "sft_timer_s")
-"""Columns that grow with the length of the run."""
-
-PER_RUN = {
-    "rto": pl.col("rto_count").mean(),
-    "rto-untriggered": pl.col("rto_untriggered").mean(),
-    "rto-repeated": (pl.col("rto_count") - pl.col("rto_untriggered")).mean(),
-    "sft": pl.col("sft_s").mean(),
-    "sft-timer": pl.col("sft_timer_s").mean(),
-    "drop-rate": pl.col("drop_rate").mean(),
-    "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
-    "required-delay": pl.col("required_sud_s").median(),
-    "required-delay-90": pl.col("required_sud_s").quantile(0.9),
-    "rto-base": pl.col("rto_fine_median_s").drop_nans().median(),
-    "threshold": pl.col("er_threshold_median_s").drop_nans().median(),
-    "early-second": pl.col("early_retransmits_second").mean(),
-    "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
-    "throughput": pl.col("throughput_bps").mean(),
-    "bandwidth": pl.col("throughput_bps").sum(),
-    "lost": pl.col("lost_share").mean(),
-    "lost-units": pl.col("units_lost").mean(),
-    "skipped": pl.col("segments_skipped").mean(),
-    "discarded": pl.col("frames_discarded").mean(),
-    "repeats": pl.col("retransmissions").mean(),
+REDUCTIONS: Final[Mapping[str, Callable[[pl.Expr], pl.Expr]]] = {
+    "mean": pl.Expr.mean,
+    "median": pl.Expr.median,
+    "nanmedian": lambda column: column.drop_nans().median(),
+    "p90": lambda column: column.quantile(0.9),
+    "sum": pl.Expr.sum,
 }
-"""One number per run from its table of flows."""
+"""By their names in the register."""
+
+
+@cache
+def per_run() -> dict[str, pl.Expr]:
+    """Return the expressions that reduce a run's table of flows to one number each, by metric."""
+    entries = studies().items()
+    plain = {name: REDUCTIONS[one.reduce](pl.col(one.column)) for name, one in entries if one.reduce}
+    return plain | {
+        "rto-repeated": (pl.col("rto_count") - pl.col("rto_untriggered")).mean(),
+        "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
+        "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def observe(
 def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
     """Reduce what some of a run's flows showed."""
     delays, success, late = _curves(result, flows["flow"])
-    values = {name: number(value) for name, value in flows.select(**PER_RUN).row(0, named=True).items()}
+    values = {name: number(value) for name, value in flows.select(**per_run()).row(0, named=True).items()}
     values |= _timer_values(result, flows)
     values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
     values["load"] = load = number(result.summary.get("t_over_mu"))
@@ -137,7 +134,7 @@ def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
     if part.reference_duration is None:
         return flows
     life = result.summary["duration_s"] - pl.col("start_s")
-    return flows.with_columns(pl.col(PER_LIFE) * (part.reference_duration - pl.col("start_s")) / life)
+    return flows.with_columns(pl.col(accumulating()) * (part.reference_duration - pl.col("start_s")) / life)
 
 
 def _curves(
