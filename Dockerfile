@@ -12,6 +12,6 @@ RUN /venv/bin/maturin build --profile extension --locked --strip --out /dist
 
 FROM python:3.13-slim-bookworm
 RUN --mount=from=build,source=/dist,target=/dist \
-    pip install --no-cache-dir "$(echo /dist/*.whl)[dask]"
+    pip install --no-cache-dir "$(echo /dist/*.whl)[all,dask]"
 WORKDIR /work
 ENTRYPOINT ["earlybird"]

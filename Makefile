@@ -152,7 +152,7 @@ $(BUILT): $(SYNCED) $(RUST_SOURCES) $(if $(PGO),train)
 	@touch $@
 
 $(SYNCED): pyproject.toml uv.lock | tools $(UV)
-	$(UV) sync --frozen --no-install-project --inexact
+	$(UV) sync --frozen --no-install-project --inexact --extra all
 	@touch $@
 
 $(CURDIR)/.cache/uv/bin/uv:

@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from earlybird.extras import missing_package
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -54,4 +56,7 @@ class LateModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401, as of any attribute
         """Load the module, if it is not yet, and return a name of it."""
-        return getattr(import_module(self.__name__), name)
+        try:
+            return getattr(import_module(self.__name__), name)
+        except ModuleNotFoundError as error:
+            raise missing_package(error) or error from error

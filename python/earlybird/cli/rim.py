@@ -12,6 +12,7 @@ import typer
 from earlybird.cli.plain import complain
 from earlybird.cli.signals import is_terminated
 from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning, because
+from earlybird.extras import missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,8 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
             raise _leave(str(error) or "interrupted.", code) from error
         except (EarlybirdError, ScenarioError) as error:
             raise _leave(str(error)) from error
+        except ModuleNotFoundError as error:
+            raise (_leave(str(missing)) if (missing := missing_package(error)) else error) from error
         except OSError as error:
             if error.errno == errno.EPIPE:  # the reader of a pipe is gone, which is no error
                 raise

@@ -1,0 +1,47 @@
+"""Packages that only some commands need, and the extra of this package that installs each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from earlybird.errors import EarlybirdError
+
+EXTRAS: Final = {
+    "av": "media",
+    "distributed": "dask",
+    "jinja2": "studies",
+    "optuna": "studies",
+    "scipy": "studies",
+    "vl_convert": "plots",
+    "vlc": "testbed",
+}
+"""By module, the extra in ``pyproject.toml`` that brings it."""
+
+
+class MissingPackageError(EarlybirdError, ModuleNotFoundError):
+    """A package is not installed that belongs to an extra of earlybird."""
+
+
+def missing_package(error: ModuleNotFoundError) -> MissingPackageError | None:
+    """
+    Translate an import error into one that names the extra to install.
+
+    Parameters
+    ----------
+    error
+        The error of the import.
+
+    Returns
+    -------
+    MissingPackageError | None
+        The same as a user error; None if the module belongs to no extra, which is a fault of the installation.
+    """
+    module = (error.name or "").partition(".")[0]
+    if module not in EXTRAS:
+        return None
+    extra = EXTRAS[module]
+    return MissingPackageError(
+        f"This needs the package {module}, which is not installed; `pip install 'earlybird[{extra}]'` installs it, and "
+        "`pip install 'earlybird[all]'` everything that any command needs.",
+        name=error.name,
+    )

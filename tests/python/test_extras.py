@@ -1,0 +1,68 @@
+"""Without the optional packages `transmit` and `run` work, and what needs one says which extra to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conftest import REPOSITORY
+from earlybird.extras import EXTRAS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPTIONAL: Final = sorted(EXTRAS)
+SCENARIO: Final = """
+duration = "2s"
+network.dumbbell.bottleneck = { rate = "5Mb/s", delay = "15ms", queue = { packets = 30 } }
+network.dumbbell.access = { rate = "10Mb/s", delay = "5ms" }
+flows = [{ name = "file", from = "left", to = "right", transport = "sack", application.bulk = {} }]
+"""
+
+
+def without_extras(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a Python that finds none of the optional packages."""
+    code = f"import sys\nfor name in {OPTIONAL!r}: sys.modules[name] = None\nfrom earlybird.cli import main\nmain()"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=60)
+
+
+def test_every_extra_is_one_of_the_project() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
+    required = {entry.split(">")[0].split("[")[0] for entry in project["dependencies"]}
+    assert not required & {"av", "jinja2", "optuna", "plotly", "scipy", "vl-convert-python"}
+
+
+def test_a_run_needs_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "file.toml").write_text(SCENARIO, encoding="utf-8")
+    done = without_extras(tmp_path, "run", "file.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Scenario" in done.stdout
+
+
+def test_transmit_needs_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "clip.ts").write_bytes(bytes([0x47, *bytes(187)]) * 70)
+    done = without_extras(tmp_path, "transmit", "file:clip.ts", "file:copy.ts")
+    assert "not installed" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["plan", str(REPOSITORY / "media" / "test-clip.mp4"), "--rate", "20Mb/s", "--rtt", "60ms"], "media"),
+        (["run", "file.toml", "--plot", "run.png"], "plots"),
+        (["study", "report", "all"], "studies"),
+    ],
+)
+def test_a_command_that_lacks_a_package_names_its_extra(tmp_path: Path, arguments: list[str], extra: str) -> None:
+    (tmp_path / "file.toml").write_text(SCENARIO, encoding="utf-8")
+    done = without_extras(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert f"pip install 'earlybird[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
