@@ -1,4 +1,4 @@
-//! The device: what its settings are, and whether its queue takes packets.
+//! The network device of the script: its MTU and queue.
 
 use core::mem;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 const DEVICE: &str = "tun0";
 
-/// Returns the largest packet that the device of the script's namespace takes.
+/// Returns the MTU of the device in the script's namespace.
 pub(crate) fn mtu() -> u32 {
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
@@ -15,18 +15,19 @@ pub(crate) fn mtu() -> u32 {
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
         let status = libc::ioctl(fd, libc::SIOCGIFMTU, &mut request);
+        // The raw system call: `close` is intercepted by this library.
         libc::syscall(libc::SYS_close, fd);
         if status == 0 { request.ifr_ifru.ifru_mtu.cast_unsigned() } else { 1500 }
     }
 }
 
-/// Returns whether the device's queue has no room at all, as scripts make it with `tc` to have packets dropped.
-pub(crate) fn drops_everything() -> bool {
+/// Returns whether the queue of the device drops all packets, which scripts configure with `tc`.
+pub(crate) fn drops_all() -> bool {
     let output = Command::new("tc").args(["qdisc", "show", "dev", DEVICE]).env_remove("LD_PRELOAD").output();
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("limit 0p"))
 }
 
-/// Returns the bytes of IP's and TCP's headers without options.
+/// Returns the size of the IP and TCP headers without options.
 pub(crate) fn headers(address: IpAddr) -> u32 {
     if address.is_ipv4() { 40 } else { 60 }
 }

@@ -1,19 +1,19 @@
-//! What an epoll descriptor watches.
+//! The interest list of an epoll descriptor.
 
 use crate::socket::Socket;
 use core::ffi::c_int;
 use std::collections::BTreeMap;
 
-/// The descriptors that are watched.
+/// The interest list.
 #[derive(Debug, Default)]
 pub(crate) struct Epoll(pub(crate) BTreeMap<c_int, Interest>);
 
-/// What is watched of a descriptor.
+/// An entry of the interest list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interest {
     events: u32,
     data: u64,
-    /// The wake-ups that were looked at; none since the interest was set.
+    /// The number of wake-ups that were reported; `None` after the entry was set.
     seen: Option<u64>,
     is_disabled: bool,
 }
@@ -23,7 +23,7 @@ impl Interest {
         Self { events: event.events, data: event.u64, seen: None, is_disabled: false }
     }
 
-    /// Returns what there is to report of a socket: with edges, only after something woke the watcher.
+    /// Returns the event to report, if any. Edge-triggered entries report only after a wake-up.
     pub(crate) fn check(&mut self, socket: &mut Socket) -> Option<libc::epoll_event> {
         let is_edge = self.events & libc::EPOLLET as u32 != 0;
         if self.is_disabled || (is_edge && self.seen == Some(socket.wakeups)) {

@@ -1,26 +1,26 @@
-//! `tcp_info`, laid out as Linux does.
+//! `tcp_info` in Linux's layout.
 
-use crate::flow::Flow;
 use crate::socket::{Role, Socket};
-use crate::world::Micros;
+use crate::tcp_sock::TcpSock;
+use crate::time::Micros;
 use earlybird_tcp::RfcState;
 use earlybird_units::{Duration, Rate};
 
 /// Returns the structure for a socket.
 pub(crate) fn tcp_info(socket: &Socket, now: Micros) -> Vec<u8> {
     match &socket.role {
-        Role::Flow(flow) => of_flow(flow, socket, now),
+        Role::Connected(sock) => of_connection(sock, socket, now),
         Role::Listener(_) => padded(vec![10]),
-        Role::Fresh | Role::Deferred(_) | Role::Dead => padded(vec![7]),
+        Role::New | Role::Deferred(_) | Role::Closed => padded(vec![7]),
     }
 }
 
 /// `TCPI_OPT_SYN_DATA`
 const OPTION_SYN_DATA: u8 = 32;
 
-/// Returns Linux's number of the state of congestion (`tcp_ca_state`).
-fn congestion(flow: &Flow) -> u8 {
-    let connection = &flow.connection;
+/// Returns Linux's congestion state (`tcp_ca_state`): Open 0, Disorder 1, CWR 2, Recovery 3, Loss 4.
+fn congestion(sock: &TcpSock) -> u8 {
+    let connection = &sock.connection;
     if connection.timer().back_off > 1 {
         4
     } else if connection.is_recovering() {
@@ -32,13 +32,13 @@ fn congestion(flow: &Flow) -> u8 {
     }
 }
 
-/// As long as the structure is.
+/// Pads the bytes to the size of the structure.
 fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.resize(280, 0);
     bytes
 }
 
-/// Linux's numbers of the states.
+/// Linux's numbers of TCP states.
 fn state(state: RfcState) -> u8 {
     match state {
         RfcState::Established => 1,
@@ -55,7 +55,7 @@ fn state(state: RfcState) -> u8 {
     }
 }
 
-/// Writes fields one after the other.
+/// Serialises fields in order.
 struct Fields(Vec<u8>);
 
 impl Fields {
@@ -76,44 +76,45 @@ impl Fields {
     }
 }
 
-fn of_flow(flow: &Flow, socket: &Socket, now: Micros) -> Vec<u8> {
-    let connection = &flow.connection;
-    let (counts, timer) = (&flow.counts, connection.timer());
+fn of_connection(sock: &TcpSock, socket: &Socket, now: Micros) -> Vec<u8> {
+    let connection = &sock.connection;
+    let (counters, timer) = (&sock.counters, connection.timer());
     let bytes_per_second = |rate: Option<Rate>| rate.map_or(0, |rate| rate.bits_per_second() / 8);
     let micros = |duration: Option<Duration>| duration.map_or(0, |d| d.as_nanos() / 1000);
     let since = |at: Micros| (now - at) / 1000;
     let ssthresh = connection.ssthresh();
     let mut fields = Fields(Vec::with_capacity(280));
-    let options = u8::from(flow.has_fast_data()) * OPTION_SYN_DATA;
-    fields.bytes(&[state(connection.state()), congestion(flow), 0, 0, 0, options, flow.peer_shift, 0]);
-    fields.words(&[micros(Some(timer.timeout)), 40_000, flow.mss(), u64::from(counts.largest_received.max(536))]);
+    let options = u8::from(sock.has_fast_data()) * OPTION_SYN_DATA;
+    fields.bytes(&[state(connection.state()), congestion(sock), 0, 0, 0, options, sock.peer_shift, 0]);
+    fields.words(&[micros(Some(timer.timeout)), 40_000, sock.mss(), u64::from(counters.largest_received.max(536))]);
     let again = connection.retransmitted();
     fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
-    fields.words(&[since(counts.data_sent_at), 0, since(counts.data_received_at), since(counts.ack_received_at)]);
+    fields.words(&[since(counters.data_sent_at), 0, since(counters.data_received_at), since(counters.ack_received_at)]);
     fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), micros(connection.rttvar())]);
     fields.words(&[
         if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
         connection.cwnd() as u64,
-        u64::from(crate::calls::open::largest_segment(&socket.settings, flow.local.ip())),
+        u64::from(crate::config::mss_limit(&socket.settings, sock.local.ip())),
         connection.reordering(),
     ]);
-    fields.words(&[0, 0, u64::from(counts.retransmissions)]);
+    fields.words(&[0, 0, u64::from(counters.retransmissions)]);
     fields.longs(&[
         bytes_per_second(connection.pacing_rate()),
         u64::MAX,
-        flow.queue.acknowledged(),
+        sock.queue.acknowledged(),
         connection.received(),
     ]);
-    fields.words(&[u64::from(counts.segments_out), u64::from(counts.segments_in), flow.queue.not_sent()]);
+    fields.words(&[u64::from(counters.segments_out), u64::from(counters.segments_in), sock.queue.not_sent()]);
     fields.words(&[micros(connection.min_rtt())]);
-    fields.words(&[u64::from(counts.data_segments_in), u64::from(counts.data_segments_out)]);
+    fields.words(&[u64::from(counters.data_segments_in), u64::from(counters.data_segments_out)]);
     fields.longs(&[bytes_per_second(connection.delivery_rate())]);
-    fields.longs(&flow.limits.times(now));
+    fields.longs(&sock.chrono.times(now));
     let delivered = connection.highest_acknowledged().map_or(0, |number| number + 1);
     let delivered = delivered + connection.sacked();
+    // The SYN-ACK does not count as delivered until it is acknowledged.
     let is_answer_out = connection.state() == RfcState::SynReceived;
     fields.words(&[delivered - u64::from(is_answer_out && delivered > 0), 0]);
-    fields.longs(&[counts.bytes_sent, counts.bytes_again]);
-    fields.words(&[0, 0, 0, counts.window]);
+    fields.longs(&[counters.bytes_sent, counters.bytes_retransmitted]);
+    fields.words(&[0, 0, 0, counters.window]);
     padded(fields.0)
 }

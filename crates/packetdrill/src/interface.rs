@@ -1,8 +1,9 @@
-//! packetdrill's table of functions, and what stands in it.
+//! packetdrill's table of functions.
 
-use crate::calls::{self, files, open, options, poll, read, write};
-use crate::clock::Host;
-use crate::world::owns;
+use crate::calls::{files, open, options, poll, read, write};
+use crate::host::Host;
+use crate::host_state::owns;
+use crate::syscall::SyscallResult;
 use core::ffi::{c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_void};
 use core::slice;
 use libc::{epoll_event, iovec, loff_t, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t, timeval};
@@ -11,7 +12,7 @@ use std::sync::OnceLock;
 type User = *mut c_void;
 type Address = *const sockaddr;
 
-/// The structure that packetdrill hands over to be filled in (`packetdrill.h`).
+/// The structure that packetdrill passes to be filled in (`packetdrill.h`).
 #[repr(C)]
 struct Interface {
     userdata: User,
@@ -53,12 +54,12 @@ struct Interface {
 
 static HOST: OnceLock<Host> = OnceLock::new();
 
-/// Returns the host, once packetdrill has asked for one: never in a program that merely inherits the preloaded library.
+/// Returns the host. `None` in programs that only inherit the preloaded library, such as `tc`.
 pub(crate) fn host() -> Option<&'static Host> {
     HOST.get()
 }
 
-/// Fills in packetdrill's table of functions. `flags` are the addresses that connections leave from, with a comma between.
+/// Fills in packetdrill's table of functions. `flags` are the local addresses, separated by commas.
 ///
 /// # Safety
 ///
@@ -106,8 +107,8 @@ const TABLE: Interface = Interface {
     splice,
 };
 
-/// Runs a call and gives its result as C does: the error goes into `errno`.
-fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> calls::Answer<T>) -> ssize_t {
+/// Runs a call and returns its result in C's convention, with the error in `errno`.
+fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> SyscallResult<T>) -> ssize_t {
     let Some(host) = host() else { return -1 };
     match call(host) {
         Ok(value) => value.into() as ssize_t,
@@ -118,13 +119,13 @@ fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> calls::Answer<T>) -> ssize_t {
     }
 }
 
-/// Returns the bytes of an address that a caller passed.
+/// Returns the bytes of an address.
 unsafe fn address<'a>(address: Address, length: socklen_t) -> &'a [u8] {
     if address.is_null() { &[] } else { unsafe { slice::from_raw_parts(address.cast(), length as usize) } }
 }
 
-/// Returns the pieces of a scattered buffer.
-unsafe fn pieces<'a>(vector: *const iovec, count: usize) -> &'a [iovec] {
+/// Returns the parts of a scattered buffer.
+unsafe fn iovecs<'a>(vector: *const iovec, count: usize) -> &'a [iovec] {
     if vector.is_null() { &[] } else { unsafe { slice::from_raw_parts(vector, count) } }
 }
 
@@ -162,7 +163,7 @@ unsafe extern "C" fn read(_: User, fd: c_int, buffer: *mut c_void, count: size_t
 }
 
 unsafe extern "C" fn readv(_: User, fd: c_int, vector: *const iovec, count: c_int) -> ssize_t {
-    let vector = unsafe { pieces(vector, count as usize) };
+    let vector = unsafe { iovecs(vector, count as usize) };
     run(|host| read::receive(host, fd, vector, 0))
 }
 
@@ -192,7 +193,7 @@ unsafe extern "C" fn write(user: User, fd: c_int, buffer: *const c_void, count: 
 }
 
 unsafe extern "C" fn writev(_: User, fd: c_int, vector: *const iovec, count: c_int) -> ssize_t {
-    let vector = unsafe { pieces(vector, count as usize) };
+    let vector = unsafe { iovecs(vector, count as usize) };
     run(|host| write::send(host, fd, vector, 0, &[]))
 }
 
@@ -217,7 +218,7 @@ unsafe extern "C" fn sendto(
 
 unsafe extern "C" fn sendmsg(_: User, fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
     let message = unsafe { &*message };
-    let vector = unsafe { pieces(message.msg_iov, message.msg_iovlen) };
+    let vector = unsafe { iovecs(message.msg_iov, message.msg_iovlen) };
     let to = unsafe { address(message.msg_name.cast(), message.msg_namelen) };
     run(|host| write::send(host, fd, vector, flags, to))
 }
@@ -286,10 +287,10 @@ unsafe extern "C" fn netdev_send(_: User, bytes: *const c_void, count: size_t) -
     }) as c_int
 }
 
-/// "No packet" is a length of 0: after any other result than 0 packetdrill asks again, for ever.
+/// A length of 0 means "no packet": any result other than 0 makes packetdrill retry for ever.
 unsafe extern "C" fn netdev_receive(_: User, into: *mut c_void, count: *mut size_t, at: *mut c_longlong) -> c_int {
     run(|host| {
-        let (time, packet) = host.sniff().unwrap_or_default();
+        let (time, packet) = host.next_packet().unwrap_or_default();
         let length = packet.len().min(unsafe { *count });
         unsafe {
             core::ptr::copy_nonoverlapping(packet.as_ptr(), into.cast(), length);

@@ -1,31 +1,36 @@
-//! The endpoint as packetdrill loads it: a host with Linux's sockets over [`earlybird_tcp`], under a virtual clock.
+//! The endpoint as a library for packetdrill: a host with Linux's socket API over [`earlybird_tcp`], under a virtual clock.
 //!
-//! packetdrill (<https://github.com/google/packetdrill>) runs scripts of system calls, packets and times against an
-//! implementation of TCP: the kernel's, or one in a shared library that fills in its table of functions. This is that
-//! library. Everything that is Linux's and not TCP's stands here: descriptors, the sockets' calls and error codes, blocking,
-//! `tcp_info`, where a push flag stands, the accounting of the send buffer.
+//! packetdrill (<https://github.com/google/packetdrill>) runs scripts of system calls, packets and times against a TCP
+//! implementation: the kernel's, or one in a shared library that fills in its table of functions. This is such a library. It
+//! contains what belongs to Linux and not to TCP: descriptors, the calls and error codes of sockets, blocking, `tcp_info`, the
+//! position of the PSH flag, and the accounting of the send buffer.
 //!
-//! Some of what scripts do goes to the C library and not through the table: the library is preloaded as well, and takes
-//! those calls that are about its own descriptors.
+//! Scripts also call functions of the C library directly. The library is therefore preloaded, too, and intercepts these calls for
+//! its own descriptors.
 #![allow(unsafe_code, reason = "the interface is a C structure of functions and raw pointers")]
-#![allow(clippy::cast_possible_wrap, reason = "C's integers are signed where counts are meant")]
+#![allow(clippy::cast_possible_wrap, reason = "C's integers are signed where counters are meant")]
 
 mod calls;
-mod clock;
-mod cookies;
+mod chrono;
+mod config;
+mod cookie_cache;
 mod device;
 mod epoll;
+mod error_queue;
 mod fast_open;
-mod feeding;
-mod flow;
+mod handoff;
+mod host;
+mod host_state;
 mod info;
 mod interface;
-mod limits;
-mod notifications;
+
 mod packet;
 mod preload;
+mod send_feed;
 mod send_queue;
 mod socket;
+mod syscall;
 mod sysctl;
+mod tcp_sock;
+mod time;
 mod urgent;
-mod world;

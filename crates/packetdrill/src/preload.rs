@@ -1,19 +1,19 @@
-//! What scripts do past packetdrill's table: functions of the C library, taken over for descriptors of this library's.
+//! Intercepted functions of the C library, for calls that bypass packetdrill's table.
 
 use crate::calls::{files, write};
+use crate::host_state::owns;
 use crate::interface::{getsockopt as own_getsockopt, host};
-use crate::world::owns;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
 use libc::{iovec, off_t, size_t, socklen_t, ssize_t};
 use std::sync::OnceLock;
 
-/// Returns the next function of this name behind this library: the C library's own.
+/// Returns the C library's function of this name.
 fn real(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// Blocks of code between `%{` and `}%` read `tcp_info` with the C library's function.
+/// Code blocks between `%{` and `%}` read `tcp_info` with the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getsockopt(
     fd: c_int,
@@ -31,7 +31,7 @@ unsafe extern "C" fn getsockopt(
     unsafe { transmute::<usize, Function>(function)(fd, level, name, value, length) }
 }
 
-/// packetdrill closes what a script left open with the C library's function.
+/// packetdrill closes descriptors that a script left open with the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn close(fd: c_int) -> c_int {
     if let Some(host) = host().filter(|_| owns(fd)) {
@@ -62,7 +62,7 @@ unsafe extern "C" fn sendfile(to: c_int, from: c_int, offset: *mut off_t, count:
     })
 }
 
-/// Scripts change the kernel's caches and queues with commands: those that this host keeps itself are changed with them.
+/// Scripts change the kernel's caches and queues with commands; the copies in this library must follow.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn system(command: *const c_char) -> c_int {
     type Function = unsafe extern "C" fn(*const c_char) -> c_int;
@@ -72,7 +72,7 @@ unsafe extern "C" fn system(command: *const c_char) -> c_int {
     if let Some(host) = host()
         && !command.is_null()
     {
-        host.note_command(&unsafe { CStr::from_ptr(command) }.to_string_lossy());
+        host.on_command(&unsafe { CStr::from_ptr(command) }.to_string_lossy());
     }
     status
 }

@@ -1,28 +1,29 @@
-//! The kernel's parameters, as the script has set them in its network namespace.
+//! The sysctls of the script's network namespace.
 
 use std::fs;
 
-/// Reads a parameter of `net.ipv4`.
+/// Reads a sysctl below `net.ipv4`.
 fn read(name: &str) -> Option<String> {
     fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()
 }
 
-/// Returns the numbers of a parameter.
-pub(crate) fn numbers(name: &str) -> Vec<u64> {
+/// Returns the values of a sysctl with several numbers.
+pub(crate) fn values(name: &str) -> Vec<u64> {
     let text = read(name).unwrap_or_default();
     text.split_whitespace().filter_map(|word| word.parse::<i64>().ok()).map(|number| number.max(0) as u64).collect()
 }
 
-/// Returns a parameter of one number.
-pub(crate) fn number(name: &str, otherwise: u64) -> u64 {
-    numbers(name).first().copied().unwrap_or(otherwise)
+/// Returns the value of a sysctl.
+pub(crate) fn value(name: &str, default: u64) -> u64 {
+    values(name).first().copied().unwrap_or(default)
 }
 
-/// Returns whether a parameter is on.
+/// Returns whether a sysctl is enabled.
 pub(crate) fn is_on(name: &str) -> bool {
-    number(name, 1) != 0
+    value(name, 1) != 0
 }
-/// Returns the keys of Fast Open's cookies, the newest first: 16 bytes each, as the kernel keeps them.
+
+/// Returns the Fast Open keys, newest first, in the kernel's format of 16 bytes.
 pub(crate) fn fast_open_keys() -> Vec<[u8; 16]> {
     read("tcp_fastopen_key").unwrap_or_default().trim().split(',').filter_map(parse_key).collect()
 }

@@ -1,4 +1,4 @@
-//! The calls on sockets, by family.
+//! The system calls on sockets.
 
 pub(crate) mod files;
 pub(crate) mod open;
@@ -6,6 +6,3 @@ pub(crate) mod options;
 pub(crate) mod poll;
 pub(crate) mod read;
 pub(crate) mod write;
-
-/// What a call gives: a value, or an error code.
-pub(crate) type Answer<T> = Result<T, i32>;

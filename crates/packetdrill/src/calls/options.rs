@@ -1,30 +1,30 @@
 //! `getsockopt` and `setsockopt`.
 
-use super::{Answer, open};
-use crate::clock::Host;
+use crate::config;
 use crate::device;
-use crate::flow::instant;
+use crate::host::Host;
 use crate::info;
 use crate::socket::{Role, Settings, Socket};
+use crate::syscall::SyscallResult;
 use crate::sysctl;
-use crate::world::Micros;
+use crate::time::{Micros, instant};
 use core::ffi::c_int;
 use earlybird_tcp::Cx;
 
-/// Linux's `TCP_CM_INQ` and friends that the C library's bindings lack.
+/// Socket options that the `libc` crate lacks (`linux/tcp.h`).
 const TCP_CC_INFO: c_int = 26;
 const TCP_INQ: c_int = 36;
 const TCP_NOTSENT_LOWAT: c_int = 25;
 const TCP_FASTOPEN_CONNECT: c_int = 30;
 const TCP_FASTOPEN_KEY: c_int = 33;
 const TCP_FASTOPEN_NO_COOKIE: c_int = 34;
-/// `SK_MEMINFO_VARS` words.
+/// The number of words (`SK_MEMINFO_VARS`).
 const MEMORY_WORDS: usize = 9;
 
-pub(crate) fn get(host: &Host, fd: c_int, level: c_int, name: c_int) -> Answer<Vec<u8>> {
-    host.call(|world| {
-        let now = world.now();
-        let socket = world.socket(fd)?;
+pub(crate) fn get(host: &Host, fd: c_int, level: c_int, name: c_int) -> SyscallResult<Vec<u8>> {
+    host.call(|state| {
+        let now = state.now();
+        let socket = state.socket(fd)?;
         if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) {
             return Ok(bytes(socket.error.take().unwrap_or(0)));
         }
@@ -50,11 +50,11 @@ fn memory(socket: &Socket) -> Vec<u8> {
     let mut words = [0_u32; MEMORY_WORDS];
     words[1] = socket.settings.receive_buffer as u32;
     words[3] = socket.settings.send_buffer as u32;
-    words[5] = socket.flow().map_or(0, |flow| flow.queue.memory()) as u32;
+    words[5] = socket.tcp_sock().map_or(0, |sock| sock.queue.memory()) as u32;
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-fn setting(socket: &Socket, level: c_int, name: c_int) -> Answer<i32> {
+fn setting(socket: &Socket, level: c_int, name: c_int) -> SyscallResult<i32> {
     let settings = &socket.settings;
     Ok(match (level, name) {
         (libc::SOL_SOCKET, libc::SO_SNDBUF) => settings.send_buffer as i32,
@@ -62,33 +62,33 @@ fn setting(socket: &Socket, level: c_int, name: c_int) -> Answer<i32> {
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => i32::from(settings.keep_alive),
         (libc::SOL_TCP, libc::TCP_NODELAY) => i32::from(settings.no_delay),
         (libc::SOL_TCP, libc::TCP_CORK) => i32::from(settings.cork),
-        (libc::SOL_TCP, libc::TCP_MAXSEG) => largest_segment(socket),
+        (libc::SOL_TCP, libc::TCP_MAXSEG) => mss_limit(socket),
         (libc::SOL_TCP, TCP_NOTSENT_LOWAT) => settings.not_sent_low_water.cast_signed(),
         (libc::SOL_TCP, libc::TCP_USER_TIMEOUT) => settings.user_timeout.cast_signed(),
-        (libc::SOL_TCP, libc::TCP_SYNCNT) => settings.opening_tries.unwrap_or(6).cast_signed(),
-        (libc::SOL_TCP, TCP_INQ) => i32::from(settings.tells_queued),
+        (libc::SOL_TCP, libc::TCP_SYNCNT) => settings.syn_retries.unwrap_or(6).cast_signed(),
+        (libc::SOL_TCP, TCP_INQ) => i32::from(settings.reports_inq),
         (libc::SOL_TCP, libc::TCP_FASTOPEN) => settings.fast_open_queue.unwrap_or(0).cast_signed(),
         _ => return Err(libc::ENOPROTOOPT),
     })
 }
 
-/// What is sent, once connected; before that what was asked for.
-fn largest_segment(socket: &Socket) -> i32 {
+/// Returns the current MSS if connected, else the requested one.
+fn mss_limit(socket: &Socket) -> i32 {
     match &socket.role {
-        Role::Flow(flow) if flow.is_connected() => flow.mss() as i32,
-        _ => socket.settings.largest_segment.map_or(536, i32::from),
+        Role::Connected(sock) if sock.is_connected() => sock.mss() as i32,
+        _ => socket.settings.mss_limit.map_or(536, i32::from),
     }
 }
 
 fn other(settings: &Settings, level: c_int, name: c_int) -> Option<Vec<u8>> {
-    let found = settings.others.iter().find(|(its_level, its_name, _)| (*its_level, *its_name) == (level, name));
+    let found = settings.ignored.iter().find(|(its_level, its_name, _)| (*its_level, *its_name) == (level, name));
     found.map(|(_, _, value)| value.clone())
 }
 
-pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8]) -> Answer<c_int> {
-    host.call(|world| {
-        let (id, now) = (world.id(fd)?, world.now());
-        let socket = world.socket(fd)?;
+pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8]) -> SyscallResult<c_int> {
+    host.call(|state| {
+        let (id, now) = (state.id(fd)?, state.now());
+        let socket = state.socket(fd)?;
         if (level, name) == (libc::SOL_TCP, TCP_FASTOPEN_KEY) {
             let key: [u8; 16] = value.try_into().map_err(|_| libc::EINVAL)?;
             socket.settings.fast_open_key = Some(key);
@@ -103,26 +103,26 @@ pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8
             libc::SOL_SOCKET => set_of_socket(socket, name, number, value),
             libc::SOL_TCP => {
                 set_of_tcp(socket, name, number)?;
-                apply_to_flow(socket, name, number != 0);
+                apply_to_connection(socket, name, number != 0);
             }
             _ => keep(&mut socket.settings, level, name, value),
         }
         apply_lifetimes(socket, now);
-        world.transmit_from(id);
+        state.transmit_from(id);
         Ok(0)
     })
 }
 
 fn keep(settings: &mut Settings, level: c_int, name: c_int, value: &[u8]) {
-    settings.others.retain(|(its_level, its_name, _)| (*its_level, *its_name) != (level, name));
-    settings.others.push((level, name, value.to_vec()));
+    settings.ignored.retain(|(its_level, its_name, _)| (*its_level, *its_name) != (level, name));
+    settings.ignored.push((level, name, value.to_vec()));
 }
 
 fn set_of_socket(socket: &mut Socket, name: c_int, number: i32, value: &[u8]) {
-    let written = socket.flow().map_or(0, |flow| flow.queue.written());
+    let written = socket.tcp_sock().map_or(0, |sock| sock.queue.written());
     let settings = &mut socket.settings;
     match name {
-        // Linux doubles the number, for its own structures (`sock_setsockopt`); the least is its SOCK_MIN_SNDBUF.
+        // Linux doubles the value for its overhead (`sock_setsockopt`); the minimum is SOCK_MIN_SNDBUF.
         libc::SO_SNDBUF => {
             settings.send_buffer = (2 * u64::from(number.cast_unsigned())).max(4608);
             settings.is_send_buffer_fixed = true;
@@ -131,8 +131,8 @@ fn set_of_socket(socket: &mut Socket, name: c_int, number: i32, value: &[u8]) {
         libc::SO_KEEPALIVE => settings.keep_alive = number != 0,
         libc::SO_ZEROCOPY => settings.zero_copy = number != 0,
         libc::SO_TIMESTAMPING => {
-            settings.stamping = number.cast_unsigned();
-            settings.stamping_from = written;
+            settings.timestamping = number.cast_unsigned();
+            settings.timestamping_from = written;
         }
         libc::SO_LINGER => {
             let seconds = value.get(4..8).map_or(0, |time| i32::from_ne_bytes([time[0], time[1], time[2], time[3]]));
@@ -142,25 +142,25 @@ fn set_of_socket(socket: &mut Socket, name: c_int, number: i32, value: &[u8]) {
     }
 }
 
-fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> Answer<()> {
+fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> SyscallResult<()> {
     let fits = (device::mtu() - device::headers(socket.local.ip())) as i32;
     let settings = &mut socket.settings;
     let unsigned = number.cast_unsigned();
     match name {
         libc::TCP_NODELAY => settings.no_delay = number != 0,
         libc::TCP_CORK => settings.cork = number != 0,
-        // At least TCP_MIN_MSS.
+        // The minimum is TCP_MIN_MSS.
         libc::TCP_MAXSEG if !(88..=fits.max(32_767)).contains(&number) => return Err(libc::EINVAL),
-        libc::TCP_MAXSEG => settings.largest_segment = Some(number as u16),
+        libc::TCP_MAXSEG => settings.mss_limit = Some(number as u16),
         TCP_NOTSENT_LOWAT => settings.not_sent_low_water = unsigned,
         libc::TCP_USER_TIMEOUT => settings.user_timeout = unsigned,
-        libc::TCP_SYNCNT => settings.opening_tries = Some(unsigned),
+        libc::TCP_SYNCNT => settings.syn_retries = Some(unsigned),
         libc::TCP_KEEPIDLE => settings.keep_idle = Some(unsigned),
         libc::TCP_KEEPINTVL => settings.keep_interval = Some(unsigned),
         libc::TCP_KEEPCNT => settings.keep_count = Some(unsigned),
-        TCP_INQ => settings.tells_queued = number != 0,
+        TCP_INQ => settings.reports_inq = number != 0,
         libc::TCP_FASTOPEN => settings.fast_open_queue = Some(unsigned),
-        TCP_FASTOPEN_CONNECT if sysctl::number("tcp_fastopen", 1) & 1 == 0 => return Err(libc::EOPNOTSUPP),
+        TCP_FASTOPEN_CONNECT if sysctl::value("tcp_fastopen", 1) & 1 == 0 => return Err(libc::EOPNOTSUPP),
         TCP_FASTOPEN_CONNECT => settings.fast_open_connect = number != 0,
         TCP_FASTOPEN_NO_COOKIE => settings.fast_open_no_cookie = number != 0,
         _ => keep(settings, libc::SOL_TCP, name, &number.to_ne_bytes()),
@@ -168,30 +168,30 @@ fn set_of_tcp(socket: &mut Socket, name: c_int, number: i32) -> Answer<()> {
     Ok(())
 }
 
-/// Lets go what was held back, where an option says so.
-fn apply_to_flow(socket: &mut Socket, name: c_int, is_on: bool) {
+/// Applies an option to an open connection: disabling Nagle or the cork sends what was held back.
+fn apply_to_connection(socket: &mut Socket, name: c_int, is_on: bool) {
     let settings = &socket.settings;
     let cork = settings.cork;
-    let Role::Flow(flow) = &mut socket.role else { return };
-    flow.feeding.cork = cork;
+    let Role::Connected(sock) = &mut socket.role else { return };
+    sock.feed.cork = cork;
     match name {
-        libc::TCP_NODELAY => flow.connection.set_nagle(!is_on),
+        libc::TCP_NODELAY => sock.connection.set_nagle(!is_on),
         libc::TCP_CORK if !is_on => {
-            flow.queue.push();
-            flow.feeding.has_more = false;
+            sock.queue.push();
+            sock.feed.has_more = false;
         }
         _ => {}
     }
 }
 
-/// Lets a connection wait for its peer as long as the options say.
+/// Applies the timeouts of the options to an open connection.
 fn apply_lifetimes(socket: &mut Socket, now: Micros) {
     let settings = &socket.settings;
     let (opening, user, keep_alive) =
-        (open::opening_limit(settings), open::user_timeout(settings), open::keep_alive(settings));
-    let Role::Flow(flow) = &mut socket.role else { return };
+        (config::opening_limit(settings), config::user_timeout(settings), config::keep_alive(settings));
+    let Role::Connected(sock) = &mut socket.role else { return };
     let cx = &mut Cx { now: instant(now), trace: &mut () };
-    flow.connection.set_opening_limit(cx, Some(opening));
-    flow.connection.set_user_timeout(cx, user);
-    flow.connection.set_keep_alive(cx, keep_alive);
+    sock.connection.set_opening_limit(cx, Some(opening));
+    sock.connection.set_user_timeout(cx, user);
+    sock.connection.set_keep_alive(cx, keep_alive);
 }

@@ -1,14 +1,15 @@
-//! Everything the host has: sockets, descriptors, packets on their way out.
+//! The state of the host: sockets, descriptors and transmitted packets.
 
-use crate::calls::open;
-use crate::clock::Turns;
-use crate::cookies::Cookies;
+use crate::config::config;
+use crate::cookie_cache::CookieCache;
 use crate::device;
 use crate::epoll::Epoll;
 use crate::fast_open::{self, Decision};
-use crate::flow::{Flow, Outcome, instant};
-use crate::packet::{self, Arrival, Injected};
+use crate::handoff::Handoff;
+use crate::packet::{self, Injected, RxSegment};
 use crate::socket::{Listener, Role, Socket, SocketId};
+use crate::tcp_sock::{Change, TcpSock};
+use crate::time::{Micros, instant};
 use core::ffi::c_int;
 use earlybird_tcp::{Config, Connection, Cx, Identity, RfcState, reject};
 use earlybird_units::SeedTree;
@@ -17,10 +18,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Which descriptors are this host's: asked by functions of the C library, which are called while the host is locked too.
+/// The descriptors of this host. Not part of [`HostState`], as the intercepted C functions are also called while it is locked.
 static OWNED: [AtomicBool; 1024] = [const { AtomicBool::new(false) }; 1024];
 
-/// Returns whether a descriptor is this host's.
+/// Returns whether a descriptor belongs to this host.
 pub(crate) fn owns(fd: c_int) -> bool {
     usize::try_from(fd).ok().and_then(|fd| OWNED.get(fd)).is_some_and(|owned| owned.load(Ordering::Relaxed))
 }
@@ -31,47 +32,44 @@ fn set_owned(fd: c_int, is_owned: bool) {
     }
 }
 
-/// Virtual time in microseconds.
-pub(crate) type Micros = u64;
-
-/// The host's state.
-pub(crate) struct World {
+/// The state of the host.
+pub(crate) struct HostState {
     now: Micros,
-    pub(crate) turns: Turns,
+    pub(crate) handoff: Handoff,
     descriptors: BTreeMap<c_int, Descriptor>,
     pub(crate) sockets: BTreeMap<SocketId, Socket>,
     next_id: SocketId,
     outgoing: VecDeque<(Micros, Vec<u8>)>,
-    pub(crate) cookies: Cookies,
+    pub(crate) cookies: CookieCache,
     addresses: Vec<IpAddr>,
     next_port: u16,
-    drops_everything: bool,
+    drops_all: bool,
 }
 
-/// What a descriptor stands for.
+/// The object behind a descriptor.
 pub(crate) enum Descriptor {
     Socket(SocketId),
     Epoll(Epoll),
 }
 
-/// Where the clock starts: late enough that nothing happened "before time began".
+/// The start of the clock, late enough that differences of early times are not negative.
 const START: Micros = 1_000_000_000;
-/// The first port of connections that name none.
+/// The first ephemeral port (`net.ipv4.ip_local_port_range`).
 const FIRST_PORT: u16 = 32_768;
 
-impl World {
+impl HostState {
     pub(crate) fn new(flags: &str) -> Self {
         Self {
             now: START,
-            turns: Turns::default(),
+            handoff: Handoff::default(),
             descriptors: BTreeMap::new(),
             sockets: BTreeMap::new(),
             next_id: 0,
             outgoing: VecDeque::new(),
-            cookies: Cookies::default(),
+            cookies: CookieCache::default(),
             addresses: flags.split(',').filter_map(|address| address.parse().ok()).collect(),
             next_port: FIRST_PORT,
-            drops_everything: false,
+            drops_all: false,
         }
     }
 
@@ -79,13 +77,13 @@ impl World {
         self.now
     }
 
-    /// Acts on a command that the script ran.
-    pub(crate) fn note_command(&mut self, command: &str) {
+    /// Applies a command that the script ran to the state that this library keeps itself.
+    pub(crate) fn on_command(&mut self, command: &str) {
         if command.contains("tcp_metrics flush") || command.contains("tcp_fastopen_cookies") {
             self.cookies.clear();
         }
         if command.contains("qdisc") {
-            self.drops_everything = device::drops_everything();
+            self.drops_all = device::drops_all();
         }
     }
 
@@ -126,7 +124,7 @@ impl World {
         }
     }
 
-    /// Returns an address and a port for a connection that was not bound.
+    /// Returns the local address and port of an unbound connection.
     pub(crate) fn local_for(&mut self, bound: SocketAddr, remote: SocketAddr) -> SocketAddr {
         let own = self.addresses.iter().find(|address| address.is_ipv4() == remote.is_ipv4());
         let address = if bound.ip().is_unspecified() { own.copied().unwrap_or(bound.ip()) } else { bound.ip() };
@@ -136,31 +134,31 @@ impl World {
         SocketAddr::new(address, if bound.port() == 0 { self.next_port } else { bound.port() })
     }
 
-    /// Returns seeds for the next connection.
+    /// Returns the seeds of the next connection.
     pub(crate) fn seeds(&self) -> SeedTree {
         SeedTree::new(1).nth(u64::from(self.next_id))
     }
 
-    /// Returns the time at which something falls due.
+    /// Returns when the next timer is due.
     pub(crate) fn next_deadline(&self) -> Option<Micros> {
-        let due = |socket: &Socket| socket.flow()?.deadline();
+        let due = |socket: &Socket| socket.tcp_sock()?.deadline();
         self.sockets.values().filter_map(due).min().map(|at| at.max(self.now))
     }
 
-    /// Returns the time at which something falls due, or a blocked call gives up.
+    /// Returns when the next timer is due or a blocked call times out.
     pub(crate) fn next_event(&self) -> Option<Micros> {
-        [self.turns.wake_at(), self.next_deadline()].into_iter().flatten().min()
+        [self.handoff.wake_at(), self.next_deadline()].into_iter().flatten().min()
     }
 
-    /// Moves the clock on, and lets what falls due happen.
+    /// Advances the clock and runs the timers that are due.
     pub(crate) fn move_clock(&mut self, to: Micros) {
         self.now = self.now.max(to);
         let now = self.now;
-        let is_due = |socket: &Socket| socket.flow().and_then(Flow::deadline).is_some_and(|at| at <= now);
+        let is_due = |socket: &Socket| socket.tcp_sock().and_then(TcpSock::deadline).is_some_and(|at| at <= now);
         let due: Vec<SocketId> = self.sockets.iter().filter(|(_, socket)| is_due(socket)).map(|(id, _)| *id).collect();
         for id in due {
-            let outcome = self.sockets.get_mut(&id).and_then(Socket::flow_mut).map(|flow| flow.on_timeout(now));
-            self.act_on(id, outcome.unwrap_or_default());
+            let change = self.sockets.get_mut(&id).and_then(Socket::tcp_sock_mut).map(|sock| sock.on_timeout(now));
+            self.apply(id, change.unwrap_or_default());
         }
         self.transmit();
     }
@@ -169,55 +167,56 @@ impl World {
         self.outgoing.pop_front()
     }
 
-    /// Lets all connections send what they can.
+    /// Transmits from all connections.
     pub(crate) fn transmit(&mut self) {
         let ids: Vec<SocketId> = self.sockets.keys().copied().collect();
         for id in ids {
             self.transmit_from(id);
         }
-        self.sockets.retain(|_, socket| socket.is_held || socket.flow().is_some_and(|flow| !flow.is_closed()));
+        self.sockets
+            .retain(|_, socket| socket.is_referenced || socket.tcp_sock().is_some_and(|sock| !sock.is_closed()));
     }
 
-    /// Lets a connection send what it can.
+    /// Transmits from a connection.
     pub(crate) fn transmit_from(&mut self, id: SocketId) {
         let now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        let Role::Flow(flow) = &mut socket.role else { return };
-        let departures = flow.transmit(now);
-        let outcome = flow.outcome(libc::ECONNRESET);
-        flow.watch_limits(now, socket.wants_room);
-        for departure in departures {
-            socket.notifications.on_sent(departure.end, now, socket.settings.stamping);
-            if !self.drops_everything {
-                self.outgoing.push_back((now, departure.packet));
+        let Role::Connected(sock) = &mut socket.role else { return };
+        let packets = sock.transmit(now);
+        let change = sock.change(libc::ECONNRESET);
+        sock.update_chrono(now, socket.needs_space);
+        for sent in packets {
+            socket.error_queue.on_sent(sent.end, now, socket.settings.timestamping);
+            if !self.drops_all {
+                self.outgoing.push_back((now, sent.packet));
             }
         }
-        self.act_on(id, outcome);
+        self.apply(id, change);
     }
 
-    /// A packet arrives.
+    /// Processes an injected packet.
     pub(crate) fn receive(&mut self, packet: &[u8]) {
         match packet::read(packet) {
-            Some(Injected::Segment(arrival)) => self.on_arrival(&arrival),
-            Some(Injected::Notice(notice)) => self.on_notice(&notice),
+            Some(Injected::Segment(received)) => self.on_rx_segment(&received),
+            Some(Injected::Icmp(icmp)) => self.on_icmp(&icmp),
             None => {}
         }
     }
 
-    fn on_arrival(&mut self, arrival: &Arrival) {
-        if let Some(id) = self.flow_of(arrival.to, arrival.from) {
-            self.deliver(id, arrival);
-        } else if let Some(listener) = self.listener_of(arrival.to) {
-            self.on_listener(listener, arrival);
+    fn on_rx_segment(&mut self, received: &RxSegment) {
+        if let Some(id) = self.find_connection(received.to, received.from) {
+            self.deliver(id, received);
+        } else if let Some(listener) = self.listener_of(received.to) {
+            self.on_listener(listener, received);
         } else {
-            self.reject(arrival);
+            self.reject(received);
         }
     }
 
-    /// Finds the connection between two addresses.
-    fn flow_of(&self, local: SocketAddr, remote: SocketAddr) -> Option<SocketId> {
+    /// Returns the connection between two addresses.
+    fn find_connection(&self, local: SocketAddr, remote: SocketAddr) -> Option<SocketId> {
         let is_it = |socket: &Socket| {
-            socket.flow().is_some_and(|flow| !flow.is_closed() && flow.local == local && flow.remote == remote)
+            socket.tcp_sock().is_some_and(|sock| !sock.is_closed() && sock.local == local && sock.remote == remote)
         };
         self.sockets.iter().find(|(_, socket)| is_it(socket)).map(|(id, _)| *id)
     }
@@ -227,44 +226,45 @@ impl World {
         self.sockets.iter().find(|(_, socket)| is_it(socket)).map(|(id, _)| *id)
     }
 
-    fn deliver(&mut self, id: SocketId, arrival: &Arrival) {
+    fn deliver(&mut self, id: SocketId, received: &RxSegment) {
         let now = self.now;
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        let Role::Flow(flow) = &mut socket.role else { return };
-        let outcome = flow.on_segment(now, arrival);
-        let acknowledged = flow.queue.acknowledged();
-        if socket.notifications.on_acknowledged(acknowledged, now, socket.settings.stamping) {
+        let Role::Connected(sock) = &mut socket.role else { return };
+        let change = sock.on_segment(now, received);
+        let acknowledged = sock.queue.acknowledged();
+        if socket.error_queue.on_acknowledged(acknowledged, now, socket.settings.timestamping) {
             socket.wakeups += 1;
         }
-        self.act_on(id, outcome);
+        self.apply(id, change);
     }
 
-    /// Wakes whoever found no room, where there is some now.
-    pub(crate) fn make_room(&mut self) {
+    /// Wakes writers whose send buffer has space again.
+    pub(crate) fn expand_send_buffer(&mut self) {
         for socket in self.sockets.values_mut() {
-            if socket.make_room() {
+            if socket.expand_send_buffer() {
                 socket.wakeups += 1;
             }
         }
     }
 
-    /// Does what Linux does when a connection has changed: wakes whoever watches, queues it to be accepted.
-    pub(crate) fn act_on(&mut self, id: SocketId, outcome: Outcome) {
+    /// Applies a change of a connection as Linux does: wakes waiters, stores errors, and queues it for `accept`.
+    pub(crate) fn apply(&mut self, id: SocketId, change: Change) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        if outcome.is_changed || outcome.is_readable {
+        if change.is_changed || change.is_readable {
             socket.wakeups += 1;
         }
-        if let Some(error) = outcome.error {
+        if let Some(error) = change.error {
             socket.error = Some(error);
         }
-        if outcome.is_established {
-            let learned =
-                socket.flow().and_then(|flow| Some((flow.remote.ip(), flow.connection.fast_open()?, flow.asked)));
-            if let Some((server, result, asked)) = learned {
-                fast_open::remember(self.cookies.of(server), &result, asked);
+        if change.is_established {
+            let learned = socket
+                .tcp_sock()
+                .and_then(|sock| Some((sock.remote.ip(), sock.connection.fast_open()?, sock.fast_open_offer)));
+            if let Some((server, result, fast_open_offer)) = learned {
+                fast_open::remember(self.cookies.of(server), &result, fast_open_offer);
             }
         }
-        if outcome.is_established
+        if change.is_established
             && let Some(socket) = self.sockets.get_mut(&id)
             && let Some(listener) = socket.listener.take()
         {
@@ -272,46 +272,47 @@ impl World {
         }
     }
 
-    /// Puts a connection into the queue of its listener.
+    /// Adds a connection to the accept queue of its listener.
     fn queue(&mut self, listener: SocketId, id: SocketId) {
         if let Some(Socket { role: Role::Listener(queue), wakeups, .. }) = self.sockets.get_mut(&listener) {
             queue.waiting.push_back(id);
             *wakeups += 1;
             if let Some(socket) = self.sockets.get_mut(&id) {
-                socket.is_held = true;
+                socket.is_referenced = true;
             }
         }
     }
 
-    fn on_listener(&mut self, listener: SocketId, arrival: &Arrival) {
-        if !arrival.segment.flags.contains(Flags::SYN) || arrival.segment.flags.contains(Flags::ACK) {
-            return self.reject(arrival);
+    fn on_listener(&mut self, listener: SocketId, received: &RxSegment) {
+        if !received.segment.flags.contains(Flags::SYN) || received.segment.flags.contains(Flags::ACK) {
+            return self.reject(received);
         }
         let Some(parent) = self.sockets.get(&listener) else { return };
         let mut child = Socket::new(libc::AF_INET, false);
         child.settings = parent.settings.clone();
+        // Linux: `accept` does not inherit O_NONBLOCK.
         child.settings.is_nonblocking = false;
-        child.local = arrival.to;
-        child.is_held = false;
+        child.local = received.to;
+        child.is_referenced = false;
         child.listener = Some(listener);
-        let config = open::config(&child.settings, arrival.to.ip(), false);
-        let decision = fast_open::decide(&child.settings, arrival);
+        let config = config(&child.settings, received.to.ip(), false);
+        let decision = fast_open::decide(&child.settings, received);
         let connection = match decision {
             Decision::Plain => Connection::listen(&config, self.seeds()),
-            Decision::Give(cookie) => self.accept_fast(&config, &arrival.without_payload(), Some(cookie)),
-            Decision::Take(cookie) => self.accept_fast(&config, &arrival.segment, cookie),
+            Decision::SendCookie(cookie) => self.accept_fast(&config, &received.without_payload(), Some(cookie)),
+            Decision::Accept(cookie) => self.accept_fast(&config, &received.segment, cookie),
         };
-        let mut flow = Flow::new(connection, arrival.to, arrival.from, self.now);
-        flow.is_passive = true;
-        flow.is_early = matches!(decision, Decision::Take(_));
-        flow.took_syn_data = flow.is_early && arrival.segment.len > 0;
-        child.role = Role::Flow(Box::new(flow));
+        let mut sock = TcpSock::new(connection, received.to, received.from, self.now);
+        sock.is_passive = true;
+        sock.is_fast_open = matches!(decision, Decision::Accept(_));
+        sock.took_syn_data = sock.is_fast_open && received.segment.len > 0;
+        child.role = Role::Connected(Box::new(sock));
         let id = self.add_socket(child);
         match decision {
-            Decision::Plain => self.deliver(id, arrival),
-            Decision::Give(_) => self.note(id, arrival),
-            Decision::Take(_) => {
-                self.note(id, arrival);
+            Decision::Plain => self.deliver(id, received),
+            Decision::SendCookie(_) => self.note(id, received),
+            Decision::Accept(_) => {
+                self.note(id, received);
                 if let Some(socket) = self.sockets.get_mut(&id) {
                     socket.listener = None;
                 }
@@ -327,51 +328,51 @@ impl World {
         Connection::accept_fast(cx, config, Identity::drawn(seeds), seeds, syn, cookie).0
     }
 
-    /// Counts a segment that the connection was made of.
-    fn note(&mut self, id: SocketId, arrival: &Arrival) {
-        if let Some(flow) = self.sockets.get_mut(&id).and_then(Socket::flow_mut) {
-            flow.note_arrival(self.now, &arrival.segment);
+    /// Counts the segment that created the connection.
+    fn note(&mut self, id: SocketId, received: &RxSegment) {
+        if let Some(sock) = self.sockets.get_mut(&id).and_then(Socket::tcp_sock_mut) {
+            sock.count_rx(self.now, &received.segment);
         }
     }
 
     /// Answers a segment that belongs to no connection (RFC 9293 §3.10.7.1).
-    fn reject(&mut self, arrival: &Arrival) {
-        if let Some(answer) = reject(&arrival.segment) {
-            self.outgoing.push_back((self.now, packet::write(arrival.to, arrival.from, &answer, &[])));
+    fn reject(&mut self, received: &RxSegment) {
+        if let Some(answer) = reject(&received.segment) {
+            self.outgoing.push_back((self.now, packet::write(received.to, received.from, &answer, &[])));
         }
     }
 
     /// Acts on a report about a segment that was sent.
-    fn on_notice(&mut self, notice: &Icmp) {
-        let local = SocketAddr::new(notice.addresses.source, notice.addresses.source_port);
-        let remote = SocketAddr::new(notice.addresses.destination, notice.addresses.destination_port);
-        let Some(id) = self.flow_of(local, remote) else { return };
+    fn on_icmp(&mut self, icmp: &Icmp) {
+        let local = SocketAddr::new(icmp.addresses.source, icmp.addresses.source_port);
+        let remote = SocketAddr::new(icmp.addresses.destination, icmp.addresses.destination_port);
+        let Some(id) = self.find_connection(local, remote) else { return };
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        let Role::Flow(flow) = &mut socket.role else { return };
+        let Role::Connected(sock) = &mut socket.role else { return };
         let cx = &mut Cx { now: instant(self.now), trace: &mut () };
-        if let Trouble::TooBig { mtu } = notice.trouble {
-            flow.connection.on_path_mtu(cx, mtu, notice.seq);
+        if let Trouble::TooBig { mtu } = icmp.trouble {
+            sock.connection.on_path_mtu(cx, mtu, icmp.seq);
             return;
         }
-        let is_believed = flow.connection.on_unreachable(notice.trouble, notice.seq);
-        let is_half_open = flow.connection.state() == RfcState::SynReceived && !flow.is_early;
-        // A handshake that cannot end is forgotten (`tcp_req_err`).
+        let is_believed = sock.connection.on_unreachable(icmp.trouble, icmp.seq);
+        let is_half_open = sock.connection.state() == RfcState::SynReceived && !sock.is_fast_open;
+        // A handshake that cannot complete is dropped (`tcp_req_err`).
         if is_believed && is_half_open {
             self.sockets.remove(&id);
         }
     }
 
-    /// Ends a listener: what waits in its queue is reset.
+    /// Closes a listener: connections in its queue are reset.
     pub(crate) fn end_listener(&mut self, id: SocketId) {
         let Some(Socket { role, .. }) = self.sockets.get_mut(&id) else { return };
-        let Role::Listener(Listener { waiting }) = core::mem::replace(role, Role::Dead) else { return };
-        let on_the_way = self.sockets.iter().filter(|(_, socket)| socket.listener == Some(id)).map(|(id, _)| *id);
-        let children: Vec<SocketId> = on_the_way.chain(waiting).collect();
+        let Role::Listener(Listener { waiting }) = core::mem::replace(role, Role::Closed) else { return };
+        let half_open = self.sockets.iter().filter(|(_, socket)| socket.listener == Some(id)).map(|(id, _)| *id);
+        let children: Vec<SocketId> = half_open.chain(waiting).collect();
         for child in children {
             if let Some(socket) = self.sockets.get_mut(&child) {
-                socket.is_held = false;
-                if let Some(flow) = socket.flow_mut() {
-                    flow.connection.abort();
+                socket.is_referenced = false;
+                if let Some(sock) = socket.tcp_sock_mut() {
+                    sock.connection.abort();
                 }
             }
         }

@@ -1,26 +1,26 @@
-//! A socket's error queue: completions of sends without copy, and times of sending.
+//! The error queue of a socket: completions of zero-copy sends, and transmit timestamps.
 
-use crate::world::Micros;
+use crate::time::Micros;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
 /// An entry of the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Notification {
-    /// These sends need their buffers no more.
+pub(crate) enum ErrorQueueEntry {
+    /// These zero-copy sends are complete.
     Sent { first: u32, last: u32 },
-    /// Something happened to a byte at a time.
+    /// A timestamp of a byte.
     Stamped { event: u32, byte: u32, at: Micros },
 }
 
 /// The error queue.
 #[derive(Debug, Default)]
-pub(crate) struct Notifications {
-    queue: VecDeque<Notification>,
-    /// Ends of sends without copy that are not acknowledged, each with its number.
+pub(crate) struct ErrorQueue {
+    queue: VecDeque<ErrorQueueEntry>,
+    /// Ends of zero-copy sends that are not acknowledged, with their numbers.
     zero_copies: VecDeque<(u64, u32)>,
     next_zero_copy: u32,
-    /// Last bytes of writes whose times are wanted: which of the three events have been told.
+    /// Writes whose timestamps are requested.
     stamps: VecDeque<Stamp>,
 }
 
@@ -45,39 +45,40 @@ const TX_SCHED: u32 = 1 << 8;
 const TX_SOFTWARE: u32 = 1 << 1;
 const TX_ACK: u32 = 1 << 9;
 
-impl Notifications {
+impl ErrorQueue {
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    pub(crate) fn take(&mut self) -> Option<Notification> {
+    pub(crate) fn take(&mut self) -> Option<ErrorQueueEntry> {
         self.queue.pop_front()
     }
 
-    /// A send without copy ends at this place of the stream.
+    /// Records a zero-copy send that ends at this offset.
     pub(crate) fn on_zero_copy(&mut self, end: u64) {
         self.zero_copies.push_back((end, self.next_zero_copy));
         self.next_zero_copy += 1;
     }
 
-    /// A write ends at this place of the stream, counted from when times were asked for, and its times are wanted.
+    /// Records a write that ends at this offset and whose timestamps are requested. `byte` is the offset since `SO_TIMESTAMPING`
+    /// was set.
     pub(crate) fn on_stamped_write(&mut self, end: u64, byte: u32) {
         self.stamps.push_back(Stamp { end, byte, is_sent: false });
     }
 
-    /// Bytes up to `end` have left.
+    /// Queues timestamps of bytes that were transmitted.
     pub(crate) fn on_sent(&mut self, end: u64, at: Micros, wanted: u32) {
         for stamp in self.stamps.iter_mut().filter(|stamp| !stamp.is_sent && stamp.end <= end) {
             stamp.is_sent = true;
             for (flag, event) in [(TX_SCHED, SCHEDULED), (TX_SOFTWARE, SENT)] {
                 if wanted & flag != 0 {
-                    self.queue.push_back(Notification::Stamped { event, byte: stamp.byte, at });
+                    self.queue.push_back(ErrorQueueEntry::Stamped { event, byte: stamp.byte, at });
                 }
             }
         }
     }
 
-    /// Bytes up to `end` have been acknowledged. Says whether something was queued.
+    /// Queues completions and timestamps of acknowledged bytes. Returns whether there were any.
     pub(crate) fn on_acknowledged(&mut self, end: u64, at: Micros, wanted: u32) -> bool {
         let mut has_news = false;
         while let Some((_, number)) = self.zero_copies.pop_front_if(|(last, _)| *last <= end) {
@@ -86,24 +87,24 @@ impl Notifications {
         }
         while let Some(stamp) = self.stamps.pop_front_if(|stamp| stamp.end <= end) {
             if wanted & TX_ACK != 0 {
-                self.queue.push_back(Notification::Stamped { event: ACKNOWLEDGED, byte: stamp.byte, at });
+                self.queue.push_back(ErrorQueueEntry::Stamped { event: ACKNOWLEDGED, byte: stamp.byte, at });
                 has_news = true;
             }
         }
         has_news
     }
 
-    /// Consecutive sends share an entry, even where it waits already to be read.
+    /// Consecutive completions are merged into one entry (`skb_zerocopy_notify_extend`).
     fn complete(&mut self, number: u32) {
         match self.queue.back_mut() {
-            Some(Notification::Sent { last, .. }) if *last + 1 == number => *last = number,
-            _ => self.queue.push_back(Notification::Sent { first: number, last: number }),
+            Some(ErrorQueueEntry::Sent { last, .. }) if *last + 1 == number => *last = number,
+            _ => self.queue.push_back(ErrorQueueEntry::Sent { first: number, last: number }),
         }
     }
 }
 
-impl Notification {
-    /// Returns the control messages that tell of it: level, type and data of each.
+impl ErrorQueueEntry {
+    /// Returns the control messages of the entry: level, type and data.
     pub(crate) fn messages(&self, address: IpAddr) -> Vec<(i32, i32, Vec<u8>)> {
         let told = match address {
             IpAddr::V4(_) => (libc::SOL_IP, libc::IP_RECVERR),
@@ -120,13 +121,13 @@ impl Notification {
         }
     }
 
-    /// Returns whether the message's data were cut off: times come with the packet, of which nothing is given.
+    /// Returns whether `MSG_TRUNC` is set: timestamps come with the packet, which is not returned.
     pub(crate) fn is_truncated(&self) -> bool {
         matches!(self, Self::Stamped { .. })
     }
 }
 
-/// Lays out `sock_extended_err`, and behind it the address of an offender, which there is none of.
+/// Serialises `sock_extended_err`, followed by an empty address of the offender.
 fn error(address: IpAddr, errno: i32, origin: u8, code: u8, [info, data]: [u32; 2]) -> Vec<u8> {
     let offender = match address {
         IpAddr::V4(_) => size_of::<libc::sockaddr_in>(),
@@ -140,7 +141,7 @@ fn error(address: IpAddr, errno: i32, origin: u8, code: u8, [info, data]: [u32; 
     bytes
 }
 
-/// Lays out `scm_timestamping`: three times, the first by software.
+/// Serialises `scm_timestamping`: three timestamps, of which the first is by software.
 fn stamps(at: Micros) -> Vec<u8> {
     let mut bytes = ((at / 1_000_000) as i64).to_ne_bytes().to_vec();
     bytes.extend(((at % 1_000_000 * 1000) as i64).to_ne_bytes());

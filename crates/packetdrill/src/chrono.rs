@@ -1,30 +1,30 @@
-//! What a sender was limited by, and for how long (`tcp_chrono_set`).
+//! What limited a sender, and for how long (`tcp_chrono_set`).
 
-use crate::flow::Flow;
-use crate::world::Micros;
+use crate::tcp_sock::TcpSock;
+use crate::time::Micros;
 
-/// The limits that are told apart.
+/// The kinds of limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
-    /// Something is outstanding or waits, and nothing else holds it back.
+    /// Busy: data is outstanding or waiting, and nothing else limits it.
     Busy,
-    /// The peer's window.
+    /// The receive window of the peer.
     ReceiveWindow,
-    /// The send buffer: the application would write more.
+    /// The send buffer: the application waits for space.
     SendBuffer,
 }
 
-/// Times in microseconds.
+/// Times per limit, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct Chrono {
     now: Option<(Limit, Micros)>,
     busy: Micros,
     receive_window: Micros,
     send_buffer: Micros,
 }
 
-impl Limits {
-    /// Learns what limits the sender from now on.
+impl Chrono {
+    /// Sets the current limit.
     fn set(&mut self, limit: Option<Limit>, at: Micros) {
         if self.now.map(|(limit, _)| limit) == limit {
             return;
@@ -33,7 +33,7 @@ impl Limits {
         self.now = limit.map(|limit| (limit, at));
     }
 
-    /// Returns the times as they are at a moment.
+    /// Returns the times up to `at`.
     fn until(mut self, at: Micros) -> Self {
         let Some((limit, since)) = self.now else { return self };
         match limit {
@@ -45,29 +45,29 @@ impl Limits {
         self
     }
 
-    /// Returns the times busy in all, limited by the peer's window, and limited by the send buffer.
+    /// Returns the total busy time, and the times limited by the receive window and by the send buffer.
     pub(crate) fn times(self, at: Micros) -> [u64; 3] {
         let Self { busy, receive_window, send_buffer, .. } = self.until(at);
         [busy + receive_window + send_buffer, receive_window, send_buffer]
     }
 }
 
-impl Flow {
-    /// Finds out what limits this sender now.
-    pub(crate) fn watch_limits(&mut self, now: Micros, wants_room: bool) {
+impl TcpSock {
+    /// Determines the current limit.
+    pub(crate) fn update_chrono(&mut self, now: Micros, needs_space: bool) {
         let outstanding = self.queue.sent() - self.queue.acknowledged();
         let waits = self.queue.not_sent();
-        let room = self.counts.window.saturating_sub(outstanding);
+        let room = self.counters.window.saturating_sub(outstanding);
         let has_window = self.connection.in_flight() < self.connection.cwnd() as u64;
         let limit = if outstanding + waits == 0 {
             None
         } else if waits > 0 && room < waits.min(self.mss()) && has_window {
             Some(Limit::ReceiveWindow)
-        } else if waits == 0 && wants_room {
+        } else if waits == 0 && needs_space {
             Some(Limit::SendBuffer)
         } else {
             Some(Limit::Busy)
         };
-        self.limits.set(limit, now);
+        self.chrono.set(limit, now);
     }
 }
