@@ -9,6 +9,7 @@ of the settings that the tests compare with into ``tests/golden/delayed-acks``.
 """
 
 import csv
+import gzip
 import random
 import subprocess
 import sys
@@ -201,7 +202,7 @@ def keep(folder: Path) -> None:
     """Write what the tests compare with."""
     for number in KEPT:
         for transport in AGENTS:
-            with (GOLDEN / f"{transport}-{number}.csv").open("w", newline="") as file:
+            with gzip.open(GOLDEN / f"{transport}-{number}.csv.gz", "wt", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(["time", "event", "seq", "cwnd", "ssthresh", "backoff", "timeouts"])
                 writer.writerows(theirs(transport, settings()[number], folder, KEPT_SECONDS))

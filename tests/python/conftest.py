@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import pytest
 from hypothesis import settings
@@ -22,6 +23,9 @@ settings.register_profile("nightly", deadline=None, max_examples=2000)
 settings.load_profile("earlybird")
 
 REPOSITORY = Path(__file__).parents[2]
+
+GOLDEN = REPOSITORY / "tests" / "golden"
+"""Traces and tables of ns-2, compressed."""
 
 HUNG = 600
 """Seconds after which a program that should have ended counts as hung, however much else the machine does."""
@@ -72,6 +76,11 @@ class Finished(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def golden(name: str) -> TextIO:
+    """Open a golden CSV file by its path below `GOLDEN`, without its ending."""
+    return gzip.open(GOLDEN / f"{name}.csv.gz", "rt", encoding="utf-8", newline="")
 
 
 def command(*arguments: object) -> list[str]:

@@ -10,12 +10,12 @@ import statistics
 import sys
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import pytest
 
 import earlybird
-from conftest import REPOSITORY
+from conftest import GOLDEN, REPOSITORY, golden
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from delayed_acks import AGENTS, KEPT, KEPT_SECONDS, ours, settings
@@ -23,14 +23,13 @@ from delayed_acks import AGENTS, KEPT, KEPT_SECONDS, ours, settings
 if TYPE_CHECKING:
     from conftest import Conforms
 
-GOLDEN = REPOSITORY / "tests" / "golden"
 DROPS = {0: [], 1: [14], 2: [14, 28], 3: [14, 26, 28], 4: [14, 24, 26, 28]}
 Row = list[str]
 
 
-def read(file: Path) -> list[Row]:
+def read(file: TextIO) -> list[Row]:
     """Read the rows of a CSV file without its head."""
-    with file.open(newline="") as lines:
+    with file as lines:
         return list(csv.reader(lines))[1:]
 
 
@@ -52,11 +51,11 @@ def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
     trace, agent = tmp_path / "trace.csv", AGENTS[transport]
     overrides = {"transport": transport, "options": options, "drops": DROPS[count]}
     earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, trace=trace)
-    golden = read(GOLDEN / "traces" / f"{agent.lower()}-{count}-{options}.csv")
-    assert_same(read(trace), golden)
+    theirs = read(golden(f"traces/{agent.lower()}-{count}-{options}"))
+    assert_same(read(trace.open(newline="")), theirs)
     what = f"trace of one flow, {count} drops, options {options}: events, times, windows, timer"
     conforms(
-        "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP ({agent})", what, f"all {len(golden)} events agree"
+        "Loss recovery", f"{transport} (ns2)", f"ns-2.35 Agent/TCP ({agent})", what, f"all {len(theirs)} events agree"
     )
 
 
@@ -65,24 +64,24 @@ def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
 def test_delayed_acks_wait_and_leave_when_those_of_ns2s_sink_do(
     transport: str, number: int, tmp_path: Path, conforms: Conforms
 ) -> None:
-    golden = read(GOLDEN / "delayed-acks" / f"{transport}-{number}.csv")
-    assert_same(ours(transport, settings()[number], tmp_path / "trace.csv", KEPT_SECONDS), golden)
+    theirs = read(golden(f"delayed-acks/{transport}-{number}"))
+    assert_same(ours(transport, settings()[number], tmp_path / "trace.csv", KEPT_SECONDS), theirs)
     source = f"ns-2.35 Agent/TCPSink/DelAck beside Agent/TCP ({AGENTS[transport]})"
     what = f"trace of one flow with delayed ACKs, setting {number}: events, times, windows, timer"
-    conforms("Loss recovery", f"{transport} (ns2)", source, what, f"all {len(golden)} events agree")
+    conforms("Loss recovery", f"{transport} (ns2)", source, what, f"all {len(theirs)} events agree")
 
 
 def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:
     trace = tmp_path / "link.csv"
     earlybird.run(GOLDEN / "dumbbell3.toml", link_trace=trace)
-    ours = read(trace)
+    ours = read(trace.open(newline=""))
     for row in ours:  # our flows are called cbr-a0, ns-2's cbr0
         row[2] = row[2][:3] + str("abc".index(row[2][4]))
-    assert_same(ours, read(GOLDEN / "dumbbell3.csv"))
+    assert_same(ours, read(golden("dumbbell3")))
 
 
 def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> None:
-    with (GOLDEN / "dumbbell-sack.csv").open(newline="") as lines:
+    with golden("dumbbell-sack") as lines:
         rows = [row for row in csv.DictReader(lines) if (row["n_pairs"], row["buffer_packets"]) == ("28", "80")]
     scenario = REPOSITORY / "scenarios" / "dumbbell.toml"
     runs = [earlybird.run(scenario, seed=seed, overrides={"pairs": 28, "buffer": 80}).summary for seed in (1, 2, 3)]
@@ -98,7 +97,7 @@ def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> Non
 
 @pytest.mark.parametrize("rtt", [50, 100])
 def test_30_videos_over_the_pert_video_papers_dumbbell_get_what_they_get_in_ns2(rtt: int, conforms: Conforms) -> None:
-    with (GOLDEN / "pert-video-reno-cubic.csv").open(newline="") as lines:
+    with golden("pert-video-reno-cubic") as lines:
         row = next(row for row in csv.DictReader(lines) if row["name"] == f"sack-rtt{rtt / 1000:.3f}-n30-s1")
     scenario = REPOSITORY / "studies" / "pert-video" / "video.toml"
     ours = earlybird.run(scenario, overrides={"pairs": 30, "rtt": f"{rtt}ms", "duration": "1000s"}).summary
@@ -124,7 +123,7 @@ BURST_TABLES = {
 def test_bursts_of_losses_delay_a_video_as_they_do_in_ns2(table: str, conforms: Conforms) -> None:
     """Mean, smallest and largest of ten bursts' longest delays: so the odd burst has to be odd as well."""
     reno, limited_transmit = BURST_TABLES[table]
-    with (GOLDEN / f"{table}.csv").open(newline="") as lines:
+    with golden(f"{table}") as lines:
         cells = list(csv.DictReader(lines))
     for cell in cells:
         where = {"burst": int(cell["b"]), "rtt": f"{cell['rtt_ms']}ms"}
@@ -143,7 +142,7 @@ def test_bursts_of_losses_delay_a_video_as_they_do_in_ns2(table: str, conforms: 
 
 def test_bursts_whose_outcome_a_tie_decides_come_out_one_by_one_as_in_ns2(conforms: Conforms) -> None:
     """All cells of 1 to 20 losses at 20 to 200 ms, both Renos, whose ten bursts differ by more than 1 ms in ns-2."""
-    with (GOLDEN / "burst-each.csv").open(newline="") as lines:
+    with golden("burst-each") as lines:
         rows = list(csv.DictReader(lines))
     cells = groupby(rows, key=lambda row: [row[name] for name in ("reno", "limited_transmit", "b", "rtt_ms")])
     count = 0

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import earlybird
-from conftest import REPOSITORY
+from conftest import REPOSITORY, golden
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +29,13 @@ SEEDS = range(1, 31)
 Cell = dict[str, float]
 
 
-def golden(name: str) -> list[dict[str, str]]:
-    """Return the rows of a file with what ns-2 gave."""
-    with (REPOSITORY / "tests" / "golden" / name).open(newline="") as lines:
+def rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of ns-2."""
+    with golden(name) as lines:
         return list(csv.DictReader(lines))
 
 
-ROWS = [{key: float(value) for key, value in row.items()} for row in golden("frames-sack-udp.csv")]
+ROWS = [{key: float(value) for key, value in row.items()} for row in rows("frames-sack-udp")]
 # Both have 30 seeds, so their difference varies by √2 of what one of them does; three deviations for each number.
 WIDTH = 3 * math.sqrt(2)
 
@@ -113,8 +113,8 @@ def as_in_ns2(row: dict[str, str]) -> dict[str, object]:
 
 
 def test_with_the_losses_of_ns2_every_number_is_that_of_ns2(conforms: Conforms) -> None:
-    drops = golden("frames-drops.csv")
-    cells = [cell for cell in golden("frames-sack-udp.csv") if float(cell["drop_rate"]) > 0]
+    drops = rows("frames-drops")
+    cells = [cell for cell in rows("frames-sack-udp") if float(cell["drop_rate"]) > 0]
     for cell in cells:
         key = (cell["drop_rate"], cell["acks_dropped_too"])
         ours = over_sack(as_in_ns2(row) for row in drops if (row["drop_rate"], row["acks_dropped_too"]) == key)
