@@ -18,7 +18,7 @@ from conftest import store_bytes
 from earlybird import InputError
 from earlybird.paths import REPOSITORY
 from earlybird.report import publication
-from earlybird.report.kept import as_text
+from earlybird.report.carry_over import as_text
 from earlybird.report.publication import write_publication
 from earlybird.report.templates import as_markdown
 from earlybird.store import Store

@@ -13,9 +13,9 @@ from earlybird.plots.chart import Curve
 from earlybird.plots.dots import dots_chart
 from earlybird.plots.lines import Wording
 from earlybird.plots.vega import specification
-from earlybird.report.census import load_rows, named_delays
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.main_table import column_titles, main_rows
+from earlybird.report.run_counts import named_delays, run_counts
 from earlybird.report.statements import item_anchor, statements
 from earlybird.report.terminal import terminal_summary
 from earlybird.store import Store
@@ -74,7 +74,7 @@ def test_verdicts_are_gathered_by_statement(evaluation: Evaluation) -> None:
 
 
 def test_runs_are_counted_by_band(evaluation: Evaluation) -> None:
-    ten, every = load_rows(evaluation)
+    ten, every = run_counts(evaluation)
     assert (ten.flows, ten.runs, ten.members, ten.outside) == ("10", 4, (2, 2), 0)
     assert (every.flows, every.load) == ("all", "1.55 (1.40 … 1.70)")
     assert named_delays(evaluation) == {"half": "1.75 s"}

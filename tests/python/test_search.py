@@ -27,7 +27,7 @@ from earlybird.study.search.loading import choose_searches, load_search
 from earlybird.study.search.objective import MOST, Reading, Statement, distance, miss, readings
 from earlybird.study.search.outcome import outcome_folder, read_outcome, write_outcome
 from earlybird.study.search.space import changes, check_space, runs_of
-from earlybird.study.search.summing_up import exclusions, least_expected, outcome
+from earlybird.study.search.summary import exclusions, least_expected, outcome
 from study_parts import measured, run, small_study, study
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from earlybird.report.codes import label, meaning
 from earlybird.report.overview import overview
 from earlybird.report.site import start_context
 from earlybird.report.start import Found, PaperShown, start_papers
-from earlybird.report.telling import NOT_RUN, told
 from earlybird.report.templates import rendered
+from earlybird.report.text_templates import NOT_RUN, filled
 from earlybird.store import Store
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import Check, Item
 from earlybird.study.language.library import find_study, study_names
 from earlybird.study.language.register import read_register, register
-from earlybird.study.language.telling import telling
+from earlybird.study.language.text_templates import text_template
 from earlybird.study.statements.checks import verdicts
 from earlybird.study.statements.quantities import Measurements
 from earlybird.tables import read_toml
@@ -143,8 +143,8 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
     item = Item("T-1", "Frozen time", checks=(CHECK,))
     measured = Measurements(study([item]), runs)
     evaluation = Evaluation(measured.study, "smoke", Store(tmp_path), measured, 0, verdicts(item, measured))
-    assert told(telling(SENTENCE, "here"), evaluation) == reported
-    assert told(telling(SENTENCE, "here"), None) == NOT_RUN
+    assert filled(text_template(SENTENCE, "here"), evaluation) == reported
+    assert filled(text_template(SENTENCE, "here"), None) == NOT_RUN
 
 
 @pytest.mark.parametrize(

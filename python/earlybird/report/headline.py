@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from earlybird.report.telling import measured
+from earlybird.report.text_templates import measured
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import LEVELS, Level
 from earlybird.study.statements.verdicts import Holds

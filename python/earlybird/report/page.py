@@ -10,10 +10,10 @@ from markupsafe import Markup
 from earlybird import _core
 from earlybird.plots.chart import Chart
 from earlybird.plots.vega import document
-from earlybird.report.census import bands, load_rows, named_delays
 from earlybird.report.codes import meaning
 from earlybird.report.headline import conclusion, counts, headline
 from earlybird.report.main_table import column_titles, main_rows
+from earlybird.report.run_counts import bands, named_delays, run_counts
 from earlybird.report.start import SHORTEST
 from earlybird.report.statements import Statement, evidence_anchors, explained, held, item_anchor, statements
 from earlybird.report.templates import as_json, rendered
@@ -102,7 +102,7 @@ def runs_text(evaluation: Evaluation, part: Part, shown: Mapping[str, Collection
 def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dict[str, object]:
     """Gather what a study's page speaks of, in whatever form; parameters are those of `page`."""
     study, every = evaluation.study, statements(evaluation.verdicts)
-    loads = load_rows(evaluation) if bands(evaluation) and _is_loaded(evaluation) else []
+    loads = run_counts(evaluation) if bands(evaluation) and _is_loaded(evaluation) else []
     return {
         "study": study,
         "evaluation": evaluation,

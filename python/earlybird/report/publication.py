@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
-from earlybird.report.kept import copy_pages, kept_scale, kept_studies, with_kept
+from earlybird.report.carry_over import carried_scale, carried_studies, copy_pages, with_carried_verdicts
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
@@ -89,7 +89,7 @@ def write_publication(
 def _speaking(studies: Sequence[Study], evaluations: Mapping[str, Evaluation], older: Path) -> Mapping[str, Evaluation]:
     """Leave those out that miss runs, where an older publication has a page: that is of all runs, or was wanted so."""
     whole = [name for name, evaluation in evaluations.items() if not evaluation.missing]
-    kept = {study.name for study in kept_studies(studies, whole, older)}
+    kept = {study.name for study in carried_studies(studies, whole, older)}
     return {name: evaluation for name, evaluation in evaluations.items() if name not in kept}
 
 
@@ -98,8 +98,8 @@ def _found(
 ) -> Found:
     """Gather the verdicts: those of the results, and of studies without any those of the older publication."""
     rows = overview(register, {study.name: study for study in studies}, evaluations)
-    kept = {study.name: kept_scale(study.name, older) for study in kept_studies(studies, evaluations, older)}
-    return Found(register, studies, evaluations, with_kept(rows, kept, older), scale, kept)
+    kept = {study.name: carried_scale(study.name, older) for study in carried_studies(studies, evaluations, older)}
+    return Found(register, studies, evaluations, with_carried_verdicts(rows, kept, older), scale, kept)
 
 
 def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:

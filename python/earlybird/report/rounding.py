@@ -37,16 +37,16 @@ def rounded(table: pl.DataFrame) -> pl.DataFrame:
     numbers = [name for name, kind in table.schema.items() if kind.is_float()]
     if not all(name in numbers for name in INTERVAL):
         return table.with_columns(pl.col(numbers).round_sig_figs(DIGITS))
-    told = pl.struct(INTERVAL).map_elements(_within, return_dtype=pl.Struct(dict.fromkeys(INTERVAL, pl.Float64)))
+    interval = pl.struct(INTERVAL).map_elements(_within, return_dtype=pl.Struct(dict.fromkeys(INTERVAL, pl.Float64)))
     others = pl.col([name for name in numbers if name not in INTERVAL]).round_sig_figs(DIGITS)
-    return table.with_columns(others, *(told.struct.field(name).alias(name) for name in INTERVAL))
+    return table.with_columns(others, *(interval.struct.field(name).alias(name) for name in INTERVAL))
 
 
-def _within(told: Mapping[str, float | None]) -> dict[str, float | None]:
+def _within(interval: Mapping[str, float | None]) -> dict[str, float | None]:
     """Round a number and its interval."""
-    low, high = told["low"], told["high"]
+    low, high = interval["low"], interval["high"]
     half = (high - low) / 2 if low is not None and high is not None else 0.0
-    return {name: None if number is None else _shorter(number, half) for name, number in told.items()}
+    return {name: None if number is None else _shorter(number, half) for name, number in interval.items()}
 
 
 def _shorter(number: float, half: float) -> float:

@@ -10,7 +10,7 @@ from earlybird.report.figures import plot_data
 from earlybird.report.overview import Row
 from earlybird.report.pictures import Pictures, write_pictures
 from earlybird.report.statements import held
-from earlybird.report.telling import told
+from earlybird.report.text_templates import filled
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Plot
@@ -105,7 +105,7 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
     return PaperShown(
         letter,
         paper,
-        told(paper.answer, evaluation) if paper.answer else "",
+        filled(paper.answer, evaluation) if paper.answer else "",
         write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
         _plot(paper.picture, evaluation).title if evaluation and paper.picture else "",
         found.remark(evaluation.scale) if evaluation else "",
@@ -125,7 +125,7 @@ def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> L
         entry.study,
         own[0].verdict.item if own[0].verdict and scale else "",
         line.says,
-        told(line.ours, evaluation) if evaluation else verdict.ours if verdict else "",
+        filled(line.ours, evaluation) if evaluation else verdict.ours if verdict else "",
         verdict.holds if verdict else "not run",
         held(row.verdict for row in own if row.verdict),
         found.remark(scale),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
-    from earlybird.report.making import publish_all, report_all, report_study
+    from earlybird.report.entry_points import publish_all, report_all, report_study
     from earlybird.study.archive.checking import Check, check_archive
     from earlybird.study.archive.packing import Exported, export_studies
     from earlybird.study.archive.reading import Archive, open_archive
@@ -24,7 +24,7 @@ else:
     __getattr__ = loader(
         __name__,
         {
-            **dict.fromkeys(("publish_all", "report_all", "report_study"), ".report.making"),
+            **dict.fromkeys(("publish_all", "report_all", "report_study"), ".report.entry_points"),
             **dict.fromkeys(("Evaluation", "evaluate_study"), "evaluation"),
             **dict.fromkeys(("RunCount", "StudyOutcome", "progress_of", "run_studies", "run_study"), "runs.execution"),
             **dict.fromkeys(("StudyInfo", "list_studies"), "runs.listing"),

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from earlybird.errors import InputError
-from earlybird.study.language.forms import FORMS, OF_TABLES, check_of
 from earlybird.study.language.items import Check, Item, Panel, Plot
+from earlybird.study.language.shorthand import FORMS, OF_TABLES, check_of
 from earlybird.tables import Table, build, listed, one_of, section
 
 FILE: Final = "items.toml"

@@ -11,7 +11,7 @@ from earlybird.study.language.checking import Known
 from earlybird.study.language.entries import answers
 from earlybird.study.language.library import find_study
 from earlybird.study.language.points import Scalar
-from earlybird.study.language.telling import Telling, check_telling, telling
+from earlybird.study.language.text_templates import TextTemplate, check_text_template, text_template
 from earlybird.tables import Table, build, listed, read_toml, section
 
 FILE = "papers.toml"
@@ -40,7 +40,7 @@ class Paper:
     """The study whose results answer, and which has the picture."""
     picture: Picture | None = None
     """What shows the answer."""
-    answer: Telling | None = None
+    answer: TextTemplate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Line:
     """What the paper states."""
     check: str
     """The statement whose verdict counts; nothing if the paper states nothing."""
-    ours: Telling
+    ours: TextTemplate
     """What we found."""
 
 
@@ -118,7 +118,7 @@ def read_register(document: Table) -> Register:
 def _paper(table: Table, letter: str) -> Paper:
     where = f"{FILE}: papers.{letter}"
     if "answer" in table:
-        table = {**table, "answer": telling(table["answer"], f"{where}.answer")}
+        table = {**table, "answer": text_template(table["answer"], f"{where}.answer")}
     if "picture" in table:
         table = {**table, "picture": build(Picture, table["picture"], f"{where}.picture")}
     return build(Paper, table, where)
@@ -133,7 +133,7 @@ def _entry(table: Table, where: str) -> Entry:
 def _line(table: Table, where: str) -> Line:
     own = {name: table[name] for name in ("says", "check") if name in table}
     ours = {name: value for name, value in table.items() if name not in own}
-    return build(Line, {"check": "", **own, "ours": telling(ours, where)}, where)
+    return build(Line, {"check": "", **own, "ours": text_template(ours, where)}, where)
 
 
 def _check(entries: Iterable[Entry], papers: Mapping[str, Paper]) -> None:
@@ -157,7 +157,7 @@ def _check_paper(paper: Paper, where: str) -> None:
     known.check_plot(paper.picture.plot, f"{where}.picture.plot")
     known.check_values(paper.picture.panels, f"{where}.picture.panels")
     known.check_values(paper.picture.lines, f"{where}.picture.lines")
-    check_telling(paper.answer, study, f"{where}.answer")
+    check_text_template(paper.answer, study, f"{where}.answer")
 
 
 def _check_line(entry: Entry, where: str) -> None:
@@ -166,7 +166,7 @@ def _check_line(entry: Entry, where: str) -> None:
     if not entry.study:
         raise InputError(f"{where}.line: no study answers {entry.id}, so that nothing can be said of it.")
     study, line = find_study(entry.study), entry.line
-    check_telling(line.ours, study, f"{where}.line")
+    check_text_template(line.ours, study, f"{where}.line")
     if line.check:
         Known(study).check_statement(line.check, f"{where}.line.check")
     if entry.id not in answers(study):

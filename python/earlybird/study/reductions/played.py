@@ -43,8 +43,8 @@ def observe_play(run: StudyRun, result: Result) -> Observation:
     Observation
         Of one film; NaN for what its client does not tell.
     """
-    told = {name: result.summary.get(key) for name, key in MEASURES.items()}
-    values = {name: math.nan if value is None else float(value) for name, value in told.items()}
+    measured = {name: result.summary.get(key) for name, key in MEASURES.items()}
+    values = {name: math.nan if value is None else float(value) for name, value in measured.items()}
     values["emulator-late"] *= MICROSECOND
     values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
     values["play-glitches"] = values["play-late"] + values["play-starved"]

@@ -96,14 +96,14 @@ def explore(
     own = search.default
     every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))
     with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:
-        workshop, study = Workshop(search, store, jobs, advance), _study()
+        workshop, study = TrialRunner(search, store, jobs, advance), _study()
         found = list(_asked(study, workshop, trials))
         confirmed = workshop.tried([own, *best_settings(search, found)], CONFIRMATION)
     return Exploration(search, found, confirmed, _importances(study, search))
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class TrialRunner:
     """Where settings are tried."""
 
     search: Search
@@ -132,7 +132,7 @@ def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
     return list(distinct.values())[: search.best]
 
 
-def _asked(study: optuna.Study, workshop: Workshop, trials: int) -> Iterator[Trial]:
+def _asked(study: optuna.Study, workshop: TrialRunner, trials: int) -> Iterator[Trial]:
     """Ask for settings, batch by batch, and tell the sampler what became of them."""
     search = workshop.search
     study.enqueue_trial(dict(search.default))

@@ -10,7 +10,7 @@ from earlybird.study.search.exploration import explore
 from earlybird.study.search.loading import choose_searches
 from earlybird.study.search.outcome import Outcome, outcome_folder, write_outcome
 from earlybird.study.search.space import check_space
-from earlybird.study.search.summing_up import outcome
+from earlybird.study.search.summary import outcome
 
 
 def search_studies(

@@ -35,7 +35,7 @@ class Printed:
     detail: str
 
 
-def kept_studies(studies: Sequence[Study], made: Container[str], older: Path) -> list[Study]:
+def carried_studies(studies: Sequence[Study], made: Container[str], older: Path) -> list[Study]:
     """
     List the studies whose pages are kept.
 
@@ -53,10 +53,10 @@ def kept_studies(studies: Sequence[Study], made: Container[str], older: Path) ->
     list of Study
         Those without results that the older publication has a page of.
     """
-    return [study for study in studies if study.name not in made and kept_scale(study.name, older)]
+    return [study for study in studies if study.name not in made and carried_scale(study.name, older)]
 
 
-def kept_scale(study: str, older: Path) -> str:
+def carried_scale(study: str, older: Path) -> str:
     """Return the scale of a page that an older publication has of a study; nothing if it has none."""
     found = SCALE.search(_page(study, older))
     return found[1] if found and found[1] in SCALES else ""
@@ -71,7 +71,7 @@ def copy_pages(study: str, older: Path, folder: Path) -> None:
         shutil.copytree(older / study, folder / study)
 
 
-def with_kept(rows: Sequence[Row], kept: Mapping[str, str], older: Path) -> list[Row]:
+def with_carried_verdicts(rows: Sequence[Row], kept: Mapping[str, str], older: Path) -> list[Row]:
     """Put older verdicts into the rows of studies that are kept; `kept` has their scales by name."""
     printed = {name: dict(_printed(_page(name, older))) for name in kept}
     return [_kept(row, printed[row.study], kept[row.study]) if row.study in kept else row for row in rows]

@@ -26,7 +26,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class TextTemplate:
     """
     A sentence with ``{names}`` for measured quantities, and for words that a statement decides.
 
@@ -46,7 +46,7 @@ class Telling:
         return str(point.pop("metric", "")), point
 
 
-def telling(table: Table, where: str) -> Telling:
+def text_template(table: Table, where: str) -> TextTemplate:
     """
     Make a sentence of a table.
 
@@ -59,8 +59,8 @@ def telling(table: Table, where: str) -> Telling:
 
     Returns
     -------
-    Telling
-        The sentence, whose names are all given and used; whether a study has them is for `check_telling` to say.
+    TextTemplate
+        The sentence, whose names are all given and used; whether a study has them is for `check_text_template` to say.
 
     Raises
     ------
@@ -70,12 +70,12 @@ def telling(table: Table, where: str) -> Telling:
     words = {
         name: build(Choice, choice, f"{where}.words.{name}") for name, choice in section(table, "words", where).items()
     }
-    found = build(Telling, {**table, "words": words}, where)
+    found = build(TextTemplate, {**table, "words": words}, where)
     _check_names(found, where)
     return found
 
 
-def _check_names(found: Telling, where: str) -> None:
+def _check_names(found: TextTemplate, where: str) -> None:
     inner = [name for key, choice in found.words.items() for name in _said(choice, f"{where}.words.{key}")]
     outer = _names(found.text, f"{where}.text")
     _check_given(inner, found.values, f"{where}.words")
@@ -104,7 +104,7 @@ def _check_given(names: list[str], given: Mapping[str, object], where: str) -> N
             raise InputError(f"{where}: there is nothing for {{{name}}}; there are: {', '.join(given) or 'none'}.")
 
 
-def check_telling(found: Telling, study: Study, where: str) -> None:
+def check_text_template(found: TextTemplate, study: Study, where: str) -> None:
     """
     Make sure that a study has what a sentence speaks of.
 

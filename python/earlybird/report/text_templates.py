@@ -5,7 +5,7 @@ from typing import Final
 
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.points import Point
-from earlybird.study.language.telling import Choice, Telling
+from earlybird.study.language.text_templates import Choice, TextTemplate
 from earlybird.study.statements.estimation import estimate
 from earlybird.study.statements.quantities import Quantity
 from earlybird.study.statements.verdicts import Verdict
@@ -15,13 +15,13 @@ NOT_RUN: Final = "Not run yet."
 """In place of a sentence that no results can fill."""
 
 
-def told(telling: Telling, evaluation: Evaluation | None) -> str:
+def filled(template: TextTemplate, evaluation: Evaluation | None) -> str:
     """
     Fill a sentence.
 
     Parameters
     ----------
-    telling
+    template
         The sentence.
     evaluation
         The results of its study, if there are any.
@@ -33,9 +33,9 @@ def told(telling: Telling, evaluation: Evaluation | None) -> str:
     """
     if evaluation is None:
         return NOT_RUN
-    values = {name: measured(evaluation, *telling.quantity(name)) for name in telling.values}
-    words = {name: _chosen(choice, evaluation).format(**values) for name, choice in telling.words.items()}
-    return telling.text.format(**values, **words)
+    values = {name: measured(evaluation, *template.quantity(name)) for name in template.values}
+    words = {name: _chosen(choice, evaluation).format(**values) for name, choice in template.words.items()}
+    return template.text.format(**values, **words)
 
 
 def measured(evaluation: Evaluation, metric: str, point: Point) -> str:

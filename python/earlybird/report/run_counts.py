@@ -10,7 +10,7 @@ from earlybird.study.statements.quantities import is_member
 
 
 @dataclass(frozen=True, slots=True)
-class LoadRow:
+class RunCountRow:
     """The runs of one number of flows."""
 
     flows: str
@@ -32,7 +32,7 @@ def bands(evaluation: Evaluation) -> list[Group]:
     return chosen
 
 
-def load_rows(evaluation: Evaluation) -> list[LoadRow]:
+def run_counts(evaluation: Evaluation) -> list[RunCountRow]:
     """
     Count the runs of the study's first part by number of flows and band.
 
@@ -43,7 +43,7 @@ def load_rows(evaluation: Evaluation) -> list[LoadRow]:
 
     Returns
     -------
-    list of LoadRow
+    list of RunCountRow
         One per number of flows, and a last one for all.
     """
     part = next(iter(evaluation.study.parts))
@@ -53,12 +53,12 @@ def load_rows(evaluation: Evaluation) -> list[LoadRow]:
     return [*rows, _row("all", runs, bands(evaluation))]
 
 
-def _row(title: str, runs: Sequence[Observation], groups: Sequence[Group]) -> LoadRow:
+def _row(title: str, runs: Sequence[Observation], groups: Sequence[Group]) -> RunCountRow:
     loads = [run.load for run in runs]
     members = tuple(sum(is_member(run, group) for run in runs) for group in groups)
     outside = sum(not any(is_member(run, group) for group in groups) for run in runs)
     load = f"{sum(loads) / len(loads):.2f} ({min(loads):.2f} … {max(loads):.2f})"
-    return LoadRow(title, len(runs), load, members, outside)
+    return RunCountRow(title, len(runs), load, members, outside)
 
 
 def named_delays(evaluation: Evaluation) -> dict[str, str]:
